@@ -1,0 +1,135 @@
+# slurm-pmem: `make help` lists what can be made. Every room adds its sources and rules in a rules.mk.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+VERSION := 0.1.0
+BUILD   ?= build
+
+prefix     ?= /usr
+sysconfdir ?= /etc
+bindir     ?= $(prefix)/bin
+libexecdir ?= $(prefix)/libexec
+datadir    ?= $(prefix)/share
+mandir     ?= $(datadir)/man
+unitdir    ?= $(prefix)/lib/systemd/system
+plugindir  ?= $(prefix)/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/slurm-wlm
+
+CC       ?= gcc
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
+HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+RELRO    := -Wl,-z,relro,-z,now
+
+SLURM_CFLAGS ?= $(shell pkg-config --cflags slurm 2>/dev/null)
+JSON_CFLAGS  := $(shell pkg-config --cflags json-c 2>/dev/null)
+JSON_LIBS    := $(shell pkg-config --libs json-c 2>/dev/null)
+XML_CFLAGS   := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+XML_LIBS     := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
+
+PM_CFLAGS = -std=gnu11 -fPIC -I. -DPM_VERSION='"$(VERSION)"' -DPM_BINDIR='"$(bindir)"' $(WARNINGS) $(HARDEN) \
+	$(JSON_CFLAGS) $(XML_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+
+LIB_SRCS :=
+AGENT_SRCS :=
+SPANK_SRCS :=
+
+# Compiler lines are shown with V=1.
+Q := $(if $(V),,@)
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+.PHONY: all
+all: programs man
+
+include $(wildcard */rules.mk) $(wildcard tests/*/rules.mk)
+
+.PHONY: programs
+programs: $(BUILD)/pmctl $(BUILD)/spank_pmem.so
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC $<"
+	$(Q)$(CC) $(PM_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
+	@rm -f $@
+	ar rcs $@ $^
+
+-include $(patsubst %.c,$(BUILD)/%.d,$(LIB_SRCS) $(AGENT_SRCS) $(SPANK_SRCS))
+
+.PHONY: help
+help:
+	@printf '%s\n' \
+	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
+	'make check        all tests: lint, unit, bench, twin (installs what they need, says so first)' \
+	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
+	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
+	'make check-twin   the emulated cluster' \
+	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
+	'make all          pmctl, spank_pmem.so and the man pages, in $(BUILD)/' \
+	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
+	'make clean        removes $(BUILD)/'
+
+# --- installation ---
+INSTALL ?= install
+pkglibexecdir = $(libexecdir)/slurm-pmem
+pkgdatadir    = $(datadir)/slurm-pmem
+EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
+SCRIPTS       = agent/pm-helper agent/pm-reboot spank_plugin/controller/prolog_slurmctld
+man_section   = $(patsubst .%,man%,$(suffix $(1)))
+
+# Texts name the folders of prefix=/usr; $(call place,MODE,FILE,TARGET) puts in those of this build.
+place = $(INSTALL) -D -m $(1) /dev/null $(DESTDIR)$(3) && sed \
+	-e 's|/usr/bin/pmctl|$(bindir)/pmctl|g' -e 's|/usr/libexec/slurm-pmem|$(pkglibexecdir)|g' \
+	-e 's|/usr/share/slurm-pmem|$(pkgdatadir)|g' \
+	-e 's|/usr/lib/x86_64-linux-gnu/slurm-wlm|$(plugindir)|g' $(2) >$(DESTDIR)$(3)
+
+.PHONY: install
+install: all
+	$(INSTALL) -D -m 755 $(BUILD)/pmctl $(DESTDIR)$(bindir)/pmctl
+	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
+	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
+	$(call place,644,spank_plugin/controller/pmem.lua,$(pkgdatadir)/pmem.lua)
+	$(call place,644,agent/pmctl-verify.service,$(unitdir)/pmctl-verify.service)
+	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
+	$(foreach page,$(MAN_PAGES),$(INSTALL) -D -m 644 $(page) \
+		$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)) &&) true
+
+# Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
+.PHONY: uninstall
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(plugindir)/spank_pmem.so \
+		$(DESTDIR)$(unitdir)/pmctl-verify.service \
+		$(foreach page,$(MAN_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
+	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
+
+# --- tests; the public targets first see to their packages, then run in a make that finds them ---
+.PHONY: check check-all check-unit check-bench check-twin lint demo
+check:
+	@./setup build twin bench check lint
+	@$(MAKE) --no-print-directory check-all
+check-all:
+	@tests/run-all
+check-unit:
+	@./setup build check bench
+	@$(MAKE) --no-print-directory run-unit
+check-bench:
+	@./setup build check bench
+	@$(MAKE) --no-print-directory run-bench
+check-twin:
+	@./setup build check twin
+	@$(MAKE) --no-print-directory run-twin
+lint:
+	@./setup build lint
+	@$(MAKE) --no-print-directory run-lint
+demo:
+	@./setup build twin
+	@twin/demo
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: run-lint
+run-lint:
+	@tests/lint

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/observe.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/tools.h"
+#include "lib/cleanup.h"
+
+/* A record that holds for this boot and what the kernel shows. */
+static int take_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
+{
+	struct pm_kernel kernel;
+	struct pm_record record = {0};
+	int rc = pm_kernel_read(config->fs_root, &kernel, err);
+
+	if (!rc)
+		rc = pm_state_read_record(config, &record, err);
+	if (!rc)
+		rc = pm_record_check(&record, &kernel, err);
+	if (!rc)
+		*ret = record;
+	return rc;
+}
+
+/* An unreadable journal may hide a goal: then the record does not count either. */
+static bool root_may_take(const struct pm_config *config, const struct pm_record *record)
+{
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
+
+	if (!record->verdict.mode || pm_state_read_journal(config, &journal, NULL))
+		return false;
+	return !pm_journal_is_open(&journal) || strcmp(journal.boot_id, record->kernel.boot_id);
+}
+
+static int ask(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
+{
+	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
+	struct pm_record record = {0};
+	int rc = pm_tool_evidence(config, &evidence, err);
+
+	if (rc)
+		return rc;
+	pm_evidence_decide(&evidence, &record.verdict);
+	record.kernel = evidence.kernel;
+	*ret = record;
+	return 0;
+}
+
+int pm_observe(
+	const struct pm_config *config, bool fresh, struct pm_observation *ret, struct pm_err *err)
+{
+	bool is_root = geteuid() == 0;
+	struct pm_observation seen = {0};
+	int rc = -EACCES;
+
+	if (fresh && !is_root)
+		return pm_err_set(err, rc, "ask ipmctl afresh: must be root");
+	if (!fresh)
+		rc = take_record(config, &seen.record, err);
+	seen.from_record = !rc && (!is_root || root_may_take(config, &seen.record));
+	if (rc && !is_root) {
+		pm_err_prefix(err, "no record of this boot's mode that holds, 'pmctl verify' by "
+				   "root writes one");
+		return -EACCES;
+	}
+	rc = seen.from_record ? 0 : ask(config, &seen.record, err);
+	if (!rc)
+		*ret = seen;
+	return rc;
+}

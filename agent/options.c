@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "agent/options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct row {
+	unsigned bit;
+	const char *name;
+	const char *value;   /* name of its argument, NULL for none */
+	size_t value_offset; /* in struct pm_agent */
+	const char *help;
+} rows[] = {
+	{PM_OPT_CONFIG, "config", "FILE", offsetof(struct pm_agent, config_path),
+		"read FILE instead of " PM_CONFIG_DEFAULT_PATH},
+	{PM_OPT_NODE, "node", "NAME", offsetof(struct pm_agent, node),
+		"take the NodeName= lines of NAME instead of this host's"},
+	{PM_OPT_VERBOSE, "verbose", NULL, 0, "say more"},
+	{PM_OPT_JSON, "json", NULL, 0, "print JSON"},
+	{PM_OPT_FRESH, "fresh", NULL, 0, "ask ipmctl even if this boot's record holds"},
+	{PM_OPT_DRY_RUN, "dry-run", NULL, 0, "check all, print what would be done, change nothing"},
+	{PM_OPT_CLEAR, "clear", NULL, 0, "forget a failed change if the node is sound now"},
+	{PM_OPT_EXPECT, "expect", "MODE[,MODE]", offsetof(struct pm_agent, expect),
+		"the modes that the job may run in"},
+	{PM_OPT_VERSION, "version", NULL, 0, "print the version"},
+	{PM_OPT_LIST_VERBS, "list-verbs", NULL, 0, "print the names of all verbs, one a line"},
+	{PM_OPT_HELP, "help", NULL, 0, "print this help"},
+};
+
+#define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static void build(unsigned allowed, struct option options[N_ROWS + 1])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].bit & allowed)
+			options[n++] = (struct option){.name = rows[i].name,
+				.has_arg = rows[i].value ? required_argument : no_argument,
+				.val = (int)i};
+	options[n] = (struct option){0};
+}
+
+static void take(struct pm_agent *agent, const struct row *row, const char *value)
+{
+	agent->given |= row->bit;
+	if (row->value)
+		*(const char **)((char *)agent + row->value_offset) = value;
+}
+
+static void complain(const struct pm_agent *agent, char *word, int what)
+{
+	const char *verb = agent->verb ? agent->verb->name : "";
+
+	fprintf(stderr, "pmctl: %s '%s', try 'pmctl %s%s--help'\n",
+		what == ':' ? "argument missing behind" : "unknown option", word, verb,
+		*verb ? " " : "");
+}
+
+int pm_options_read(
+	struct pm_agent *agent, int argc, char **argv, unsigned allowed, bool stop_at_word)
+{
+	struct option options[N_ROWS + 1];
+	int c;
+
+	build(allowed, options);
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, stop_at_word ? "+:" : ":", options, NULL)) != -1) {
+		if (c == '?' || c == ':') {
+			complain(agent, argv[optind - 1], c);
+			return -1;
+		}
+		take(agent, &rows[c], optarg);
+	}
+	return optind;
+}
+
+void pm_options_help(FILE *out, unsigned mask)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		char text[40];
+
+		if (!(rows[i].bit & mask))
+			continue;
+		snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].value ? "=" : "",
+			rows[i].value ? rows[i].value : "");
+		fprintf(out, "  %-22s %s\n", text, rows[i].help);
+	}
+}

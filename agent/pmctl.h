@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_PMCTL_H
+#define PM_AGENT_PMCTL_H
+
+/* What the verbs of pmctl share: the command line as it was read, and how they speak. */
+#include <stdbool.h>
+
+#include "lib/config.h"
+#include "lib/err.h"
+
+enum { PM_EXIT_DONE = 0, PM_EXIT_FAILED = 1, PM_EXIT_USAGE = 2 };
+
+/* Bits of the options that a verb takes; see the table in options.c. */
+enum pm_option {
+	PM_OPT_CONFIG = 1 << 0,
+	PM_OPT_NODE = 1 << 1,
+	PM_OPT_VERBOSE = 1 << 2,
+	PM_OPT_HELP = 1 << 3,
+	PM_OPT_JSON = 1 << 4,
+	PM_OPT_FRESH = 1 << 5,
+	PM_OPT_DRY_RUN = 1 << 6,
+	PM_OPT_CLEAR = 1 << 7,
+	PM_OPT_EXPECT = 1 << 8,
+	PM_OPT_VERSION = 1 << 9,
+	PM_OPT_LIST_VERBS = 1 << 10,
+	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
+};
+
+struct pm_agent {
+	const struct pm_verb *verb;
+	unsigned given; /* options on the command line */
+	const char *config_path, *node, *expect;
+	int n_words; /* what is left of the command line */
+	char **words;
+	bool quiet; /* says nothing on the terminal, only to the system log */
+	struct pm_config config;
+};
+
+struct pm_verb {
+	const char *name; /* one or two words, as they are typed */
+	const char *args; /* of the usage line, "" for none */
+	int min_words, max_words;
+	unsigned options; /* besides the global ones */
+	bool needs_root;
+	bool logs;			    /* tells the system log too */
+	int (*run)(struct pm_agent *agent); /* returns a PM_EXIT_ value */
+	const char *summary;		    /* one line */
+	const char *help;		    /* paragraphs, each line up to 78 columns */
+};
+
+/* The table; ends with a row without name. */
+extern const struct pm_verb pm_verbs[];
+
+/* The verb of these words, NULL when there is none; *ret_words is how many words name it. */
+const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_words);
+
+/* An error: "pmctl: VERB: text" on stderr, and to the system log for verbs that log. */
+void pm_fail(const struct pm_agent *agent, const struct pm_err *err);
+
+/* A fact worth keeping: stdout, and to the system log for verbs that log. */
+__attribute__((format(printf, 2, 3))) void pm_say(
+	const struct pm_agent *agent, const char *fmt, ...);
+
+/* Something odd that does not stop us: stderr and system log. */
+__attribute__((format(printf, 2, 3))) void pm_warn(
+	const struct pm_agent *agent, const char *fmt, ...);
+
+int pm_verb_mode(struct pm_agent *agent);
+int pm_verb_set(struct pm_agent *agent);
+int pm_verb_reboot(struct pm_agent *agent);
+int pm_verb_verify(struct pm_agent *agent);
+int pm_verb_health(struct pm_agent *agent);
+int pm_verb_helper(struct pm_agent *agent);
+int pm_verb_job_begin(struct pm_agent *agent);
+int pm_verb_journal(struct pm_agent *agent);
+int pm_verb_show_config(struct pm_agent *agent);
+
+#endif

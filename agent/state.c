@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "agent/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/file.h"
+#include "lib/lock.h"
+#include "lib/secure.h"
+
+#define WAIT_MS 10000
+
+static char *path_in(const char *directory, const char *name)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+static char *journal_path(const struct pm_config *config)
+{
+	return path_in(config->state_dir, "journal.json");
+}
+
+static char *record_path(const struct pm_config *config)
+{
+	return path_in(config->run_dir, "mode.json");
+}
+
+static int make_dir(const char *path, struct pm_err *err)
+{
+	int rc = pm_file_make_dir(path, 0755, err);
+
+	return rc ? rc : pm_secure_path(path, err);
+}
+
+int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(agent->config.state_dir, "lock");
+	int rc = make_dir(agent->config.state_dir, err);
+
+	if (!rc)
+		rc = make_dir(agent->config.run_dir, err);
+	if (rc)
+		return rc;
+	if (!path)
+		return pm_err_nomem(err);
+	rc = pm_lock_take(path, agent->verb->name, 0, ret_fd, err);
+	if (rc != -EBUSY)
+		return rc;
+	pm_warn(agent, "%s, waiting", err->text);
+	return pm_lock_take(path, agent->verb->name, WAIT_MS, ret_fd, err);
+}
+
+int pm_state_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->run_dir, "ipmctl.lock");
+	int rc = make_dir(config->run_dir, err);
+
+	if (rc)
+		return rc;
+	if (!path)
+		return pm_err_nomem(err);
+	return pm_lock_take(path, "ipmctl", config->tool_timeout_s * 1000, ret_fd, err);
+}
+
+int pm_state_read_journal(
+	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err)
+{
+	cleanup_free char *path = journal_path(config);
+
+	return path ? pm_journal_read(path, ret, err) : pm_err_nomem(err);
+}
+
+int pm_state_write_journal(
+	const struct pm_config *config, const struct pm_journal *journal, struct pm_err *err)
+{
+	cleanup_free char *path = journal_path(config);
+
+	return path ? pm_journal_write(path, journal, err) : pm_err_nomem(err);
+}
+
+int pm_state_step(const struct pm_agent *agent, struct pm_journal *journal,
+	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err)
+{
+	int rc = pm_journal_step(journal, state, boot_id, text, err);
+
+	return rc ? rc : pm_state_write_journal(&agent->config, journal, err);
+}
+
+int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
+{
+	cleanup_free char *path = record_path(config);
+
+	return path ? pm_record_read(path, ret, err) : pm_err_nomem(err);
+}
+
+int pm_state_write_record(
+	const struct pm_config *config, const struct pm_record *record, struct pm_err *err)
+{
+	cleanup_free char *path = record_path(config);
+
+	return path ? pm_record_write(path, record, err) : pm_err_nomem(err);
+}
+
+void pm_state_drop_record(const struct pm_config *config)
+{
+	cleanup_free char *path = record_path(config);
+
+	if (path)
+		(void)unlink(path);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_STATE_H
+#define PM_AGENT_STATE_H
+
+/* What pmctl keeps: the journal and the lock in StateDir, this boot's record in RunDir. */
+#include "agent/pmctl.h"
+#include "lib/journal.h"
+#include "lib/record.h"
+
+/*
+ * Makes both directories if need be, checks that only root can change them, and takes the lock.
+ * Says who holds it when it has to wait, and waits 10 s at most. Close *ret_fd to release it.
+ */
+int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err);
+
+/*
+ * Two ipmctl at once fail each other: each rewrites its settings file when it ends, and a run that
+ * reads it meanwhile ends with "Failed to intialize nvm library (267)" (ipmctl 03.00.00.0468).
+ */
+int pm_state_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err);
+
+int pm_state_read_journal(
+	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err);
+
+/* Enters a state and writes the journal. */
+int pm_state_step(const struct pm_agent *agent, struct pm_journal *journal,
+	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err);
+
+int pm_state_write_journal(
+	const struct pm_config *config, const struct pm_journal *journal, struct pm_err *err);
+
+int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err);
+int pm_state_write_record(
+	const struct pm_config *config, const struct pm_record *record, struct pm_err *err);
+
+/* When the node's mode cannot be read, an old record must not answer for it. */
+void pm_state_drop_record(const struct pm_config *config);
+
+#endif

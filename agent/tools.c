@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/tools.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/state.h"
+#include "lib/cleanup.h"
+#include "lib/secure.h"
+
+#define QUOTE_BYTES 200
+
+int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
+	struct pm_err *err)
+{
+	const struct pm_run run = {.argv = argv, .timeout_ms = config->tool_timeout_s * 1000};
+	cleanup_close int lock_fd = -1;
+	int rc = geteuid() == 0 ? pm_secure_path(argv[0], err) : 0;
+
+	if (!rc && !strcmp(argv[0], config->ipmctl_path))
+		rc = pm_state_lock_ipmctl(config, &lock_fd, err);
+	return rc ? rc : pm_run(&run, ret, err);
+}
+
+/* In front of what a parser said: the command line, and what the parser has not seen. */
+static int misread(const char *const *argv, const struct pm_output *output, struct pm_err *err)
+{
+	cleanup_free char *line = pm_run_line(argv);
+	cleanup_free char *words = pm_quote(output->err, output->err_len, QUOTE_BYTES);
+
+	if (!line || !words)
+		return pm_err_nomem(err);
+	if (!output->status && !*words)
+		return pm_err_prefix(err, "%s", line);
+	return pm_err_prefix(err, "%s (status %d, stderr '%s')", line, output->status, words);
+}
+
+/* The parser's result, and the exit status when that was well. */
+static int judge(
+	const char *const *argv, const struct pm_output *output, int rc, struct pm_err *err)
+{
+	const struct pm_run run = {.argv = argv};
+	cleanup_free char *text = NULL;
+
+	if (rc)
+		return misread(argv, output, err);
+	if (!output->status)
+		return 0;
+	text = pm_run_describe(&run, output);
+	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
+}
+
+#define ASK(config_, parse_, ret_, err_, ...)                                                      \
+	({                                                                                         \
+		const char *const argv_[] = {__VA_ARGS__, NULL};                                   \
+		cleanup_with(pm_output_done) struct pm_output output_ = {0};                       \
+		int rc_ = pm_tool_run(config_, argv_, &output_, err_);                             \
+		if (!rc_) {                                                                        \
+			rc_ = parse_(output_.out, output_.out_len, ret_, err_);                    \
+			rc_ = judge(argv_, &output_, rc_, err_);                                   \
+		}                                                                                  \
+		rc_;                                                                               \
+	})
+
+int pm_tool_version(
+	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_version, ret, err, config->ipmctl_path, "version");
+}
+
+int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_goals, ret, err, config->ipmctl_path, "show", "-u", "B", "-o",
+		"nvmxml", "-goal");
+}
+
+int pm_tool_regions(const struct pm_config *config, struct pm_regions *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_regions, ret, err, config->ipmctl_path, "show", "-u", "B",
+		"-o", "nvmxml", "-region");
+}
+
+int pm_tool_namespaces(
+	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ndctl_namespaces, ret, err, config->ndctl_path, "list", "-N", "-i");
+}
+
+static int ask_resources(
+	const struct pm_config *config, struct pm_resources *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_resources, ret, err, config->ipmctl_path, "show", "-u", "B",
+		"-o", "nvmxml", "-memoryresources");
+}
+
+static int ask_capabilities(
+	const struct pm_config *config, struct pm_capabilities *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_capabilities, ret, err, config->ipmctl_path, "show", "-o",
+		"nvmxml", "-system", "-capabilities");
+}
+
+static int ask_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_dimms, ret, err, config->ipmctl_path, "show", "-d",
+		PM_DIMM_ATTRIBUTES, "-u", "B", "-o", "nvmxml", "-dimm");
+}
+
+int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err)
+{
+	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
+	int rc = pm_kernel_read(config->fs_root, &evidence.kernel, err);
+
+	if (!rc)
+		rc = ask_resources(config, &evidence.resources, err);
+	if (!rc)
+		rc = ask_capabilities(config, &evidence.capabilities, err);
+	if (!rc)
+		rc = ask_dimms(config, &evidence.dimms, err);
+	if (rc)
+		return rc;
+	*ret = evidence;
+	evidence = (struct pm_evidence){0};
+	return 0;
+}
+
+/* Ends with a status other than 0 by design, so the exit status says nothing. */
+int pm_tool_try_goal(const struct pm_config *config, const char *property, struct pm_err *err)
+{
+	const char *const argv[] = {config->ipmctl_path, "create", "-goal", property, NULL};
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *line = NULL;
+	int rc = pm_tool_run(config, argv, &output, err);
+
+	if (!rc)
+		rc = pm_ipmctl_dry_run(output.out, output.out_len, err);
+	if (!rc)
+		return 0;
+	line = pm_run_line(argv);
+	return pm_err_prefix(err, "dry run of '%s'", line ? line : argv[0]);
+}
+
+int pm_tool_create_goal(const struct pm_config *config, const char *property, struct pm_err *err)
+{
+	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
+
+	return ASK(config, pm_ipmctl_goals, &goals, err, config->ipmctl_path, "create", "-u", "B",
+		"-o", "nvmxml", "-goal", property);
+}
+
+/* What delete prints is not looked at: on modules without a goal it speaks of an error. */
+int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err)
+{
+	const char *const argv[] = {config->ipmctl_path, "delete", "-o", "nvmxml", "-goal", NULL};
+	const struct pm_run run = {.argv = argv};
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_with(pm_goals_done) struct pm_goals left = {0};
+	cleanup_free char *text = NULL;
+	int rc = pm_tool_run(config, argv, &output, err);
+
+	if (!rc)
+		rc = pm_tool_goals(config, &left, err);
+	if (rc || !left.n)
+		return rc;
+	text = pm_run_describe(&run, &output);
+	return pm_err_set(
+		err, -EREMOTEIO, "%zu goals are still there; %s", left.n, text ? text : argv[0]);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_TOOLS_H
+#define PM_AGENT_TOOLS_H
+
+/*
+ * The commands of ipmctl and ndctl that pmctl gives, each read by its parser. All messages carry
+ * the command line. When we are root a tool that somebody else could replace is refused.
+ */
+#include "lib/config.h"
+#include "lib/evidence.h"
+#include "lib/ipmctl.h"
+#include "lib/ndctl.h"
+#include "lib/run.h"
+
+/* Runs any tool with ToolTimeout; 0 whatever its exit status. */
+int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
+	struct pm_err *err);
+
+int pm_tool_version(
+	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err);
+int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err);
+int pm_tool_regions(const struct pm_config *config, struct pm_regions *ret, struct pm_err *err);
+int pm_tool_namespaces(
+	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err);
+
+/* Firmware, modules and kernel; regions stay empty. Release with pm_evidence_done(). */
+int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);
+
+/* `create -goal` without -f on an empty stdin: 0 when ipmctl offers to go on. */
+int pm_tool_try_goal(const struct pm_config *config, const char *property, struct pm_err *err);
+
+/* `create -goal`, which writes. What it printed must be a list of goals; that they are the right
+ * ones is for the caller to see by pm_tool_goals(). */
+int pm_tool_create_goal(const struct pm_config *config, const char *property, struct pm_err *err);
+
+/* `delete -goal`, and none is left afterwards. */
+int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/observe.h"
+#include "agent/print.h"
+#include "agent/tools.h"
+#include "lib/cleanup.h"
+
+/* All return 0 when the node may serve, else a negative errno with the sentence. */
+static int check_journal(const struct pm_journal *journal, const char *boot_id, struct pm_err *err)
+{
+	if (journal->state == PM_JOURNAL_FAILED)
+		return pm_err_set(err, -EIO, "%s", journal->reason ? journal->reason : "failed");
+	if (pm_journal_is_open(journal) && strcmp(journal->boot_id, boot_id))
+		return pm_err_set(err, -EIO,
+			"goal %s is from before this boot and not verified, run 'pmctl verify'",
+			pm_mode_name(journal->mode));
+	return 0;
+}
+
+static int check_mode(const struct pm_config *config, bool fresh, struct pm_err *err)
+{
+	struct pm_observation seen;
+	int rc = pm_observe(config, fresh, &seen, err);
+
+	if (rc)
+		return pm_err_prefix(err, "the node's mode cannot be read");
+	if (!seen.record.verdict.mode)
+		return pm_err_set(
+			err, -EIO, "the node's mode is unknown: %s", seen.record.verdict.why);
+	return 0;
+}
+
+static int check(const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = pm_state_read_journal(config, &journal, err);
+
+	if (!rc)
+		rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
+	if (!rc)
+		rc = check_journal(&journal, boot_id, err);
+	return rc ? rc : check_mode(config, /* fresh= */ false, err);
+}
+
+static int refuse_goals(const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
+	int rc = pm_tool_goals(config, &goals, err);
+
+	if (rc || !goals.n)
+		return rc;
+	return pm_err_set(err, -EBUSY,
+		"a goal is pending on module %s; delete it with 'ipmctl delete -goal' or reboot",
+		goals.list[0].dimm);
+}
+
+/* Only a failure is cleared; what is open belongs to verify. */
+static int clear(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
+	cleanup_close int lock_fd = -1;
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = geteuid() == 0 ? pm_state_lock(agent, &lock_fd, err)
+				: pm_err_set(err, -EPERM, "clear: must be root");
+
+	if (!rc)
+		rc = pm_state_read_journal(&agent->config, &journal, err);
+	if (!rc)
+		rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	if (rc || journal.state != PM_JOURNAL_FAILED)
+		return rc;
+	rc = check_mode(&agent->config, /* fresh= */ true, err);
+	if (!rc)
+		rc = refuse_goals(&agent->config, err);
+	return rc ? rc
+		  : pm_state_step(agent, &journal, PM_JOURNAL_CLEARED, boot_id,
+			    "cleared by an administrator", err);
+}
+
+static void print(const struct pm_agent *agent, int rc, const struct pm_err *err)
+{
+	json_object *root;
+
+	if (!(agent->given & PM_OPT_JSON)) {
+		if (rc)
+			puts(err->text);
+		return;
+	}
+	root = json_object_new_object();
+	json_object_object_add(root, "ok", json_object_new_boolean(!rc));
+	pm_json_add_string(root, "text", rc ? err->text : "");
+	pm_print_json(root);
+}
+
+int pm_verb_health(struct pm_agent *agent)
+{
+	struct pm_err err;
+	int rc = agent->given & PM_OPT_CLEAR ? clear(agent, &err) : 0;
+
+	if (!rc)
+		rc = check(&agent->config, &err);
+	print(agent, rc, &err);
+	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;
+}

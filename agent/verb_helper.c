@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "agent/change.h"
+#include "agent/observe.h"
+
+/* slurmd reads stdout and stderr as one list of features: errors go to the system log alone. */
+static int print_feature(struct pm_agent *agent)
+{
+	struct pm_observation seen;
+	const struct pm_mode_info *row;
+	struct pm_err err;
+
+	agent->quiet = true;
+	if (pm_observe(&agent->config, /* fresh= */ false, &seen, &err)) {
+		pm_fail(agent, &err);
+		return PM_EXIT_FAILED;
+	}
+	row = pm_mode_info(seen.record.verdict.mode);
+	if (!row) {
+		pm_warn(agent, "no active feature: %s", seen.record.verdict.why);
+		return PM_EXIT_FAILED;
+	}
+	puts(row->feature);
+	return PM_EXIT_DONE;
+}
+
+int pm_verb_helper(struct pm_agent *agent)
+{
+	const struct pm_mode_info *mode;
+	struct pm_err err;
+
+	if (!agent->n_words)
+		return print_feature(agent);
+	mode = pm_mode_by_feature(agent->words[0]);
+	if (!mode)
+		pm_err_set(&err, -EINVAL, "unknown feature '%.60s'", agent->words[0]);
+	else if (!pm_change_stage(agent, mode, /* dry_run= */ false, &err))
+		return PM_EXIT_DONE;
+	pm_fail(agent, &err);
+	return PM_EXIT_FAILED;
+}

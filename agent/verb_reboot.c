@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "agent/state.h"
+#include "agent/tools.h"
+#include "lib/cleanup.h"
+
+/* Only a change that waits for this reboot has a place for it. */
+static int note(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = pm_state_read_journal(&agent->config, &journal, err);
+
+	if (rc || journal.state != PM_JOURNAL_STAGED)
+		return rc;
+	rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	if (!rc)
+		rc = pm_state_step(
+			agent, &journal, PM_JOURNAL_REBOOTING, boot_id, "reboot asked for", err);
+	return rc;
+}
+
+static int reboot_node(const struct pm_agent *agent, struct pm_err *err)
+{
+	const char *const *argv = (const char *const *)agent->config.reboot_command;
+	const struct pm_run run = {.argv = argv};
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *text = NULL;
+	int rc = pm_tool_run(&agent->config, argv, &output, err);
+
+	if (rc || !output.status)
+		return rc;
+	text = pm_run_describe(&run, &output);
+	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
+}
+
+/* What the journal cannot take does not stop a reboot that Slurm waits for. */
+int pm_verb_reboot(struct pm_agent *agent)
+{
+	cleanup_close int lock_fd = -1;
+	struct pm_err err;
+
+	if (pm_state_lock(agent, &lock_fd, &err)) {
+		pm_fail(agent, &err);
+		return PM_EXIT_FAILED;
+	}
+	if (note(agent, &err))
+		pm_warn(agent, "%s; rebooting all the same", err.text);
+	pm_say(agent, "rebooting: %s", agent->config.text[PM_KEY_REBOOT_COMMAND]);
+	if (!reboot_node(agent, &err))
+		return PM_EXIT_DONE;
+	pm_fail(agent, &err);
+	return PM_EXIT_FAILED;
+}

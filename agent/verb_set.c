@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "agent/change.h"
+#include "lib/cleanup.h"
+
+int pm_verb_set(struct pm_agent *agent)
+{
+	const struct pm_mode_info *mode = pm_mode_by_name(agent->words[0]);
+	cleanup_free char *names = pm_mode_names();
+	struct pm_err err;
+
+	if (!mode) {
+		fprintf(stderr, "pmctl: set: unknown mode '%s', modes are: %s\n", agent->words[0],
+			names ? names : "");
+		return PM_EXIT_USAGE;
+	}
+	if (!pm_change_stage(agent, mode, agent->given & PM_OPT_DRY_RUN, &err))
+		return PM_EXIT_DONE;
+	pm_fail(agent, &err);
+	return PM_EXIT_FAILED;
+}

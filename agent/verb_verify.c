@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
+#include "agent/print.h"
+#include "agent/settle.h"
+#include "lib/cleanup.h"
+
+/* The kernel's drivers may still be at work so early in the boot. */
+#define KERNEL_WAIT_MS 10000
+#define KERNEL_STEP_MS 200
+
+static void pause_ms(unsigned ms)
+{
+	struct timespec time = {.tv_nsec = (long)ms * 1000000};
+
+	nanosleep(&time, NULL);
+}
+
+static int wait_for_kernel(const struct pm_config *config, struct pm_evidence *evidence,
+	struct pm_verdict *verdict, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (unsigned ms = 0; !rc && verdict->waits && ms < KERNEL_WAIT_MS; ms += KERNEL_STEP_MS) {
+		pause_ms(KERNEL_STEP_MS);
+		rc = pm_kernel_read(config->fs_root, &evidence->kernel, err);
+		if (!rc)
+			pm_evidence_decide(evidence, verdict);
+	}
+	return rc;
+}
+
+static int look(const struct pm_config *config, struct pm_evidence *evidence,
+	struct pm_verdict *verdict, struct pm_err *err)
+{
+	int rc = pm_tool_evidence(config, evidence, err);
+
+	if (!rc && evidence->resources.appdirect_pmem_bytes)
+		rc = pm_tool_regions(config, &evidence->regions, err);
+	if (rc)
+		return rc;
+	pm_evidence_decide(evidence, verdict);
+	return wait_for_kernel(config, evidence, verdict, err);
+}
+
+static void print_json(
+	const struct pm_settlement *settlement, const struct pm_verdict *verdict, int status)
+{
+	static const char *const outcomes[] = {
+		[PM_OUTCOME_NOTHING] = "nothing",
+		[PM_OUTCOME_WAITS] = "waits",
+		[PM_OUTCOME_DONE] = "done",
+		[PM_OUTCOME_UNDONE] = "undone",
+		[PM_OUTCOME_FAILED] = "failed",
+	};
+	json_object *root = json_object_new_object();
+
+	json_object_object_add(root, "ok", json_object_new_boolean(!status));
+	pm_json_add_string(root, "mode", pm_mode_name(verdict->mode));
+	pm_json_add_string(root, "why", verdict->why);
+	pm_json_add_string(root, "change", outcomes[settlement->outcome]);
+	pm_json_add_string(root, "text", settlement->text);
+	pm_print_json(root);
+}
+
+static int fail(const struct pm_agent *agent, const struct pm_err *err)
+{
+	pm_fail(agent, err);
+	return PM_EXIT_FAILED;
+}
+
+static int report(const struct pm_agent *agent, const struct pm_settlement *settlement,
+	const struct pm_verdict *verdict)
+{
+	int status = PM_EXIT_DONE;
+
+	if (settlement->outcome == PM_OUTCOME_FAILED) {
+		pm_warn(agent, "%s", settlement->text);
+		status = PM_EXIT_FAILED;
+	} else if (settlement->outcome != PM_OUTCOME_NOTHING) {
+		pm_say(agent, "%s", settlement->text);
+	}
+	if (!verdict->mode) {
+		pm_warn(agent, "the node's mode is unknown: %s", verdict->why);
+		status = PM_EXIT_FAILED;
+	} else if (settlement->outcome != PM_OUTCOME_DONE) {
+		pm_say(agent, "node is in %s (%s)", pm_mode_name(verdict->mode), verdict->why);
+	}
+	if (agent->given & PM_OPT_JSON)
+		print_json(settlement, verdict, status);
+	return status;
+}
+
+static int settle(const struct pm_agent *agent, const struct pm_evidence *evidence,
+	const struct pm_verdict *verdict, struct pm_settlement *ret, struct pm_err *err)
+{
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
+	int rc = pm_state_read_journal(&agent->config, &journal, err);
+
+	return rc ? rc : pm_settle(agent, &journal, evidence, verdict, ret, err);
+}
+
+/* The record is written whatever the journal says: users ask for the mode, not for its history. */
+int pm_verb_verify(struct pm_agent *agent)
+{
+	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
+	struct pm_settlement settlement = {.outcome = PM_OUTCOME_NOTHING};
+	struct pm_record record = {0};
+	cleanup_close int lock_fd = -1;
+	struct pm_err err, journal_err;
+	int rc;
+
+	if (pm_state_lock(agent, &lock_fd, &err))
+		return fail(agent, &err);
+	if (look(&agent->config, &evidence, &record.verdict, &err)) {
+		pm_state_drop_record(&agent->config);
+		return fail(agent, &err);
+	}
+	rc = settle(agent, &evidence, &record.verdict, &settlement, &journal_err);
+	record.kernel = evidence.kernel;
+	if (pm_state_write_record(&agent->config, &record, &err))
+		return fail(agent, &err);
+	return rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
+}

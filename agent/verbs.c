@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <string.h>
+
+#include "agent/pmctl.h"
+
+const struct pm_verb pm_verbs[] = {
+	{
+		.name = "mode",
+		.args = "",
+		.options = PM_OPT_JSON | PM_OPT_FRESH,
+		.run = pm_verb_mode,
+		.summary = "print the mode that the node is in",
+		.help = "Prints the mode alone: memory, appdirect, or unknown when the evidence "
+			"is\n"
+			"contradictory or the persistent memory is not configured. The answer "
+			"never\n"
+			"comes from a goal. It is this boot's record, if the kernel still shows "
+			"what\n"
+			"it showed when 'pmctl verify' wrote it; without one, root asks ipmctl "
+			"afresh.\n"
+			"--verbose adds by what the mode was seen, or why it is unknown.",
+	},
+	{
+		.name = "set",
+		.args = "MODE",
+		.min_words = 1,
+		.max_words = 1,
+		.options = PM_OPT_DRY_RUN,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_set,
+		.summary = "stage a goal that the next reboot applies",
+		.help = "Stages MODE on all sockets for the next reboot: checks that it may be "
+			"done\n"
+			"(modules healthy and unlocked, no namespaces, no foreign goal, no version "
+			"of\n"
+			"ipmctl that loses goals), lets ipmctl try without writing, writes the "
+			"journal,\n"
+			"writes the goal, and reads it back from every module. If anything fails, "
+			"the\n"
+			"goal is deleted again. Does nothing if the node is in MODE and no goal "
+			"is\n"
+			"pending, or if MODE is staged already.\n"
+			"The labels of the modules are blank from then on: data in App Direct is "
+			"lost.",
+	},
+	{
+		.name = "reboot",
+		.args = "[IGNORED]...",
+		.max_words = INT_MAX,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_reboot,
+		.summary = "write it into the journal and reboot: Slurm's RebootProgram",
+		.help = "Notes the reboot in the journal and runs RebootCommand. What Slurm "
+			"appends to\n"
+			"the command is ignored.",
+	},
+	{
+		.name = "verify",
+		.args = "",
+		.options = PM_OPT_JSON,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_verify,
+		.summary = "after a boot: did the node get the mode that was staged?",
+		.help = "Compares the journal's intent with what the firmware, the kernel and the\n"
+			"modules show, closes the journal, deletes a goal that the firmware left\n"
+			"pending, and writes this boot's record of the mode. pmctl-verify.service "
+			"runs\n"
+			"it before slurmd. Exits 1 with a sentence if the node is not in the mode "
+			"that\n"
+			"was staged; 'pmctl health' repeats that sentence from then on.",
+	},
+	{
+		.name = "health",
+		.args = "",
+		.options = PM_OPT_JSON | PM_OPT_CLEAR,
+		.run = pm_verb_health,
+		.summary = "print nothing, or one sentence why the node should not serve",
+		.help = "Exits 0 and prints nothing if the node may serve. Exits 1 and prints one\n"
+			"sentence, fit for a drain reason, if the last change failed, the journal\n"
+			"cannot be read, or the mode is unknown.\n"
+			"A failed change stays until a later 'pmctl set', reboot and 'pmctl "
+			"verify'\n"
+			"succeed, or until root runs 'pmctl health --clear', which looks at the "
+			"node\n"
+			"again and forgets the failure if the mode is readable and no goal is "
+			"pending.",
+	},
+	{
+		.name = "helper",
+		.args = "[FEATURE]",
+		.max_words = 1,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_helper,
+		.summary = "what Slurm's helpers.conf calls: print or set the active feature",
+		.help = "Without FEATURE prints the node feature of the mode the node is in, and\n"
+			"nothing else; nothing at all, with exit status 1, if the mode is unknown. "
+			"With\n"
+			"FEATURE does what 'pmctl set' does for its mode.",
+	},
+	{
+		.name = "job begin",
+		.args = "--expect=MODE[,MODE]",
+		.options = PM_OPT_EXPECT,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_job_begin,
+		.summary = "before a job: is the node in a mode that it may run in?",
+		.help = "Exits 0 if the node is in one of the modes that --expect names, else 1 "
+			"with\n"
+			"one sentence on stderr that says what was expected and what was found.",
+	},
+	{
+		.name = "journal",
+		.args = "",
+		.options = PM_OPT_JSON,
+		.run = pm_verb_journal,
+		.summary = "print the last change, its steps and their times",
+		.help = "Prints the last change of mode: what was wanted, how far it came, and "
+			"each\n"
+			"step with its time and boot.",
+	},
+	{
+		.name = "show-config",
+		.args = "",
+		.options = PM_OPT_JSON,
+		.run = pm_verb_show_config,
+		.summary = "print every setting and where it came from",
+		.help = "Prints each key of pmem.conf(5) as it holds for this node, with where "
+			"the\n"
+			"value came from: default, or file and line.",
+	},
+	{0},
+};
+
+/* How many of the words name this verb? 0 when they name another. */
+static int match(const struct pm_verb *verb, int n_words, char *const *words)
+{
+	size_t first = strcspn(verb->name, " ");
+
+	if (n_words < 1 || strlen(words[0]) != first || strncmp(words[0], verb->name, first))
+		return 0;
+	if (!verb->name[first])
+		return 1;
+	return n_words > 1 && !strcmp(words[1], verb->name + first + 1) ? 2 : 0;
+}
+
+const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_words)
+{
+	for (const struct pm_verb *verb = pm_verbs; verb->name; verb++) {
+		*ret_words = match(verb, n_words, words);
+		if (*ret_words)
+			return verb;
+	}
+	return NULL;
+}

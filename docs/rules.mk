@@ -1,0 +1,9 @@
+MAN_SRCS  := $(wildcard docs/man/*.rst)
+MAN_PAGES := $(patsubst docs/man/%.rst,$(BUILD)/man/%,$(MAN_SRCS))
+
+.PHONY: man
+man: $(MAN_PAGES)
+
+$(BUILD)/man/%: docs/man/%.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@

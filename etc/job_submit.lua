@@ -1,0 +1,22 @@
+-- /etc/slurm/job_submit.lua on the controller: a sample for sites that have none. A site that has
+-- one adds the dofile line and the two calls below to it.
+
+-- luacheck: read globals slurm
+-- luacheck: globals slurm_job_submit slurm_job_modify
+local pm = dofile("/usr/share/slurm-pmem/pmem.lua")
+
+-- The controller's version. From 23.02 on a job may combine a mode with '|' and '()'.
+--pm.slurm_version = 24.11
+
+-- A mode that is not offered here.
+--pm.withheld.memory = true
+
+function slurm_job_submit(job_desc, part_list, submit_uid)
+	return pm.submit(job_desc, part_list, submit_uid)
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+	return pm.modify(job_desc, job_rec, part_list, modify_uid)
+end
+
+return slurm.SUCCESS

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "lib/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/cleanup.h"
+#include "lib/config_file.h"
+#include "lib/strv.h"
+
+#define MAX_TIMEOUT_S 86400
+
+/* A kind of value: how it is read into its field of struct pm_config, and released. */
+struct kind {
+	int (*parse)(const char *value, void *field, struct pm_err *err);
+	void (*release)(void *field);
+};
+
+struct row {
+	struct pm_key_info info;
+	const struct kind *kind;
+	size_t offset; /* of the field */
+};
+
+static void keep(void *field)
+{
+	(void)field;
+}
+
+static void release_string(void *field)
+{
+	free(pm_steal(*(char **)field));
+}
+
+static void release_list(void *field)
+{
+	pm_strv_free(pm_steal(*(char ***)field));
+}
+
+static int store_string(const char *value, void *field, struct pm_err *err)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return pm_err_nomem(err);
+	release_string(field);
+	*(char **)field = copy;
+	return 0;
+}
+
+static int store_list(char **list, void *field, struct pm_err *err)
+{
+	if (!list)
+		return pm_err_nomem(err);
+	release_list(field);
+	*(char ***)field = list;
+	return 0;
+}
+
+static int parse_path(const char *value, void *field, struct pm_err *err)
+{
+	if (value[0] != '/' || strpbrk(value, " \t"))
+		return pm_err_set(err, -EINVAL, "an absolute path expected");
+	return store_string(value, field, err);
+}
+
+static int parse_command(const char *value, void *field, struct pm_err *err)
+{
+	if (value[0] != '/')
+		return pm_err_set(err, -EINVAL, "an absolute path and its arguments expected");
+	return store_list(pm_strv_split(value, " \t"), field, err);
+}
+
+static int parse_seconds(const char *value, void *field, struct pm_err *err)
+{
+	unsigned long seconds;
+
+	if (!*value || value[strspn(value, "0123456789")] || strlen(value) > 9)
+		return pm_err_set(err, -EINVAL, "whole seconds expected");
+	seconds = strtoul(value, NULL, 10);
+	if (seconds < 1 || seconds > MAX_TIMEOUT_S)
+		return pm_err_set(err, -EINVAL, "seconds from 1 to %d expected", MAX_TIMEOUT_S);
+	*(unsigned *)field = (unsigned)seconds;
+	return 0;
+}
+
+static int add_mode(const char *name, unsigned *modes, struct pm_err *err)
+{
+	const struct pm_mode_info *row = pm_mode_by_name(name);
+	cleanup_free char *names = pm_mode_names();
+
+	if (!row)
+		return pm_err_set(err, -EINVAL, "unknown mode '%.40s', modes are: %s", name,
+			names ? names : "");
+	if (*modes & (1u << row->mode))
+		return pm_err_set(err, -EINVAL, "mode '%s' is named twice", name);
+	*modes |= 1u << row->mode;
+	return 0;
+}
+
+static int parse_modes(const char *value, void *field, struct pm_err *err)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(value, ",");
+	unsigned modes = 0;
+
+	if (!names)
+		return pm_err_nomem(err);
+	if (!names[0])
+		return pm_err_set(err, -EINVAL, "a comma list of modes expected");
+	for (size_t i = 0; names[i]; i++) {
+		int rc = add_mode(names[i], &modes, err);
+
+		if (rc)
+			return rc;
+	}
+	*(unsigned *)field = modes;
+	return 0;
+}
+
+static int parse_versions(const char *value, void *field, struct pm_err *err)
+{
+	if (value[strspn(value, "0123456789.,")])
+		return pm_err_set(
+			err, -EINVAL, "a comma list of versions like 02.00.00.3809 expected");
+	return store_list(pm_strv_split(value, ","), field, err);
+}
+
+static int parse_appdirect_type(const char *value, void *field, struct pm_err *err)
+{
+	static const char *const types[] = {"AppDirect", "AppDirectNotInterleaved"};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcasecmp(value, types[i]))
+			return store_string(types[i], field, err);
+	return pm_err_set(err, -EINVAL, "%s or %s expected", types[0], types[1]);
+}
+
+static const struct kind path_kind = {parse_path, release_string};
+static const struct kind command_kind = {parse_command, release_list};
+static const struct kind seconds_kind = {parse_seconds, keep};
+static const struct kind modes_kind = {parse_modes, keep};
+static const struct kind versions_kind = {parse_versions, release_list};
+static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
+
+#define path_text      "absolute path"
+#define command_text   "absolute path and arguments"
+#define seconds_text   "seconds, 1 to 86400"
+#define modes_text     "comma list of modes"
+#define versions_text  "comma list of versions"
+#define appdirect_text "AppDirect or AppDirectNotInterleaved"
+
+#define ROW(key_, name_, kind_, field_, value_, help_)                                             \
+	[key_] = {.info = {key_, name_, kind_##_text, value_, help_},                              \
+		.kind = &kind_##_kind,                                                             \
+		.offset = offsetof(struct pm_config, field_)}
+
+/* clang-format off */
+static const struct row rows[PM_KEY_MAX] = {
+	ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect",
+		"modes that jobs may ask for on this node"),
+	ROW(PM_KEY_IPMCTL_PATH, "IpmctlPath", path, ipmctl_path, "/usr/bin/ipmctl",
+		"the ipmctl program"),
+	ROW(PM_KEY_NDCTL_PATH, "NdctlPath", path, ndctl_path, "/usr/bin/ndctl",
+		"the ndctl program"),
+	ROW(PM_KEY_DAXCTL_PATH, "DaxctlPath", path, daxctl_path, "/usr/bin/daxctl",
+		"the daxctl program"),
+	ROW(PM_KEY_SCONTROL_PATH, "ScontrolPath", path, scontrol_path, "/usr/bin/scontrol",
+		"Slurm's scontrol program"),
+	ROW(PM_KEY_PMCTL_PATH, "PmctlPath", path, pmctl_path, PM_BINDIR "/pmctl",
+		"the pmctl program, for those who run it"),
+	ROW(PM_KEY_REBOOT_COMMAND, "RebootCommand", command, reboot_command,
+		"/usr/bin/systemctl reboot",
+		"program and arguments that reboot the node, split at spaces, no shell"),
+	ROW(PM_KEY_TOOL_TIMEOUT, "ToolTimeout", seconds, tool_timeout_s, "120",
+		"how long one run of a tool may take before it is killed"),
+	ROW(PM_KEY_STATE_DIR, "StateDir", path, state_dir, "/var/lib/slurm-pmem",
+		"directory of the journal and of the lock, kept over reboots"),
+	ROW(PM_KEY_RUN_DIR, "RunDir", path, run_dir, "/run/slurm-pmem",
+		"directory of the record of this boot's mode"),
+	ROW(PM_KEY_BAD_IPMCTL_VERSIONS, "BadIpmctlVersions", versions, bad_ipmctl_versions,
+		"02.00.00.3809,02.00.00.3814,02.00.00.3816",
+		"versions of ipmctl that are refused, because they lose goals; may be empty"),
+	ROW(PM_KEY_APPDIRECT_TYPE, "AppDirectType", appdirect, appdirect_type, "AppDirect",
+		"how App Direct goals lay out the modules of a socket"),
+	ROW(PM_KEY_FS_ROOT, "FsRoot", path, fs_root, "/",
+		"directory below which proc and sys are read, for recorded and emulated machines"),
+};
+/* clang-format on */
+
+const struct pm_key_info *pm_key_info(enum pm_key key)
+{
+	if ((unsigned)key >= PM_KEY_MAX)
+		return NULL;
+	return &rows[key].info;
+}
+
+static const struct row *row_by_name(const char *name)
+{
+	for (size_t i = 0; i < PM_KEY_MAX; i++)
+		if (!strcasecmp(rows[i].info.name, name))
+			return &rows[i];
+	return NULL;
+}
+
+static bool is_printable(const char *value)
+{
+	while (isprint((unsigned char)*value))
+		value++;
+	return *value == '\0';
+}
+
+static int replace(char **text, const char *by)
+{
+	char *copy = strdup(by);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+/* Reads the value into `config`, which remembers its text and origin. */
+static int set_row(struct pm_config *config, const struct row *row, const char *value,
+	const char *origin, struct pm_err *err)
+{
+	enum pm_key key = row->info.key;
+	int rc = 0;
+
+	if (!is_printable(value))
+		rc = pm_err_set(err, -EINVAL, "unprintable bytes");
+	if (!rc)
+		rc = row->kind->parse(value, (char *)config + row->offset, err);
+	if (rc)
+		return pm_err_prefix(err, "%s='%.100s'", row->info.name, value);
+	if (replace(&config->text[key], value) || replace(&config->origin[key], origin))
+		return pm_err_nomem(err);
+	return 0;
+}
+
+static int set_key(struct pm_config *config, const char *key, const char *value, const char *origin,
+	struct pm_err *err)
+{
+	const struct row *row = row_by_name(key);
+
+	if (!row)
+		return pm_err_set(err, -EINVAL, "unknown key '%.60s', see pmem.conf(5)", key);
+	return set_row(config, row, value, origin, err);
+}
+
+int pm_config_set(struct pm_config *config, const char *key, const char *value, struct pm_err *err)
+{
+	return set_key(config, key, value, "argument", err);
+}
+
+static int set_defaults(struct pm_config *config, struct pm_err *err)
+{
+	for (size_t i = 0; i < PM_KEY_MAX; i++) {
+		int rc = set_row(config, &rows[i], rows[i].info.value, "default", err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* A pair of a line for another node is read as strictly, into a configuration of its own. */
+static int take_pair(void *context, const struct pm_config_pair *pair, struct pm_err *err)
+{
+	struct pm_config *config = context;
+	cleanup_with(pm_config_done) struct pm_config ignored = {0};
+	cleanup_free char *origin = NULL;
+
+	if (asprintf(&origin, "%s:%u", pair->file, pair->line) < 0)
+		return pm_err_nomem(err);
+	return set_key(pair->is_ours ? config : &ignored, pair->key, pair->value, origin, err);
+}
+
+static int remember(struct pm_config *config, const char *file, const char *node)
+{
+	config->file = file ? strdup(file) : NULL;
+	config->node = strdup(node);
+	return (file && !config->file) || !config->node ? -ENOMEM : 0;
+}
+
+int pm_config_load_for(
+	const char *path, const char *node, struct pm_config *ret, struct pm_err *err)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	cleanup_free char *own = node ? NULL : pm_config_own_node();
+	const char *file = path ? path : PM_CONFIG_DEFAULT_PATH;
+	int rc;
+
+	node = node ? node : own;
+	if (!node)
+		return pm_err_nomem(err);
+	rc = set_defaults(&config, err);
+	if (rc)
+		return rc;
+	rc = pm_config_file_read(file, node, take_pair, &config, err);
+	if (rc == -ENOENT && !path)
+		file = NULL;
+	else if (rc)
+		return rc;
+	if (remember(&config, file, node))
+		return pm_err_nomem(err);
+	*ret = config;
+	config = (struct pm_config){0};
+	return 0;
+}
+
+int pm_config_load(const char *path, struct pm_config *ret, struct pm_err *err)
+{
+	return pm_config_load_for(path, NULL, ret, err);
+}
+
+bool pm_config_allows(const struct pm_config *config, enum pm_mode mode)
+{
+	return pm_mode_info(mode) && (config->modes & (1u << mode));
+}
+
+char *pm_config_mode_names(const struct pm_config *config)
+{
+	char *names = NULL;
+	size_t size, n = 0;
+	FILE *stream = open_memstream(&names, &size);
+
+	if (!stream)
+		return NULL;
+	pm_mode_foreach(row)
+		if (pm_config_allows(config, row->mode))
+			fprintf(stream, "%s%s", n++ ? ", " : "", row->name);
+	fclose(stream);
+	return names;
+}
+
+void pm_config_done(struct pm_config *config)
+{
+	for (size_t i = 0; i < PM_KEY_MAX; i++) {
+		rows[i].kind->release((char *)config + rows[i].offset);
+		free(config->text[i]);
+		free(config->origin[i]);
+	}
+	free(config->file);
+	free(config->node);
+	*config = (struct pm_config){0};
+}

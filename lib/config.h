@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_CONFIG_H
+#define PM_CONFIG_H
+
+/*
+ * pmem.conf: lines of Key=Value in Slurm's form. Names are case-insensitive, '#' starts a comment
+ * when it is at the start of a line or behind white space, and a line may hold several pairs. A
+ * value ends where the next Key= begins; in double quotes it may hold anything. A line that starts
+ * with NodeName=LIST holds for these nodes only, and a later line overrides an earlier one. One
+ * table of keys drives parsing, show-config and the manual page. An unknown key, a key twice on
+ * one line or a bad value is an error "FILE:LINE: ...", also on lines for other nodes.
+ */
+#include <stdbool.h>
+
+#include "lib/err.h"
+#include "lib/modes.h"
+
+#define PM_CONFIG_DEFAULT_PATH "/etc/slurm/pmem.conf"
+
+enum pm_key {
+	PM_KEY_MODES,
+	PM_KEY_IPMCTL_PATH,
+	PM_KEY_NDCTL_PATH,
+	PM_KEY_DAXCTL_PATH,
+	PM_KEY_SCONTROL_PATH,
+	PM_KEY_PMCTL_PATH,
+	PM_KEY_REBOOT_COMMAND,
+	PM_KEY_TOOL_TIMEOUT,
+	PM_KEY_STATE_DIR,
+	PM_KEY_RUN_DIR,
+	PM_KEY_BAD_IPMCTL_VERSIONS,
+	PM_KEY_APPDIRECT_TYPE,
+	PM_KEY_FS_ROOT,
+	PM_KEY_MAX,
+};
+
+struct pm_key_info {
+	enum pm_key key;
+	const char *name;  /* "ToolTimeout" */
+	const char *type;  /* for people: "seconds", "absolute path", ... */
+	const char *value; /* the default, as one would write it */
+	const char *help;  /* one sentence */
+};
+
+struct pm_config {
+	unsigned modes; /* bit 1 << enum pm_mode for each allowed mode */
+	char *ipmctl_path;
+	char *ndctl_path;
+	char *daxctl_path;
+	char *scontrol_path;
+	char *pmctl_path;
+	char **reboot_command; /* words, NULL at the end */
+	unsigned tool_timeout_s;
+	char *state_dir;
+	char *run_dir;
+	char **bad_ipmctl_versions; /* NULL at the end */
+	char *appdirect_type;	    /* "AppDirect" or "AppDirectNotInterleaved", spelt so */
+	char *fs_root;
+
+	char *text[PM_KEY_MAX];	  /* each value as it was written */
+	char *origin[PM_KEY_MAX]; /* "default", "/etc/slurm/pmem.conf:12" or "argument" */
+	char *file;		  /* the file that was read, NULL when there is none */
+	char *node;		  /* the node name that NodeName= lines were compared with */
+};
+
+/*
+ * Reads `path` for this node: the one that SLURMD_NODENAME names, else the host name up to its
+ * first dot. NULL is PM_CONFIG_DEFAULT_PATH, which may be missing: then all is default. When root
+ * reads it, the file must be one that only root can change (lib/secure.h).
+ * Release with pm_config_done(). On failure *ret is untouched.
+ */
+int pm_config_load(const char *path, struct pm_config *ret, struct pm_err *err);
+
+/* The same for a node by name; `node` NULL as above. */
+int pm_config_load_for(
+	const char *path, const char *node, struct pm_config *ret, struct pm_err *err);
+
+/* One Key=Value of plugstack's arguments; overrides the file. -EINVAL: unknown key, bad value. */
+int pm_config_set(struct pm_config *config, const char *key, const char *value, struct pm_err *err);
+
+/* Is this mode one of Modes=? PM_MODE_UNKNOWN never is. */
+bool pm_config_allows(const struct pm_config *config, enum pm_mode mode);
+
+/* "memory, appdirect": the allowed modes' names in the order of the mode table; malloc'ed. */
+char *pm_config_mode_names(const struct pm_config *config);
+
+/* The row of a key; NULL when out of range. */
+const struct pm_key_info *pm_key_info(enum pm_key key);
+
+/* Releases all; an all-zero struct is fine. */
+void pm_config_done(struct pm_config *config);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/evidence.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB (1ULL << 30)
+
+/* Share of the modules that may be out of reach: their own labels and rounding cost below 4 %
+ * on the smallest ones; a socket that did not get its goal costs half. */
+#define MAX_INACCESSIBLE_PERCENT 10
+
+/* A module keeps its configuration when the firmware refuses a new one. */
+static const char reverted[] = "Failed - Reverted";
+
+__attribute__((format(printf, 3, 4))) static void conclude(
+	struct pm_verdict *verdict, enum pm_mode mode, const char *fmt, ...)
+{
+	va_list args;
+
+	verdict->mode = mode;
+	verdict->waits = 0;
+	va_start(args, fmt);
+	vsnprintf(verdict->why, sizeof(verdict->why), fmt, args);
+	va_end(args);
+}
+
+static double in_gib(uint64_t bytes)
+{
+	return (double)bytes / (double)GIB;
+}
+
+size_t pm_dimms_with_status(const struct pm_dimms *dimms, const char *prefix, char *ids,
+	size_t ids_size, char status[64])
+{
+	size_t n = 0, used = 0;
+
+	ids[0] = '\0';
+	for (size_t i = 0; i < dimms->n; i++) {
+		const struct pm_dimm *dimm = &dimms->list[i];
+
+		if (strncmp(dimm->config_status, prefix, strlen(prefix)))
+			continue;
+		if (!n++)
+			snprintf(status, 64, "%s", dimm->config_status);
+		if (used + PM_DIMM_ID_MAX + 8 < ids_size)
+			used += (size_t)sprintf(ids + used, "%s%s", n > 1 ? ", " : "", dimm->id);
+		else if (strcmp(ids + used - 3, "..."))
+			used += (size_t)sprintf(ids + used, ", ...");
+	}
+	return n;
+}
+
+size_t pm_dimms_not_valid(const struct pm_dimms *dimms, const struct pm_dimm **ret_first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < dimms->n; i++)
+		if (strcmp(dimms->list[i].config_status, "Valid") && !n++)
+			*ret_first = &dimms->list[i];
+	return n;
+}
+
+/* A module in any state but these two says that capacities mean little. */
+static bool has_broken_dimm(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	for (size_t i = 0; i < e->dimms.n; i++) {
+		const struct pm_dimm *dimm = &e->dimms.list[i];
+
+		if (!strcmp(dimm->config_status, "Valid") || !strcmp(dimm->config_status, reverted))
+			continue;
+		conclude(ret, PM_MODE_UNKNOWN, "module %s has ConfigurationStatus '%s'", dimm->id,
+			dimm->config_status);
+		return true;
+	}
+	return false;
+}
+
+static bool is_out_of_reach(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	const struct pm_resources *r = &e->resources;
+
+	if (r->inaccessible_pmem_bytes <= r->physical_pmem_bytes / 100 * MAX_INACCESSIBLE_PERCENT)
+		return false;
+	conclude(ret, PM_MODE_UNKNOWN, "%.1f of %.1f GiB of the persistent memory are inaccessible",
+		in_gib(r->inaccessible_pmem_bytes), in_gib(r->physical_pmem_bytes));
+	return true;
+}
+
+/* "Pending" is a healthy region whose modules have a new goal. */
+static bool has_ill_region(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	for (size_t i = 0; i < e->regions.n; i++) {
+		const struct pm_region *region = &e->regions.list[i];
+
+		if (!strcmp(region->health, "Healthy") || !strcmp(region->health, "Pending"))
+			continue;
+		conclude(ret, PM_MODE_UNKNOWN, "region %s of socket %s has HealthState '%s'",
+			region->id, region->socket, region->health);
+		return true;
+	}
+	return false;
+}
+
+static void decide_memory(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	uint64_t expected = e->resources.volatile_pmem_bytes;
+
+	if (e->kernel.n_regions)
+		conclude(ret, PM_MODE_UNKNOWN,
+			"ipmctl shows Memory Mode, but the kernel has %llu persistent region(s)",
+			(unsigned long long)e->kernel.n_regions);
+	else if (e->kernel.mem_total_bytes < expected / 2)
+		conclude(ret, PM_MODE_UNKNOWN,
+			"ipmctl shows Memory Mode with %.1f GiB, but the kernel has %.1f GiB",
+			in_gib(expected), in_gib(e->kernel.mem_total_bytes));
+	else
+		conclude(ret, PM_MODE_MEMORY,
+			"2LM, %.1f GiB of persistent memory as main memory, MemTotal %.1f GiB",
+			in_gib(expected), in_gib(e->kernel.mem_total_bytes));
+}
+
+static void decide_appdirect(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	uint64_t expected = e->resources.appdirect_pmem_bytes, seen = e->kernel.region_bytes;
+	uint64_t tolerance = e->dimms.n * GIB;
+
+	if (seen + tolerance < expected || !e->kernel.n_regions) {
+		conclude(ret, PM_MODE_UNKNOWN,
+			"ipmctl shows %.1f GiB App Direct, but the kernel has %llu region(s) of "
+			"%.1f "
+			"GiB",
+			in_gib(expected), (unsigned long long)e->kernel.n_regions, in_gib(seen));
+		ret->waits = 1;
+	} else if (seen > expected + tolerance) {
+		conclude(ret, PM_MODE_UNKNOWN,
+			"ipmctl shows %.1f GiB App Direct, but the kernel has regions of %.1f GiB",
+			in_gib(expected), in_gib(seen));
+	} else {
+		conclude(ret, PM_MODE_APPDIRECT, "1LM, %llu region(s) of %.1f GiB App Direct",
+			(unsigned long long)e->kernel.n_regions, in_gib(seen));
+	}
+}
+
+void pm_evidence_decide(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	bool two_level = !strcmp(e->capabilities.current_volatile_mode, "2LM");
+	bool one_level = !strcmp(e->capabilities.current_volatile_mode, "1LM");
+	uint64_t as_main = e->resources.volatile_pmem_bytes;
+	uint64_t as_appdirect = e->resources.appdirect_pmem_bytes;
+
+	if (!as_main && !as_appdirect)
+		conclude(ret, PM_MODE_UNKNOWN, "the persistent memory is not configured");
+	else if (has_broken_dimm(e, ret) || is_out_of_reach(e, ret) || has_ill_region(e, ret))
+		return;
+	else if (two_level && as_main && !as_appdirect)
+		decide_memory(e, ret);
+	else if (one_level && as_appdirect && !as_main)
+		decide_appdirect(e, ret);
+	else
+		conclude(ret, PM_MODE_UNKNOWN,
+			"volatile mode %s with %.1f GiB as main memory and %.1f GiB App Direct is "
+			"neither Memory Mode nor App Direct",
+			e->capabilities.current_volatile_mode, in_gib(as_main),
+			in_gib(as_appdirect));
+}
+
+void pm_evidence_done(struct pm_evidence *evidence)
+{
+	pm_dimms_done(&evidence->dimms);
+	pm_regions_done(&evidence->regions);
+}

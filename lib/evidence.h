@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_EVIDENCE_H
+#define PM_EVIDENCE_H
+
+/*
+ * Which mode is the node in? Decided only from what firmware and kernel show after boot, never
+ * from a goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it is
+ * App Direct. App Direct: 1LM and the other way round. Everything else, and every contradiction
+ * between ipmctl and the kernel, is unknown, with a sentence why.
+ */
+#include "lib/ipmctl.h"
+#include "lib/kernel.h"
+#include "lib/modes.h"
+
+struct pm_evidence {
+	struct pm_resources resources;
+	struct pm_capabilities capabilities;
+	struct pm_dimms dimms;
+	struct pm_regions regions; /* may be left empty: then it is not looked at */
+	struct pm_kernel kernel;
+};
+
+struct pm_verdict {
+	enum pm_mode mode;
+	char why[512]; /* for PM_MODE_UNKNOWN the reason, else what it was seen by; one sentence */
+	int waits;     /* unknown only because the kernel has not (yet) brought up its regions */
+};
+
+/* Pure; never fails. */
+void pm_evidence_decide(const struct pm_evidence *evidence, struct pm_verdict *ret);
+
+/* Releases the lists. */
+void pm_evidence_done(struct pm_evidence *evidence);
+
+/* Writes "0x0001, 0x0011" for the modules whose ConfigurationStatus starts with `prefix`, and
+ * copies the first of these states; returns how many there are. Cut with "..." when it is long. */
+size_t pm_dimms_with_status(const struct pm_dimms *dimms, const char *prefix, char *ids,
+	size_t ids_size, char status[64]);
+
+/* How many modules are not "Valid"? The first one is returned in *ret_first when there is one. */
+size_t pm_dimms_not_valid(const struct pm_dimms *dimms, const struct pm_dimm **ret_first);
+
+#endif

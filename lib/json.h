@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_JSON_H
+#define PM_JSON_H
+
+/* The few things that json-c leaves to its users: strict parsing and typed, optional members. */
+#include <json-c/json.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One value and nothing but white space behind it; NULL when that is not what the text is. */
+json_object *pm_json_parse(const char *text, size_t length);
+
+/* The member's text, which lives as long as `object`; NULL when missing or no string. */
+const char *pm_json_string(const json_object *object, const char *key);
+
+/* -ENOENT missing, -EINVAL no integer of 0 to INT64_MAX. */
+int pm_json_u64(const json_object *object, const char *key, uint64_t *ret);
+
+/* Adds a string member; NULL adds nothing. */
+void pm_json_add_string(json_object *object, const char *key, const char *text);
+void pm_json_add_u64(json_object *object, const char *key, uint64_t value);
+
+/* The value as text, indented, with a newline at its end; malloc'ed, NULL when out of memory. */
+char *pm_json_format(json_object *object);
+
+/* For cleanup_with(): json_object_put() on what is in the variable. */
+void pm_json_cleanup(json_object **object);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_KERNEL_H
+#define PM_KERNEL_H
+
+/* What the running kernel shows of its memory, read below a root directory ("/" on a real node). */
+#include <stdint.h>
+
+#include "lib/err.h"
+
+#define PM_BOOT_ID_MAX 40
+
+struct pm_kernel {
+	char boot_id[PM_BOOT_ID_MAX]; /* proc/sys/kernel/random/boot_id */
+	uint64_t mem_total_bytes;     /* proc/meminfo; the kernel's own part is not in it */
+	uint64_t n_regions;	      /* sys/bus/nd/devices/region* that are persistent memory */
+	uint64_t region_bytes;	      /* their sum */
+	uint64_t side_cache_bytes;    /* sys/devices/system/node/node<n>/memory_side_cache, the sum:
+				       * in Memory Mode, where the firmware has an HMAT */
+};
+
+/* Reads all. -EBADMSG: a file is there and cannot be understood. */
+int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err);
+
+/* boot_id alone, for those who need no more. */
+int pm_kernel_boot_id(const char *root, char ret[PM_BOOT_ID_MAX], struct pm_err *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/cleanup.h"
+#include "lib/file.h"
+#include "lib/json.h"
+#include "lib/timestamp.h"
+
+#define MAX_BYTES (64 * 1024)
+#define VERSION	  1
+
+/* The kernel's numbers by the names they have in the file. */
+static const struct number {
+	const char *key;
+	size_t offset;
+} numbers[] = {
+	{"mem_total_bytes", offsetof(struct pm_kernel, mem_total_bytes)},
+	{"n_regions", offsetof(struct pm_kernel, n_regions)},
+	{"region_bytes", offsetof(struct pm_kernel, region_bytes)},
+	{"side_cache_bytes", offsetof(struct pm_kernel, side_cache_bytes)},
+};
+
+#define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static uint64_t get_number(const struct pm_kernel *kernel, const struct number *number)
+{
+	return *(const uint64_t *)((const char *)kernel + number->offset);
+}
+
+int pm_record_write(const char *path, const struct pm_record *record, struct pm_err *err)
+{
+	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	cleanup_free char *text = NULL;
+	char now[32];
+
+	pm_timestamp(now);
+	pm_json_add_u64(root, "version", VERSION);
+	pm_json_add_string(root, "mode", pm_mode_name(record->verdict.mode));
+	pm_json_add_string(root, "why", record->verdict.why);
+	pm_json_add_string(root, "time", now);
+	pm_json_add_string(root, "boot_id", record->kernel.boot_id);
+	for (size_t i = 0; i < N_NUMBERS; i++)
+		pm_json_add_u64(root, numbers[i].key, get_number(&record->kernel, &numbers[i]));
+	text = pm_json_format(root);
+	if (!text)
+		return pm_err_nomem(err);
+	return pm_file_write(path, 0644, text, strlen(text), err);
+}
+
+static bool copy_string(const json_object *root, const char *key, char *to, size_t size)
+{
+	const char *text = pm_json_string(root, key);
+
+	if (!text || strlen(text) >= size)
+		return false;
+	strcpy(to, text);
+	return true;
+}
+
+static bool read_object(const json_object *root, struct pm_record *record)
+{
+	const char *mode = pm_json_string(root, "mode");
+	const struct pm_mode_info *row = pm_mode_by_name(mode);
+	uint64_t version;
+
+	if (!mode || (!row && strcmp(mode, pm_mode_name(PM_MODE_UNKNOWN))) ||
+		pm_json_u64(root, "version", &version) || version != VERSION)
+		return false;
+	record->verdict.mode = row ? row->mode : PM_MODE_UNKNOWN;
+	for (size_t i = 0; i < N_NUMBERS; i++)
+		if (pm_json_u64(root, numbers[i].key,
+			    (uint64_t *)((char *)&record->kernel + numbers[i].offset)))
+			return false;
+	return copy_string(root, "why", record->verdict.why, sizeof(record->verdict.why)) &&
+	       copy_string(root, "time", record->time, sizeof(record->time)) &&
+	       copy_string(root, "boot_id", record->kernel.boot_id, sizeof(record->kernel.boot_id));
+}
+
+static int check_owner(int fd, const char *path, struct pm_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return pm_err_sys(err, -errno, "open '%s'", path);
+	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid()))
+		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", path);
+	return 0;
+}
+
+int pm_record_read(const char *path, struct pm_record *ret, struct pm_err *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_with(pm_json_cleanup) json_object *root = NULL;
+	cleanup_free char *text = NULL;
+	struct pm_record record = {0};
+	size_t length;
+	int rc;
+
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "open '%s'", path);
+	rc = check_owner(fd, path, err);
+	if (!rc)
+		rc = pm_file_read_fd(fd, path, MAX_BYTES, &text, &length, err);
+	if (rc)
+		return rc;
+	root = pm_json_parse(text, length);
+	if (!root || !json_object_is_type(root, json_type_object) || !read_object(root, &record))
+		return pm_err_set(err, -EBADMSG, "read '%s': not a record of the mode", path);
+	*ret = record;
+	return 0;
+}
+
+static bool is_near(uint64_t then, uint64_t now, bool may_grow)
+{
+	uint64_t slack = then / 100;
+
+	return now + slack >= then && (may_grow || now <= then + slack);
+}
+
+int pm_record_check(const struct pm_record *record, const struct pm_kernel *now, struct pm_err *err)
+{
+	const struct pm_kernel *then = &record->kernel;
+	bool may_grow = record->verdict.mode == PM_MODE_APPDIRECT;
+
+	if (strcmp(then->boot_id, now->boot_id))
+		return pm_err_set(err, -ESTALE, "the record is of an earlier boot");
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		uint64_t old = get_number(then, &numbers[i]), new = get_number(now, &numbers[i]);
+		bool is_total = numbers[i].offset == offsetof(struct pm_kernel, mem_total_bytes);
+
+		if (is_total ? is_near(old, new, may_grow) : old == new)
+			continue;
+		return pm_err_set(err, -ESTALE, "the record says %s %llu, the kernel %llu",
+			numbers[i].key, (unsigned long long)old, (unsigned long long)new);
+	}
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+
+static int parse_with_suffix(const char *text, const char *suffix, uint64_t *ret)
+{
+	size_t length = strspn(text, DIGITS);
+	unsigned long long value;
+
+	if (!length || strcmp(text + length, suffix))
+		return -EINVAL;
+	errno = 0;
+	value = strtoull(text, NULL, 10);
+	if (errno || value > INT64_MAX)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+int pm_parse_size_b(const char *text, uint64_t *ret_bytes)
+{
+	return parse_with_suffix(text, " B", ret_bytes);
+}
+
+int pm_parse_u64(const char *text, uint64_t *ret)
+{
+	return parse_with_suffix(text, "", ret);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_UNITS_H
+#define PM_UNITS_H
+
+#include <stdint.h>
+
+/*
+ * A size as ipmctl -u B prints it: decimal digits, one space, "B". -EINVAL for every other form
+ * (other units, fractions, signs, "Unknown", "-"); -ERANGE above INT64_MAX: ipmctl prints
+ * differences that went below zero as huge unsigned numbers.
+ */
+int pm_parse_size_b(const char *text, uint64_t *ret_bytes);
+
+/* Decimal digits alone, up to INT64_MAX. -EINVAL, -ERANGE. */
+int pm_parse_u64(const char *text, uint64_t *ret);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/active.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/features.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/node.h"
+
+/* NULL for a node whose mode is unknown or cannot be read. */
+static const char *feature_of_node(const struct pm_config *config, unsigned timeout_ms)
+{
+	const char *argv[] = {config->pmctl_path, "mode", NULL};
+	cleanup_free char *name = NULL;
+	const struct pm_mode_info *mode;
+
+	if (pm_command_read(argv, timeout_ms, &name, NULL))
+		return NULL;
+	mode = pm_mode_by_name(name);
+	return mode ? mode->feature : NULL;
+}
+
+static void print_name(FILE *out, const char *name)
+{
+	fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", name);
+}
+
+/*
+ * "rack1,pm_memory" and "pm_appdirect" -> "rack1,pm_appdirect"; *ret is NULL when the feature is
+ * the only one of ours already. Changes `known`.
+ */
+static int replace_mode(char *known, const char *feature, char **ret)
+{
+	cleanup_free char *text = NULL;
+	char *rest = known, *name;
+	bool wrong = false;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return -ENOMEM;
+	while ((name = strsep(&rest, ",")))
+		if (!pm_features_mention(name))
+			print_name(out, name);
+		else if (!feature || strcmp(name, feature))
+			wrong = true;
+	if (feature)
+		print_name(out, feature);
+	if (fclose(out))
+		return -ENOMEM;
+	*ret = wrong ? pm_steal(text) : NULL;
+	return 0;
+}
+
+int pm_active_correction(
+	const struct pm_config *config, unsigned timeout_ms, char **ret, struct pm_err *err)
+{
+	cleanup_free char *known = NULL;
+	int rc = pm_node_active(config, timeout_ms, &known, err);
+
+	if (rc)
+		return rc;
+	if (replace_mode(known, feature_of_node(config, timeout_ms), ret))
+		return pm_err_nomem(err);
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/contexts.h"
+#include "spank_plugin/request.h"
+
+int pm_allocator_init_post_opt(spank_t sp, int ac, char **av)
+{
+	struct pm_err err = {0};
+
+	if (pm_request_check(sp, ac, av, &err))
+		slurm_error("pm: %s", err.text);
+	return err.code;
+}

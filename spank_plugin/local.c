@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spank_plugin/contexts.h"
+#include "spank_plugin/option.h"
+#include "spank_plugin/request.h"
+
+static bool is_step(void)
+{
+	return getenv("SLURM_JOB_ID") != NULL;
+}
+
+/*
+ * Slurm hands the job's own option to its steps: only one that was given anew can differ. What a
+ * job asked for by constraint or PM_MODE is not known here; task_init compares with the node.
+ */
+static int check_step(struct pm_err *err)
+{
+	const struct pm_mode_info *mode = pm_option_mode();
+	const char *job_mode = getenv(PM_ENV_JOB_OPTION);
+
+	if (!mode || !job_mode || !strcmp(mode->name, job_mode))
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"--" PM_OPTION_MODE "=%s: this job runs in mode %.64s and a step cannot change it, "
+		"leave the option out or submit another job",
+		mode->name, job_mode);
+}
+
+int pm_local_init_post_opt(spank_t sp, int ac, char **av)
+{
+	struct pm_err err = {0};
+
+	if (is_step() ? check_step(&err) : pm_request_check(sp, ac, av, &err))
+		slurm_error("pm: %s", err.text);
+	return err.code;
+}

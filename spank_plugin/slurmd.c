@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "lib/cleanup.h"
+#include "spank_plugin/active.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/contexts.h"
+#include "spank_plugin/node.h"
+#include "spank_plugin/settings.h"
+
+/* slurmd registers only after this, so each of its few commands is given little time. */
+#define TIMEOUT_MS 3000
+
+/* The drain reason when pmctl declares the node unfit, malloc'ed; else NULL. */
+static char *reason_to_drain(const struct pm_config *config)
+{
+	const char *argv[] = {config->pmctl_path, "health", NULL};
+	char *reason = NULL;
+	struct pm_err err = {0};
+	int rc = pm_command(argv, TIMEOUT_MS, &err);
+
+	if (rc == PM_COMMAND_SAID_NO)
+		return asprintf(&reason, "pm: %s", err.text) < 0 ? NULL : reason;
+	if (rc)
+		slurm_error("pm: %s, not checking this node", err.text);
+	return NULL;
+}
+
+/* Should the controller not take the features, the drain must not fail with them. */
+static int tell_controller(struct pm_node_update *update, struct pm_err *err)
+{
+	int rc = 0;
+
+	if (update->reason || update->active)
+		rc = pm_node_update(update, err);
+	if (!rc || !update->reason || !update->active)
+		return rc;
+	update->active = NULL;
+	return pm_node_update(update, err);
+}
+
+static int check_node(const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_free char *reason = reason_to_drain(config);
+	cleanup_free char *active = NULL;
+	struct pm_node_update update = {
+		.config = config, .reason = reason, .timeout_ms = TIMEOUT_MS};
+	int rc = pm_active_correction(config, TIMEOUT_MS, &active, err);
+
+	if (rc)
+		return rc;
+	update.active = active;
+	rc = tell_controller(&update, err);
+	if (!rc && reason)
+		slurm_error("%s, drained this node", reason);
+	return rc;
+}
+
+int pm_slurmd_init(spank_t sp, int ac, char **av)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	struct pm_err err = {0};
+
+	(void)sp;
+	if (pm_settings_load(ac, av, &config, &err))
+		slurm_error("pm: %s, not checking this node", err.text);
+	else if (check_node(&config, &err))
+		slurm_error("pm: %s, leaving it to the prolog", err.text);
+	return 0;
+}

@@ -1,0 +1,134 @@
+# Loaded by each file: the bench's commands as wrappers of `run`, and the nodes as tests want them.
+bats_load_library bats-support
+bats_load_library bats-assert
+
+TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+LIMIT_S=60
+
+bench() {
+	timeout --kill-after=5 "$LIMIT_S" "$TOP/tests/bench/bench" "$@" 3>&-
+}
+
+bench_dir() {
+	cat "$PM_BENCH"
+}
+
+# run_client COMMAND [RC] ARGUMENT...: as the ordinary user; it must end with RC, 0 unless said.
+run_client() {
+	local command=$1 wanted=0
+	shift
+	if [[ $1 =~ ^[0-9]+$ ]]; then
+		wanted=$1
+		shift
+	fi
+	run bench "$command" "$@"
+	# shellcheck disable=SC2154 # set by run
+	if [ "$status" -ne "$wanted" ]; then
+		fail "'$command $*' ended with $status instead of $wanted: $output"
+	fi
+}
+
+run_srun() {
+	run_client srun "$@"
+}
+
+run_salloc() {
+	run_client salloc "$@"
+}
+
+# run_sbatch [RC] OPTION...: a script from stdin, waited for; what it printed is then in $output.
+run_sbatch() {
+	local script out
+	script=$(mktemp "$(bench_dir)/home/job.XXXXXX")
+	out=$script.out
+	cat >"$script"
+	chmod 755 "$script"
+	run_client sbatch "$@" --wait --output="$out" --open-mode=append "$script"
+	[ ! -e "$out" ] || run cat "$out"
+}
+
+admin() {
+	bench exec "$@"
+}
+
+# node_field NODE FORMAT: one of sinfo's fields, such as %E (the reason).
+node_field() {
+	bench sinfo -hN -n "$1" -o "$2"
+}
+
+boot_id() {
+	cat "$(bench_dir)/$1/machine/root/proc/sys/kernel/random/boot_id"
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || fail "still not after its time: $*"
+		sleep 0.1
+	done
+}
+
+state_is() {
+	[ "$(node_field "$1" %T)" = "$2" ]
+}
+
+resume() {
+	local node
+	for node in "$@"; do
+		state_is "$node" idle || admin scontrol update nodename="$node" state=resume || true
+		wait_for 20 state_is "$node" idle
+	done
+}
+
+# put_in MODE NODE...: by jobs, as a user would.
+put_in() {
+	local mode=$1 node
+	shift
+	for node in "$@"; do
+		run_srun -w "$node" --pm-mode="$mode" true
+	done
+}
+
+# change_behind NODE MODE: the node gets into another mode and Slurm knows nothing of it.
+change_behind() {
+	bench node "$1" pmctl set "$2"
+	bench firmware "$1"
+}
+
+# put_lua FILE: as job_submit.lua. slurmctld reads it again when its time in seconds has grown.
+put_lua() {
+	local lua next
+	lua=$(bench_dir)/etc/job_submit.lua
+	next=$(($(stat -c %Y "$lua") + 1))
+	cp "$1" "$lua"
+	touch -d "@$next" "$lua"
+}
+
+no_jobs() {
+	[ -z "$(bench squeue -h)" ]
+}
+
+assert_nothing_queued() {
+	run bench squeue -h
+	assert_output ''
+}
+
+assert_drained() {
+	run node_field "$1" %T
+	assert_output --partial drain
+	run node_field "$1" %E
+	assert_output --partial "$2"
+}
+
+# Each test starts with idle nodes, no jobs and no fault waiting.
+clean_nodes() {
+	local node
+	admin scancel -f -u nobody >/dev/null 2>&1 || true
+	wait_for 20 no_jobs
+	for node in n1 n2; do
+		bench inject $node none
+		resume $node
+	done
+}

@@ -1,0 +1,166 @@
+"""The first process of a bench's PID namespace: starts the daemons and plays the nodes' firmware."""
+
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from bench_config import TOP, Bench
+
+
+class Daemons:
+    """The running daemons by name; a node's slurmd carries SLURMD_NODENAME."""
+
+    def __init__(self, bench: Bench):
+        self.bench = bench
+        self.running: dict[str, subprocess.Popen] = {}
+
+    def start(self, name: str, *command: str, node: str | None = None) -> None:
+        environment = self.bench.environment()
+        if node:
+            environment["SLURMD_NODENAME"] = node
+        log = open(self.bench.dir / "log" / f"{name}.out", "ab")
+        self.running[name] = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                                              stdout=log, stderr=log, start_new_session=True)
+        log.close()
+
+    def start_munge(self) -> None:
+        run = self.bench.dir / "run"
+        self.start("munged", "munged", "--foreground", "--num-threads=2", f"--socket={run}/munge.socket",
+                   f"--pid-file={run}/munged.pid", f"--seed-file={run}/munged.seed",
+                   f"--key-file={self.bench.dir}/etc/munge.key",
+                   f"--log-file={self.bench.dir}/log/munged.log")
+        while not (run / "munge.socket").exists():
+            time.sleep(0.02)
+
+    def start_controller(self) -> None:
+        self.start("slurmctld", "slurmctld", "-D")
+
+    def start_slurmd(self, node: str, rebooted: bool) -> None:
+        options = ["-b"] if rebooted else []
+        self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, *options, node=node)
+
+    def kill_slurmd(self, node: str, jobs: bool) -> None:
+        """The slurmd alone, or with all that runs on that node, as a reset would."""
+        daemon = self.running.pop(f"slurmd.{node}")
+        daemon.kill()
+        daemon.wait()
+        for pid in processes_of(node) if jobs else []:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def processes_of(node: str) -> list[int]:
+    """Processes of one node, by environment: its daemons and its jobs."""
+    mark = f"SLURMD_NODENAME={node}".encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = set((entry / "environ").read_bytes().split(b"\0"))
+        except OSError:
+            continue
+        if mark in words and int(entry.name) != os.getpid():
+            found.append(int(entry.name))
+    return found
+
+
+def machine(*words: str) -> None:
+    subprocess.run([sys.executable, "-B", "-m", "machine", *words], cwd=TOP / "twin", check=True)
+
+
+def take_fault(bench: Bench, node: str) -> list[str]:
+    path = bench.dir / node / "fault"
+    if not path.exists():
+        return []
+    fault = path.read_text().strip()
+    path.unlink()
+    return ["--fault", fault]
+
+
+def verify(bench: Bench, node: str) -> None:
+    """What the node's boot does before slurmd; like the unit, it never stops slurmd."""
+    subprocess.run([f"{bench.dir}/bin/pmctl", "verify"],
+                   env=bench.environment() | {"SLURMD_NODENAME": node})
+
+
+def power_on(bench: Bench, node: str) -> None:
+    machine("reboot", str(bench.dir / node / "machine"), *take_fault(bench, node))
+
+
+def reboot(daemons: Daemons, node: str) -> None:
+    bench = daemons.bench
+    daemons.kill_slurmd(node, jobs=True)
+    power_on(bench, node)
+    verify(bench, node)
+    daemons.start_slurmd(node, rebooted=True)
+
+
+def restart(daemons: Daemons, node: str) -> None:
+    daemons.kill_slurmd(node, jobs=False)
+    daemons.start_slurmd(node, rebooted=False)
+
+
+ORDERS = {"reboot": reboot, "restart": restart}
+
+
+def reap_orphans(daemons: Daemons) -> None:
+    """Daemonised children of slurmd come to us; the daemons themselves are waited for by name."""
+    own = {daemon.pid for daemon in daemons.running.values()}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, rest = entry.parent.name, entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if rest[0] == "Z" and rest[1] == str(os.getpid()) and int(pid) not in own:
+            try:
+                os.waitpid(int(pid), os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+def has_ended(owner_fd: int | None) -> bool:
+    """A process's descriptor becomes readable when it ends."""
+    return owner_fd is not None and bool(select.select([owner_fd], [], [], 0)[0])
+
+
+def serve(daemons: Daemons, orders: socket.socket, owner_fd: int | None) -> None:
+    while not has_ended(owner_fd):
+        try:
+            order, node = orders.recv(256).decode().split()
+        except TimeoutError:
+            reap_orphans(daemons)
+            continue
+        print(f"{time.strftime('%T')} {order} {node}", flush=True)
+        threading.Thread(target=ORDERS[order], args=(daemons, node)).start()
+
+
+def supervise(bench: Bench, owner_fd: int | None) -> int:
+    """Runs until it is killed, or its owner ends: then it removes the bench, too."""
+    daemons = Daemons(bench)
+    orders = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    orders.bind(str(bench.dir / "run" / "orders"))
+    orders.settimeout(1)
+    daemons.start_munge()
+    daemons.start_controller()
+    for node in bench.nodes():
+        machine("init", str(bench.dir / node / "machine"), "--mode", "appdirect")
+        verify(bench, node)
+        daemons.start_slurmd(node, rebooted=False)
+    serve(daemons, orders, owner_fd)
+    os.kill(-1, signal.SIGKILL)  # everything in the namespace but us
+    shutil.rmtree(bench.dir, ignore_errors=True)
+    return 0
+
+
+def call(bench: Bench, node: str, order: str = "reboot") -> None:
+    """Hands an order to the supervisor, from inside or outside of its namespace."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as orders:
+        orders.sendto(f"{order} {node}".encode(), str(bench.dir / "run" / "orders"))

@@ -1,0 +1,22 @@
+# One cluster for all tests, of the Debian release in TWIN_SUITE, in a directory of its own; PMTWIN_DIR of the caller
+# is kept, for trying tests on a twin that is up.
+setup_suite() {
+	local root
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	PMTWIN=$root/twin/pmtwin
+	export PMTWIN
+	if [[ -n ${PMTWIN_DIR:-} ]]; then
+		PMTWIN_KEEP=yes
+	else
+		PMTWIN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/pmtwin-test.XXXXXX")
+		PMTWIN_KEEP=
+	fi
+	export PMTWIN_DIR PMTWIN_KEEP
+	"$PMTWIN" up --suite "${TWIN_SUITE:-trixie}" --nodes 2 --timeout 600 3>&- 2>&1
+}
+
+teardown_suite() {
+	[[ -n $PMTWIN_KEEP ]] && return
+	"$PMTWIN" down 3>&- 2>&1
+	rm -rf "$PMTWIN_DIR"
+}

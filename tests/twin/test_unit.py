@@ -1,0 +1,200 @@
+"""The parts of the twin that need no guest."""
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "twin"))
+
+from cluster import cli, frames, payload  # noqa: E402
+from cluster.cpio import Tree  # noqa: E402
+from cluster.errors import UsageError  # noqa: E402
+from cluster.members import members  # noqa: E402
+from cluster.state import State  # noqa: E402
+from cluster.switch import Switch  # noqa: E402
+from image import recipe  # noqa: E402
+
+
+def frame(target: bytes, source: bytes) -> bytes:
+    return target + source + b"\x08\x00payload"
+
+
+class TestSwitch:
+    BROADCAST = b"\xff" * 6
+
+    @pytest.fixture
+    def switch(self):
+        with tempfile.TemporaryDirectory(prefix="pmtwin-") as directory:
+            switch = Switch(Path(directory))
+            for name in ("a", "b", "c"):
+                switch.plug(name)
+            yield switch
+
+    def test_floods_until_it_has_learned(self, switch):
+        a, b, c = switch.ports
+        assert switch.targets(frame(self.BROADCAST, b"AAAAAA"), a) == [b, c]
+        assert switch.targets(frame(b"AAAAAA", b"BBBBBB"), b) == [a]
+        assert switch.targets(frame(b"BBBBBB", b"AAAAAA"), a) == [b]
+
+    def test_forwards_a_datagram(self, switch):
+        ends = []
+        for path in switch.ports[:2]:
+            end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            end.bind(path)
+            end.settimeout(5)
+            ends.append(end)
+        switch.start()
+        sent = frame(self.BROADCAST, b"AAAAAA")
+        ends[0].sendto(sent, switch.path)
+        assert ends[1].recv(2000) == sent
+
+    def test_drops_what_nobody_takes(self, switch):
+        end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        end.bind(switch.ports[0])
+        switch.start()
+        for _ in range(500):
+            end.sendto(frame(b"CCCCCC", b"AAAAAA"), switch.path)
+
+
+class TestFrames:
+    def test_cuts_at_any_boundary(self):
+        data = frames.hello(b"12345678") + frames.frame(frames.STDOUT, 7, b"abc") + frames.frame(frames.EXIT, 7, b"\0" * 4)
+        for size in range(1, len(data)):
+            reader, found = frames.Reader(), []
+            for at in range(0, len(data), size):
+                found += reader.feed(data[at:at + size])
+            assert found == [(frames.HELLO, 0, b"12345678"), (frames.STDOUT, 7, b"abc"), (frames.EXIT, 7, b"\0" * 4)]
+
+    def test_finds_its_feet_after_garbage(self):
+        reader = frames.Reader(synced=True)
+        assert reader.feed(b"\0" * 40 + frames.hello(b"abcdefgh") + frames.frame(frames.NOTE, 0, b"x")) == [
+            (frames.HELLO, 0, b"abcdefgh"), (frames.NOTE, 0, b"x")]
+
+    def test_words_of_a_command(self):
+        assert frames.open_words("root", False, ["a b", ""]) == b"root\0\0a b\0\0"
+
+
+class TestRecipe:
+    def test_digest_names_the_contents(self, monkeypatch):
+        suite = recipe.suite("trixie")
+        before = recipe.digest(suite)
+        assert before == recipe.digest(suite)
+        assert before != recipe.digest(recipe.suite("bookworm"))
+        monkeypatch.setattr(recipe, "LEFT_OUT", ())
+        assert recipe.digest(suite) != before
+
+    def test_digest_follows_the_script(self, monkeypatch, tmp_path):
+        before = recipe.digest(recipe.suite("trixie"))
+        script = tmp_path / "customize.py"
+        script.write_text(recipe.CUSTOMIZE.read_text() + "#")
+        monkeypatch.setattr(recipe, "CUSTOMIZE", script)
+        assert recipe.digest(recipe.suite("trixie")) != before
+
+    def test_another_mirror_is_the_same_image(self, monkeypatch):
+        before = recipe.digest(recipe.suite("trixie"))
+        monkeypatch.setenv("PMTWIN_MIRROR", "http://mirror.example/debian")
+        assert recipe.digest(recipe.suite("trixie")) == before
+        assert recipe.apt_sources(recipe.suite("trixie"))[0] == "deb http://mirror.example/debian trixie main"
+
+    def test_unknown_suite(self):
+        with pytest.raises(UsageError, match="no suite 'sarge', there are: trixie, bookworm"):
+            recipe.suite("sarge")
+
+
+class TestTree:
+    def test_archive_is_what_cpio_reads(self):
+        tree = Tree()
+        tree.file("etc/secret", "key", 0o400, (100, 101))
+        tree.symlink("etc/link", "secret")
+        listing = subprocess.run(["busybox", "cpio", "-tv"], input=tree.archive(), capture_output=True, check=True).stdout
+        lines = listing.decode().splitlines()
+        assert [line.split()[-1] for line in lines if "->" not in line] == ["etc", "etc/secret"]
+        assert lines[1].startswith("-r--------") and "100" in lines[1] and "101" in lines[1]
+        assert "etc/link -> secret" in listing.decode()
+
+    def test_nothing_is_of_1970(self):
+        tree = Tree()
+        tree.file("etc/slurm/job_submit.lua", "")
+        assert all(entry.modified > time.time() - 60 for entry in tree.entries.values())
+
+    def test_copy_keeps_links_and_the_x_bit(self, tmp_path):
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/tool").write_text("x")
+        (tmp_path / "bin/tool").chmod(0o700)
+        (tmp_path / "bin/alias").symlink_to("tool")
+        tree = Tree()
+        tree.copy(tmp_path, "usr")
+        assert stat.S_IMODE(tree.entries["usr/bin/tool"].mode) == 0o755
+        assert stat.S_ISLNK(tree.entries["usr/bin/alias"].mode) and tree.entries["usr/bin/alias"].data == b"tool"
+        assert tree.entries["usr"].uid == 0
+
+
+class TestState:
+    def test_foreign_directory_is_refused(self, tmp_path):
+        (tmp_path / "thesis.tex").write_text("x")
+        with pytest.raises(UsageError, match="holds something else"):
+            State(tmp_path).create()
+        State(tmp_path).wipe()
+        assert (tmp_path / "thesis.tex").exists()
+
+    def test_wipe_removes_what_it_made(self, tmp_path):
+        state = State(tmp_path / "twin")
+        state.create()
+        (state.node("n1") / "disk.img").write_text("x")
+        state.wipe()
+        assert not any(state.directory.iterdir())
+
+    def test_sockets_fit_however_deep_the_directory(self, tmp_path):
+        state = State(tmp_path / ("d" * 100))
+        state.create()
+        runtime = state.make_runtime()
+        assert len(str(runtime / "n32.agent")) < 107 and stat.S_IMODE(runtime.stat().st_mode) == 0o700
+        state.remove_runtime()
+        assert not runtime.exists()
+
+    def test_lock_tells_a_running_twin(self, tmp_path):
+        state = State(tmp_path / "twin")
+        state.create()
+        assert not state.running()
+        with state.acquire():
+            assert state.running()
+        assert not state.running()
+
+
+class TestConfiguration:
+    def test_slurm_conf_names_every_node(self):
+        text = payload.slurm_conf(members(3))
+        assert "NodeName=n3 NodeAddr=10.77.0.13" in text and "Feature" not in text
+
+    def test_the_sample_for_sites_is_adapted(self):
+        text = payload.adapted("# x\nResumeTimeout=1800\nAuthInfo=cred_expire=60\nOther=5\n")
+        assert text == "# x\nResumeTimeout=120\nAuthInfo=cred_expire=20\nOther=5\n"
+
+
+class TestCommandLine:
+    @pytest.mark.parametrize("argv, words", [
+        (["frobnicate"], "invalid choice"),
+        ([], "required"),
+        (["up", "--nodes", "many"], "invalid int value"),
+        (["up", "--nodes", "0"], "cannot make 0 compute nodes"),
+        (["up", "--suite", "sarge"], "no suite 'sarge'"),
+        (["exec", "n1"], "needs a command"),
+        (["run", "--user", "root", "--", "id"], "no user 'root'"),
+    ])
+    def test_usage_errors(self, argv, words, capsys, monkeypatch, tmp_path):
+        monkeypatch.setenv("PMTWIN_DIR", str(tmp_path / "none"))
+        assert cli.main(argv) == 2
+        message = capsys.readouterr().err
+        assert words in message and message.startswith("pmtwin: ") and message.count("\n") == 1
+
+    @pytest.mark.parametrize("argv, code", [(["status"], 1), (["down"], 1), (["exec", "n1", "--", "true"], 125)])
+    def test_no_twin_yet(self, argv, code, capsys, monkeypatch, tmp_path):
+        monkeypatch.setenv("PMTWIN_DIR", str(tmp_path / "none"))
+        assert cli.main(argv) == code
+        assert "there is no twin in" in capsys.readouterr().err

@@ -1,0 +1,662 @@
+#!/usr/bin/env bats
+# pmctl with real ipmctl on the emulated machine of twin/machine, which is rebooted by its own
+# firmware. Hooks stand in for single ipmctl commands where only a fault is wanted. Needs root.
+# shellcheck disable=SC2154 # output, stderr and status are set by run
+bats_require_minimum_version 1.5.0
+
+setup() {
+	bats_load_library bats-support
+	bats_load_library bats-assert
+	[ "$(id -u)" -eq 0 ] || skip "pmctl changes modes only as root"
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	build=${PM_BUILD:-$PWD/build}
+	node=$(mktemp -d /run/pm-bats.XXXXXX)
+	chmod 755 "$node"
+	mkdir -m 755 "$node/state" "$node/run" "$node/hooks"
+	script ipmctl "for hook in '$node'/hooks/*; do" \
+		'	[ -e "$hook" ] || break' '	case $* in $(basename "$hook")*) exec "$hook" "$@" ;; esac' 'done' \
+		"exec '$node/real' \"\$@\""
+	script real "export LD_PRELOAD=$build/tests/pmshim.so PMSHIM_NODE=$node/machine" \
+		'exec /usr/bin/ipmctl "$@"'
+	script ndctl ":"
+	script reset "cd '$PWD/twin' && PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 -m machine reboot \"\$@\" '$node/machine' >/dev/null"
+	configure
+	machine init "$node/machine" >/dev/null
+}
+
+teardown() {
+	[ -z "${node-}" ] || rm -rf "$node"
+}
+
+machine() {
+	(cd twin && PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m machine "$@")
+}
+
+# script NAME LINE... : an executable of root's in the node's directory
+script() {
+	local path=$node/$1
+	shift
+	printf '%s\n' '#!/bin/sh' "$@" >"$path"
+	chmod 755 "$path"
+}
+
+# hook 'WORDS' LINE... : runs instead of ipmctl commands that start with these words; $real is ipmctl
+hook() {
+	local words=$1
+	shift
+	script "hooks/$words" "real='$node/real'" "$@"
+}
+
+unhook() {
+	rm -f "$node/hooks/"*
+}
+
+# configure [LINE]... : the node's pmem.conf, with these lines at its end
+configure() {
+	printf '%s\n' "IpmctlPath=$node/ipmctl NdctlPath=$node/ndctl" "RebootCommand=$node/reset" \
+		"StateDir=$node/state" "RunDir=$node/run" "FsRoot=$node/machine/root" "$@" >"$node/pmem.conf"
+	chmod 644 "$node/pmem.conf"
+}
+
+pmctl() {
+	"$build/pmctl" --config "$node/pmem.conf" "$@"
+}
+
+as_user() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$build/pmctl" --config "$node/pmem.conf" "$@"
+}
+
+# into MODE : the whole way
+into() {
+	pmctl set "$1" >/dev/null && pmctl reboot >/dev/null && pmctl verify >/dev/null
+}
+
+goals() {
+	"$node/real" show -goal
+}
+
+assert_no_goal() {
+	run goals
+	assert_output --partial "There are no goal configs defined"
+}
+
+assert_mode() {
+	run -0 pmctl mode --fresh
+	assert_output "$1"
+}
+
+journal_state() {
+	pmctl journal | sed -n '1s/:.*//p'
+}
+
+@test "a node goes from unconfigured to App Direct, to Memory Mode and back" {
+	assert_mode unknown
+	run -0 pmctl set appdirect
+	assert_output "goal appdirect is staged on 4 modules, reboot to apply it"
+	assert_mode unknown
+	run -0 pmctl reboot
+	run -0 pmctl verify
+	assert_output "node is in appdirect, as it was asked"
+	assert_mode appdirect
+	into memory
+	assert_mode memory
+	into appdirect
+	assert_mode appdirect
+	run -0 pmctl health
+	refute_output
+}
+
+@test "the journal has each step, with the boots" {
+	into memory
+	run -0 pmctl journal
+	assert_line --index 0 "done: from unknown to memory"
+	assert_line --index 1 --regexp 'Z  intent     boot ........  change from unknown to memory$'
+	assert_line --index 2 --regexp 'Z  staged     boot ........  goal written and read back$'
+	assert_line --index 3 --regexp 'Z  rebooting  boot ........  reboot asked for$'
+	assert_line --index 4 --regexp 'Z  done       boot ........  node is in memory, as it was asked$'
+	[ "$(pmctl journal | sed -n 's/.*boot \(........\) .*/\1/p' | uniq | wc -l)" -eq 2 ]
+	run -0 bash -c "'$build/pmctl' --config '$node/pmem.conf' journal --json | /usr/bin/python3 -m json.tool"
+}
+
+@test "without a change there is no journal" {
+	run -0 pmctl journal
+	assert_output "no change yet"
+}
+
+@test "the mode a node is in is not set again" {
+	into memory
+	before=$(md5sum "$node/state/journal.json")
+	run -0 pmctl set memory
+	assert_output "node is in memory already"
+	assert_no_goal
+	assert_equal "$(md5sum "$node/state/journal.json")" "$before"
+}
+
+@test "a staged mode is not staged again" {
+	pmctl set memory
+	before=$(md5sum "$node/state/journal.json")
+	run -0 pmctl set memory
+	assert_output "goal memory is staged already, reboot to apply it"
+	assert_equal "$(md5sum "$node/state/journal.json")" "$before"
+}
+
+@test "another mode replaces the staged one" {
+	pmctl set memory
+	run -0 pmctl set appdirect
+	assert_line "goal memory of this boot is withdrawn"
+	pmctl reboot && pmctl verify
+	assert_mode appdirect
+}
+
+@test "asking for the present mode withdraws what is staged" {
+	into appdirect
+	pmctl set memory
+	run -0 pmctl set appdirect
+	assert_line "goal memory of this boot is withdrawn"
+	assert_line "node is in appdirect already"
+	assert_no_goal
+	assert_equal "$(journal_state)" undone
+}
+
+@test "a dry run says what it would do and does nothing" {
+	run -0 pmctl set --dry-run memory
+	assert_output --partial "would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100' on 4 modules"
+	assert_no_goal
+	[ ! -e "$node/state/journal.json" ]
+	configure "BadIpmctlVersions=03.00.00.0468"
+	run -1 pmctl set --dry-run memory
+	assert_output --partial "BadIpmctlVersions"
+}
+
+@test "verify before the reboot leaves the goal and the journal" {
+	into appdirect
+	pmctl set memory
+	run -0 pmctl verify
+	assert_line "goal memory waits for a reboot"
+	assert_equal "$(journal_state)" staged
+	run goals
+	assert_output --partial "0x1101"
+	run -0 pmctl health --clear
+	refute_output
+	assert_equal "$(journal_state)" staged
+}
+
+@test "a goal that the firmware rejects is named by verify and health" {
+	into appdirect
+	pmctl set memory
+	"$node/reset" --fault goal-rejected
+	sentence="goal memory was rejected by the firmware on 0x0001, 0x0101, 0x1001, 0x1101 (ConfigurationStatus 'Failed - Reverted'); node is in appdirect"
+	run -1 pmctl verify
+	assert_line "pmctl: verify: $sentence"
+	run -1 pmctl health
+	assert_output "$sentence"
+	assert_mode appdirect
+	run -0 pmctl helper
+	assert_output pm_appdirect
+}
+
+@test "a goal that the firmware ignores is deleted" {
+	into appdirect
+	pmctl set memory
+	"$node/reset" --fault goal-ignored
+	run -1 pmctl health
+	assert_output "goal memory is from before this boot and not verified, run 'pmctl verify'"
+	run -1 pmctl verify --json
+	assert_output --partial '"change": "failed"'
+	run -1 pmctl health
+	assert_output "goal memory was not applied at reboot (still pending), goal deleted; node is in appdirect"
+	assert_no_goal
+}
+
+@test "a goal that only one socket got fails" {
+	pmctl set appdirect
+	"$node/reset" --fault goal-split
+	run -1 pmctl verify
+	assert_output --partial "goal appdirect was rejected by the firmware on 0x1001, 0x1101"
+	run -1 pmctl health
+	assert_output --partial "the node's mode is unknown"
+	run -1 pmctl helper
+	refute_output
+}
+
+@test "a failure stays until a later change succeeds" {
+	into appdirect
+	pmctl set memory
+	"$node/reset" --fault goal-rejected
+	run -1 pmctl verify
+	run -0 pmctl verify
+	run -1 pmctl health
+	into memory
+	run -0 pmctl health
+	refute_output
+}
+
+@test "health --clear forgets a failure of a sound node" {
+	into appdirect
+	pmctl set memory
+	"$node/reset" --fault goal-rejected
+	run -1 pmctl verify
+	"$node/real" create -f -goal MemoryMode=100 >/dev/null
+	run -1 pmctl health --clear
+	assert_output --partial "a goal is pending on module 0x0001"
+	"$node/real" delete -goal >/dev/null
+	run -0 pmctl health --clear
+	refute_output
+	assert_equal "$(journal_state)" cleared
+	run -1 as_user health --clear
+	assert_output --partial "must be root"
+}
+
+@test "a foreign goal is refused and left alone" {
+	"$node/real" create -f -goal MemoryMode=100 >/dev/null
+	before=$(goals)
+	run -1 pmctl set appdirect
+	assert_output --partial "a goal that pmctl did not set is pending on module 0x0001 and 3 more"
+	run -1 pmctl set memory
+	assert_equal "$(goals)" "$before"
+}
+
+@test "a change of an earlier boot must be verified first" {
+	pmctl set memory
+	"$node/reset"
+	run -1 pmctl set appdirect
+	assert_output --partial "a change to memory from before this boot is not verified; run 'pmctl verify' first"
+}
+
+@test "namespaces are refused by name, with the cure" {
+	script ndctl "cat '$PWD/tests/fixtures/ndctl/array-with-seed.json'"
+	run -1 pmctl set memory
+	assert_output --partial "there are 2 namespaces, the first is namespace1.0 named 'slurm-17'"
+	assert_output --partial "'ndctl destroy-namespace -f namespace1.0'"
+	assert_no_goal
+}
+
+@test "what ndctl says and we do not understand is an error that quotes it" {
+	script ndctl 'echo "libndctl: failed"'
+	run -1 pmctl set memory
+	assert_output --partial "it printed: 'libndctl: failed'"
+}
+
+@test "a version of ipmctl that loses goals is refused" {
+	configure "BadIpmctlVersions=02.00.00.3809,03.00.00.0468"
+	run -1 pmctl set memory
+	assert_output --partial "ipmctl 03.00.00.0468 is one of BadIpmctlVersions"
+	assert_no_goal
+}
+
+@test "a locked, and an unhealthy module are refused by name" {
+	hook "show -d" "cat '$PWD/tests/fixtures/ipmctl/locked/dimm.xml'"
+	run -1 pmctl set memory
+	assert_output --partial "module 0x0011 has LockState 'Locked'"
+	hook "show -d" "cat '$PWD/tests/fixtures/ipmctl/unhealthy/dimm.xml'"
+	run -1 pmctl set memory
+	assert_output --partial "module 0x1101 has HealthState 'Noncritical failure'"
+	assert_no_goal
+}
+
+@test "a platform without 2LM is refused before ipmctl is asked" {
+	hook "show -o nvmxml -system" "cat '$PWD/tests/fixtures/ipmctl/hand-made/capabilities-1lm.xml'"
+	run -1 pmctl set memory
+	assert_output --partial "AllowedVolatileMode is '1LM' and lacks 2LM"
+	assert_no_goal
+}
+
+@test "a goal that ipmctl would not take is not created" {
+	hook "create -goal" "cat '$PWD/tests/fixtures/ipmctl/error-93.txt'; exit 1"
+	hook "create -u" "touch '$node/created'"
+	run -1 pmctl set memory
+	assert_output --partial "dry run of '$node/ipmctl create -goal MemoryMode=100': ipmctl does not offer the goal"
+	assert_output --partial "below the NM:FM limit"
+	[ ! -e "$node/created" ]
+	[ ! -e "$node/state/journal.json" ]
+}
+
+@test "when create fails nothing is left" {
+	hook "create -u" 'echo "<?xml version=\"1.0\"?>"; echo "<Error Type = \"1\">Error 2 - Command not run</Error>"; exit 1'
+	run -1 pmctl set memory
+	assert_output --partial "Error 2 - Command not run"
+	assert_output --partial "goal deleted, the mode stays unknown"
+	assert_equal "$(journal_state)" undone
+	assert_no_goal
+	unhook
+	run -0 pmctl set memory
+}
+
+@test "when create does half of it all is taken back" {
+	hook "create -u" 'exec "$real" create -u B -o nvmxml -goal -socket 0 MemoryMode=100'
+	run -1 pmctl set memory
+	assert_output --partial "module 0x1001 has 0 goals"
+	assert_no_goal
+	assert_equal "$(journal_state)" undone
+}
+
+@test "when create does something else it is taken back" {
+	hook "create -u" 'exec "$real" create -u B -o nvmxml -goal PersistentMemoryType=AppDirect'
+	run -1 pmctl set memory
+	assert_output --partial "bytes App Direct"
+	assert_no_goal
+}
+
+@test "when create hangs after its work it is taken back" {
+	configure "ToolTimeout=1"
+	hook "create -u" '"$real" "$@" >/dev/null; sleep 30'
+	run -1 pmctl set memory
+	assert_output --partial "killed after 1000 ms"
+	assert_no_goal
+	assert_equal "$(journal_state)" undone
+}
+
+@test "when the goal cannot be taken back either, health says so" {
+	hook "create -u" 'exec "$real" create -u B -o nvmxml -goal -socket 0 MemoryMode=100'
+	hook "delete" 'echo "no way"; exit 1'
+	run -1 pmctl set memory
+	assert_output --partial "and the goal could not be deleted: 2 goals are still there"
+	assert_equal "$(journal_state)" failed
+	run -1 pmctl health
+	assert_output --partial "no way"
+}
+
+# start_slow COMMAND... : pmctl in the background, waits until ipmctl's create is under way
+start_slow() {
+	"$build/pmctl" --config "$node/pmem.conf" "$@" >"$node/out" 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 100); do
+		[ ! -e "$node/creating" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "a termination signal waits until the goal is complete" {
+	hook "create -u" "touch '$node/creating'; sleep 1" 'exec "$real" "$@"'
+	start_slow set memory
+	kill -TERM $pid
+	ended=0
+	wait $pid || ended=$?
+	unhook
+	assert_equal $ended 143
+	assert_equal "$(journal_state)" staged
+	run goals
+	assert_output --partial "0x1101"
+}
+
+@test "a crash behind the goal is finished by the next set" {
+	hook "create -u" '"$real" "$@"' "touch '$node/creating'; exec sleep 2"
+	start_slow set memory
+	kill -KILL $pid
+	unhook
+	assert_equal "$(journal_state)" intent
+	run -0 pmctl set memory
+	assert_output "goal memory is staged already, reboot to apply it"
+	assert_equal "$(journal_state)" staged
+}
+
+@test "a crash behind the goal and a reboot are finished by verify" {
+	hook "create -u" '"$real" "$@"' "touch '$node/creating'; exec sleep 2"
+	start_slow set memory
+	kill -KILL $pid
+	unhook
+	"$node/reset"
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+	assert_equal "$(journal_state)" "done"
+}
+
+@test "a crash before the goal and a reboot change nothing" {
+	hook "create -u" "touch '$node/creating'; exec sleep 2"
+	start_slow set memory
+	kill -KILL $pid
+	unhook
+	"$node/reset"
+	run -1 pmctl verify
+	assert_line "the change to memory was interrupted before its goal was written; the node's mode is unknown: the persistent memory is not configured"
+	assert_equal "$(journal_state)" undone
+}
+
+@test "who meets another change waits for it and says for whom" {
+	hook "create -u" "touch '$node/creating'; sleep 1" 'exec "$real" "$@"'
+	start_slow set memory
+	run -0 pmctl set memory
+	assert_line --partial "held by pmctl set (pid $pid), waiting"
+	assert_line "goal memory is staged already, reboot to apply it"
+	wait $pid
+}
+
+@test "a truncated journal is reported and kept" {
+	into appdirect
+	truncate -s -20 "$node/state/journal.json"
+	before=$(md5sum "$node/state/journal.json")
+	for command in "set memory" verify journal health; do
+		run -1 pmctl $command
+		assert_output --partial "read journal '$node/state/journal.json': truncated or not a journal"
+	done
+	run -0 pmctl mode
+	assert_output appdirect
+	run -0 pmctl reboot
+	assert_output --partial "rebooting all the same"
+	assert_equal "$(md5sum "$node/state/journal.json")" "$before"
+	assert_no_goal
+}
+
+@test "verify writes the record although the journal cannot be read" {
+	into appdirect
+	echo '{' >"$node/state/journal.json"
+	"$node/reset"
+	run -1 pmctl verify
+	run -0 as_user mode
+	assert_output appdirect
+}
+
+@test "verify waits for the kernel's regions" {
+	into appdirect
+	pmctl set memory && pmctl set appdirect
+	mv "$node/machine/root/sys/bus/nd/devices" "$node/devices"
+	(sleep 1 && mv "$node/devices" "$node/machine/root/sys/bus/nd/devices") 3>&- &
+	run -0 pmctl verify
+	assert_output --partial "node is in appdirect (1LM, 2 region(s)"
+	wait
+}
+
+@test "everybody may read the mode, from the record alone" {
+	into memory
+	hook "show" "touch '$node/asked'; exit 1"
+	run -0 as_user mode
+	assert_output memory
+	run -0 as_user mode --verbose
+	assert_line --regexp '^source: record of 20'
+	run -0 as_user mode --json
+	assert_output --partial '"source": "record"'
+	run -0 pmctl mode
+	assert_output memory
+	[ ! -e "$node/asked" ]
+}
+
+@test "a record of another boot, or of another kernel's view, does not count" {
+	into memory
+	cp "$node/run/mode.json" "$node/old.json"
+	"$node/reset"
+	run -1 as_user mode
+	assert_output --partial "the record is of an earlier boot"
+	run -0 pmctl mode --verbose
+	assert_line "source: ipmctl and the kernel, now"
+	pmctl verify
+	run -0 as_user mode
+	sed -i 's/^MemTotal:.*/MemTotal:        1960000 kB/' "$node/machine/root/proc/meminfo"
+	run -1 as_user mode
+	assert_output --partial "mem_total_bytes"
+}
+
+@test "a record that a user has planted does not count" {
+	into memory
+	sed 's/memory/appdirect/' "$node/run/mode.json" >"$node/planted"
+	cat "$node/planted" >"$node/run/mode.json"
+	chown 65532 "$node/run/mode.json"
+	run -1 as_user mode
+	assert_output --partial "not a file of root's"
+	run -0 pmctl mode
+	assert_output memory
+}
+
+@test "a record of an unknown mode does not keep root from asking" {
+	into memory
+	sed -i 's/"mode": "memory"/"mode": "unknown"/' "$node/run/mode.json"
+	run -0 as_user mode
+	assert_output unknown
+	run -0 pmctl mode
+	assert_output memory
+}
+
+@test "while a goal waits root asks afresh" {
+	into memory
+	pmctl set appdirect
+	run -0 pmctl mode --verbose
+	assert_line --index 0 memory
+	assert_line "source: ipmctl and the kernel, now"
+}
+
+@test "the mode from the record takes less than 100 ms" {
+	into memory
+	start=$(date +%s%N)
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		as_user mode >/dev/null
+	done
+	[ $((($(date +%s%N) - start) / 10000000)) -lt 100 ]
+}
+
+@test "ipmctl's garbage is an error that quotes it, never a mode" {
+	hook "show -u B -o nvmxml -memoryresources" "cat '$PWD/tests/fixtures/ipmctl/hand-made/issue-170.xml'"
+	run -1 pmctl mode
+	assert_output --partial "cannot read <PMemModule>17179869056.000 GiB</PMemModule>, it printed: "
+	run -1 --separate-stderr pmctl helper
+	refute_output
+	assert_equal "$stderr" ""
+	run -1 pmctl job begin --expect memory
+	assert_output --partial "job expects memory, the node's mode cannot be read"
+}
+
+@test "a node whose state cannot be read has no record" {
+	into memory
+	hook "show" 'echo "Initialization failed. No PMem modules in the system."; exit 1'
+	run -1 pmctl verify
+	assert_output --partial "it printed: 'Initialization failed. No PMem modules in the system.'"
+	run -1 as_user mode
+	run -1 pmctl health
+	assert_output --partial "the node's mode cannot be read"
+}
+
+@test "the helper prints the active feature and nothing else" {
+	run -1 --separate-stderr pmctl helper
+	refute_output
+	assert_equal "$stderr" ""
+	into memory
+	run -0 --separate-stderr pmctl helper
+	assert_output pm_memory
+	assert_equal "$stderr" ""
+}
+
+@test "the helper sets the mode of a feature" {
+	run -0 pmctl helper pm_memory
+	assert_output --partial "goal memory is staged"
+	run -1 pmctl helper memory
+	assert_output --partial "unknown feature 'memory'"
+	configure "Modes=appdirect"
+	run -1 pmctl helper pm_memory
+	assert_output --partial "mode 'memory' is not one of this node's Modes=: appdirect"
+}
+
+@test "the helper script calls pmctl helper" {
+	run cat agent/pm-helper
+	assert_output "$(printf '%s\n' '#!/bin/sh' 'exec /usr/bin/pmctl helper "$@"')"
+}
+
+@test "job begin lets a job in only where it wants to be" {
+	into memory
+	run -0 pmctl job begin --expect memory
+	refute_output
+	run -0 pmctl job begin --expect=appdirect,memory
+	run -1 --separate-stderr pmctl job begin --expect appdirect
+	refute_output
+	assert_regex "$stderr" "^pmctl: job begin: job expects appdirect, node is in memory \(2LM"
+	run -2 pmctl job begin --expect bogus
+	assert_output --partial "unknown mode 'bogus' in --expect, modes are: memory, appdirect"
+	run -2 pmctl job begin
+	run -2 pmctl job begin --expect ,
+}
+
+@test "a reboot that fails says what the command said" {
+	script reset 'echo "inhibited" >&2; exit 3'
+	run -1 pmctl reboot pm_memory
+	assert_output --partial "'$node/reset' ended with status 3, printed: 'inhibited'"
+}
+
+@test "a bad line of the configuration stops every verb with file and line" {
+	configure "" "Bogus=1"
+	for verb in mode verify health journal helper show-config reboot "set memory" "job begin --expect memory"; do
+		run -1 pmctl $verb
+		assert_output --partial "$node/pmem.conf:7: unknown key 'Bogus', see pmem.conf(5)"
+	done
+	[ ! -e "$node/state/journal.json" ]
+}
+
+@test "root reads no configuration and runs no tool that others can change" {
+	chmod 664 "$node/pmem.conf"
+	run -1 pmctl mode
+	assert_output --partial "'$node/pmem.conf' is writable by group or others (mode 0664)"
+	configure
+	chmod 757 "$node/ipmctl"
+	run -1 pmctl mode
+	assert_output --partial "'$node/ipmctl' is writable by group or others"
+	chmod 755 "$node/ipmctl"
+	chmod 777 "$node/state"
+	run -1 pmctl set memory
+	assert_output --partial "'$node/state' is writable by group or others"
+}
+
+@test "show-config says where each value comes from" {
+	configure "ToolTimeout=7" "NodeName=n[1-3] ToolTimeout=8"
+	run -0 pmctl --node n2 show-config
+	assert_line "# node n2, file $node/pmem.conf"
+	assert_line "ToolTimeout=8 # $node/pmem.conf:7"
+	assert_line "ScontrolPath=/usr/bin/scontrol # default"
+	run -0 pmctl show-config --node n4
+	assert_line "ToolTimeout=7 # $node/pmem.conf:6"
+	SLURMD_NODENAME=n1 run -0 pmctl show-config
+	assert_line "ToolTimeout=8 # $node/pmem.conf:7"
+}
+
+@test "wrong usage exits 2 and says what to try" {
+	for words in "" bogus "--bogus mode" "mode --bogus" "mode --clear" set "set memory appdirect" "set bogus" \
+		"mode extra" "job" "job end" "mode --config"; do
+		run -2 "$build/pmctl" $words
+		assert_output --regexp "^(pmctl: |usage: pmctl )"
+	done
+	run -2 pmctl set bogus
+	assert_output "pmctl: set: unknown mode 'bogus', modes are: memory, appdirect"
+}
+
+@test "what only root may do is refused to others" {
+	for words in "set memory" reboot verify helper "job begin --expect memory"; do
+		run -1 as_user $words
+		assert_output --partial "must be root"
+	done
+	run -1 as_user mode --fresh
+	assert_output --partial "must be root"
+}
+
+@test "output that cannot be written is an error" {
+	into memory
+	run -1 bash -c "'$build/pmctl' --config '$node/pmem.conf' mode >/dev/full"
+	assert_output --partial "write to stdout"
+}
+
+@test "two pmctl never run ipmctl at the same time" {
+	into memory
+	hook show "mkdir '$node/busy' || touch '$node/overlap'" 'sleep 0.1' \
+		'$real "$@"; rc=$?' "rmdir '$node/busy'" 'exit $rc'
+	pmctl mode --fresh >"$node/first" 3>&- &
+	run -0 pmctl mode --fresh
+	wait $!
+	assert_output memory
+	assert_equal "$(cat "$node/first")" memory
+	[ ! -e "$node/overlap" ]
+}

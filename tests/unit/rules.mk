@@ -1,0 +1,27 @@
+# Unit tests in C, a program each: build/tests/unit/test_*, run from the root, TAP on stdout.
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+
+$(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)
+
+.SECONDARY: $(UNIT_TESTS:%=%.o)
+-include $(UNIT_TESTS:%=%.d)
+
+.PHONY: check-unit-c
+check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh
+
+# The same programs under the address and undefined-behaviour sanitizers.
+.PHONY: check-unit-c-asan
+check-unit-c-asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
+		EXTRA_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" \
+		HARDEN=-fno-omit-frame-pointer check-unit-c
+
+# pmctl with real ipmctl on the emulated machine; needs root, without it the tests are skipped.
+.PHONY: check-unit-pmctl
+check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
+	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmctl.bats
+
+.PHONY: run-unit
+run-unit: check-unit-c check-unit-c-asan check-unit-pmctl

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_TESTS_SCRATCH_H
+#define PM_TESTS_SCRATCH_H
+
+/* A private directory for a test, gone at exit; files in it; and the recorded outputs. */
+#include <stddef.h>
+
+/* Below /run for root, whose programs want directories that only root can change, else in TMPDIR.
+ */
+const char *scratch_dir(void);
+
+/* "DIR/name"; the text is good until 16 further calls. */
+const char *scratch_path(const char *name);
+
+/* Writes a file with this text, making directories on the way; returns its path. */
+const char *scratch_file(const char *name, const char *text);
+
+/* tests/fixtures/NAME, read whole; ends the program when it is not there. Freed at exit. */
+const char *fixture(const char *name, size_t *ret_length);
+
+#endif

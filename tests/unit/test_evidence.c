@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/evidence.h"
+#include "tests/unit/recorded.h"
+#include "tests/unit/tap.h"
+
+#define GIB (1ULL << 30)
+
+static void change_nothing(struct pm_evidence *e)
+{
+	(void)e;
+}
+
+static void add_region(struct pm_evidence *e)
+{
+	e->kernel.n_regions = 1;
+}
+
+static void little_memory(struct pm_evidence *e)
+{
+	e->kernel.mem_total_bytes = 200 * GIB;
+}
+
+static void no_regions(struct pm_evidence *e)
+{
+	e->kernel.n_regions = 0;
+	e->kernel.region_bytes = 0;
+}
+
+static void one_region_of_two(struct pm_evidence *e)
+{
+	e->kernel.n_regions = 1;
+	e->kernel.region_bytes /= 2;
+}
+
+static void regions_too_big(struct pm_evidence *e)
+{
+	e->kernel.region_bytes *= 2;
+}
+
+static void regions_rounded(struct pm_evidence *e)
+{
+	e->kernel.region_bytes -= 4 * GIB;
+}
+
+static void ill_region(struct pm_evidence *e)
+{
+	strcpy(e->regions.list[1].health, "Error");
+}
+
+static void without_regions(struct pm_evidence *e)
+{
+	pm_regions_done(&e->regions);
+}
+
+static void ill_module(struct pm_evidence *e)
+{
+	strcpy(e->dimms.list[3].config_status, "Failed - Broken interleave");
+}
+
+static void one_level(struct pm_evidence *e)
+{
+	strcpy(e->capabilities.current_volatile_mode, "1LM");
+}
+
+static void two_level(struct pm_evidence *e)
+{
+	strcpy(e->capabilities.current_volatile_mode, "2LM");
+}
+
+static void unknown_level(struct pm_evidence *e)
+{
+	strcpy(e->capabilities.current_volatile_mode, "Unknown");
+}
+
+static void half_lost(struct pm_evidence *e)
+{
+	e->resources.inaccessible_pmem_bytes = e->resources.physical_pmem_bytes / 2;
+}
+
+static const struct {
+	const char *state;
+	void (*change)(struct pm_evidence *e);
+	enum pm_mode mode;
+	const char *why;
+	bool waits;
+	const char *name;
+} cases[] = {
+	{"memory", change_nothing, PM_MODE_MEMORY, "2LM, 2016.0 GiB", false, "Memory Mode"},
+	{"appdirect", change_nothing, PM_MODE_APPDIRECT, "1LM, 2 region(s) of 2016.0 GiB", false,
+		"App Direct"},
+	{"appdirect", without_regions, PM_MODE_APPDIRECT, "1LM", false,
+		"App Direct, ipmctl's regions not looked at"},
+	{"appdirect", regions_rounded, PM_MODE_APPDIRECT, "1LM", false, "regions are rounded"},
+	{"memory-goal-pending", change_nothing, PM_MODE_APPDIRECT, "1LM", false,
+		"a pending goal does not count"},
+	{"memory-goal-rejected", change_nothing, PM_MODE_APPDIRECT, "1LM", false,
+		"a rejected goal leaves the old mode"},
+	{"unconfigured", change_nothing, PM_MODE_UNKNOWN, "is not configured", false,
+		"not configured"},
+	{"appdirect-goal-pending", change_nothing, PM_MODE_UNKNOWN, "is not configured", false,
+		"a first goal does not count"},
+	{"mixed", change_nothing, PM_MODE_UNKNOWN,
+		"volatile mode 2LM with 1008.0 GiB as main memory and 1008.0 GiB App Direct", false,
+		"Mixed is neither"},
+	{"memory", add_region, PM_MODE_UNKNOWN, "but the kernel has 1 persistent region", false,
+		"Memory Mode with a region"},
+	{"memory", little_memory, PM_MODE_UNKNOWN, "but the kernel has 200.0 GiB", false,
+		"Memory Mode without memory"},
+	{"memory", one_level, PM_MODE_UNKNOWN, "volatile mode 1LM", false, "Memory Mode in 1LM"},
+	{"memory", unknown_level, PM_MODE_UNKNOWN, "volatile mode Unknown", false, "no level"},
+	{"memory", half_lost, PM_MODE_UNKNOWN, "of 2022.8 GiB of the persistent memory are", false,
+		"half of it inaccessible"},
+	{"memory", ill_module, PM_MODE_UNKNOWN, "module 0x0111 has ConfigurationStatus", false,
+		"a module is broken"},
+	{"appdirect", two_level, PM_MODE_UNKNOWN, "volatile mode 2LM", false, "App Direct in 2LM"},
+	{"appdirect", no_regions, PM_MODE_UNKNOWN, "but the kernel has 0 region(s)", true,
+		"the kernel has no region yet"},
+	{"appdirect", one_region_of_two, PM_MODE_UNKNOWN, "1 region(s) of 1008.0 GiB", true,
+		"the kernel has one region of two"},
+	{"appdirect", regions_too_big, PM_MODE_UNKNOWN, "regions of 4032.0 GiB", false,
+		"the kernel has more than there is"},
+	{"appdirect", ill_region, PM_MODE_UNKNOWN, "of socket 0x0001 has HealthState 'Error'",
+		false, "a region is broken"},
+};
+
+static void test_cases(void)
+{
+	FOR_EACH(row, cases)
+	{
+		struct pm_evidence evidence;
+		struct pm_verdict verdict = {.mode = 99};
+
+		recorded_evidence(row->state, &evidence);
+		row->change(&evidence);
+		pm_evidence_decide(&evidence, &verdict);
+		is_text(pm_mode_name(verdict.mode), pm_mode_name(row->mode), row->name);
+		has_text(verdict.why, row->why, "why");
+		is_number(verdict.waits, row->waits, "does waiting help");
+		pm_evidence_done(&evidence);
+	}
+}
+
+static void test_status(void)
+{
+	struct pm_dimms dimms;
+	const struct pm_dimm *first = NULL;
+	char ids[200], few[40], status[64] = "";
+
+	recorded_dimms("memory-goal-rejected/dimm.xml", &dimms);
+	is_number((long long)pm_dimms_with_status(&dimms, "Failed", ids, sizeof(ids), status), 16,
+		"modules that failed");
+	is_text(status, "Failed - Reverted", "how");
+	ok(!strncmp(ids, "0x0001, 0x0011, 0x0101", 22), "which: %s", ids);
+	pm_dimms_with_status(&dimms, "Failed", few, sizeof(few), status);
+	has_text(few, ", ...", "a long list is cut");
+	strcpy(dimms.list[0].config_status, "Valid");
+	is_number((long long)pm_dimms_not_valid(&dimms, &first), 15, "modules that are not valid");
+	is_text(first ? first->id : NULL, "0x0011", "the first of them");
+	is_number((long long)pm_dimms_with_status(&dimms, "Valid", ids, sizeof(ids), status), 1,
+		"one is valid");
+	is_text(ids, "0x0001", "which");
+	is_number((long long)pm_dimms_with_status(&dimms, "Bad", ids, sizeof(ids), status), 0,
+		"none is bad");
+	is_text(ids, "", "and the list is empty");
+	pm_dimms_done(&dimms);
+}
+
+int main(void)
+{
+	test_cases();
+	test_status();
+	return tap_done();
+}

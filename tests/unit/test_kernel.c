@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "lib/kernel.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/tap.h"
+
+#define BOOT_ID "0f6c3f0a-4f6f-8a44-0a0d-9a2f4a610001"
+
+static void write_node(void)
+{
+	scratch_file("proc/sys/kernel/random/boot_id", BOOT_ID "\n");
+	scratch_file("proc/meminfo", "MemTotal:        1960000 kB\nMemFree:  5 kB\n");
+}
+
+static void write_regions(void)
+{
+	scratch_file("sys/bus/nd/devices/region0/size", "4294967296\n");
+	scratch_file("sys/bus/nd/devices/region0/devtype", "nd_pmem\n");
+	scratch_file("sys/bus/nd/devices/region1/size", "2147483648\n");
+	scratch_file("sys/bus/nd/devices/region2/size", "99\n");
+	scratch_file("sys/bus/nd/devices/region2/devtype", "nd_volatile\n");
+	scratch_file("sys/bus/nd/devices/namespace0.0/size", "77\n");
+	scratch_file("sys/bus/nd/devices/nmem0/size", "77\n");
+}
+
+static void test_good(void)
+{
+	struct pm_kernel kernel = {0};
+	struct pm_err err = {0};
+
+	write_node();
+	is_number(pm_kernel_read(scratch_dir(), &kernel, &err), 0, "a node without PMem");
+	is_text(kernel.boot_id, BOOT_ID, "boot_id");
+	is_number((long long)kernel.mem_total_bytes, 1960000LL * 1024, "MemTotal");
+	is_number((long long)kernel.n_regions, 0, "no regions");
+	is_number((long long)kernel.side_cache_bytes, 0, "no cache");
+	write_regions();
+	scratch_file("sys/devices/system/node/node0/memory_side_cache/index1/size", "1073741824\n");
+	scratch_file("sys/devices/system/node/node1/memory_side_cache/index1/size", "1073741824\n");
+	scratch_file("sys/devices/system/node/node2/meminfo", "x\n");
+	scratch_file("sys/devices/system/node/online", "0-2\n");
+	is_number(pm_kernel_read(scratch_dir(), &kernel, &err), 0, "a node with PMem");
+	is_number((long long)kernel.n_regions, 2, "regions of persistent memory");
+	is_number((long long)kernel.region_bytes, 6442450944, "their sum");
+	is_number((long long)kernel.side_cache_bytes, 2147483648, "the caches' sum");
+}
+
+static const struct {
+	const char *file, *text;
+	int rc;
+	const char *error;
+} bad[] = {
+	{"sys/bus/nd/devices/region1/size", "many\n", -EBADMSG, "region1/size"},
+	{"sys/devices/system/node/node1/memory_side_cache/index1/size", "-1\n", -EBADMSG,
+		"node1/memory_side_cache"},
+	{"proc/meminfo", "MemFree: 5 kB\n", -EBADMSG, "no MemTotal"},
+	{"proc/meminfo", "MemTotal: lots kB\n", -EBADMSG, "no MemTotal"},
+	{"proc/sys/kernel/random/boot_id", "\n", -EBADMSG, "a UUID expected"},
+	{"proc/sys/kernel/random/boot_id", "0123456789012345678901234567890123456789\n", -EBADMSG,
+		"a UUID expected"},
+	{"proc/sys/kernel/random/boot_id", "../../etc\n", -EBADMSG, "a UUID expected"},
+};
+
+static void test_bad(void)
+{
+	char boot_id[PM_BOOT_ID_MAX];
+	struct pm_err err = {0};
+
+	FOR_EACH(row, bad)
+	{
+		struct pm_kernel kernel = {.n_regions = 77};
+
+		write_node();
+		write_regions();
+		scratch_file(row->file, row->text);
+		is_number(pm_kernel_read(scratch_dir(), &kernel, &err), row->rc, row->text);
+		has_text(err.text, row->error, "what is wrong");
+		is_number((long long)kernel.n_regions, 77, "the result is untouched");
+	}
+	is_number(pm_kernel_boot_id(scratch_path("none"), boot_id, &err), -ENOENT, "no root");
+	remove(scratch_path("proc/sys/kernel/random/boot_id"));
+	is_number(pm_kernel_boot_id(scratch_dir(), boot_id, &err), -ENOENT, "no boot_id");
+}
+
+int main(void)
+{
+	test_good();
+	test_bad();
+	return tap_done();
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "lib/units.h"
+#include "tests/unit/tap.h"
+
+static const struct {
+	const char *text;
+	int rc;
+	uint64_t value;
+} sizes[] = {
+	{"0 B", 0, 0},
+	{"1 B", 0, 1},
+	{"541165879296 B", 0, 541165879296},
+	{"9223372036854775807 B", 0, INT64_MAX},
+	{"9223372036854775808 B", -ERANGE, 0},
+	{"18446743936270598144 B", -ERANGE, 0},
+	{"99999999999999999999999 B", -ERANGE, 0},
+	{"17179869056.000 GiB", -EINVAL, 0},
+	{"126.422 GiB", -EINVAL, 0},
+	{"1 KiB", -EINVAL, 0},
+	{"1.0 B", -EINVAL, 0},
+	{"-1 B", -EINVAL, 0},
+	{"+1 B", -EINVAL, 0},
+	{" 1 B", -EINVAL, 0},
+	{"1 B ", -EINVAL, 0},
+	{"1  B", -EINVAL, 0},
+	{"1B", -EINVAL, 0},
+	{"1", -EINVAL, 0},
+	{"0x10 B", -EINVAL, 0},
+	{"B", -EINVAL, 0},
+	{" B", -EINVAL, 0},
+	{"", -EINVAL, 0},
+	{"-", -EINVAL, 0},
+	{"Unknown", -EINVAL, 0},
+	{"nan B", -EINVAL, 0},
+};
+
+static void test_sizes(void)
+{
+	FOR_EACH(row, sizes)
+	{
+		uint64_t value = 77;
+		int rc = pm_parse_size_b(row->text, &value);
+
+		is_number(rc, row->rc, row->text);
+		is_number((long long)value, rc ? 77 : (long long)row->value, "its value");
+	}
+}
+
+static void test_numbers(void)
+{
+	uint64_t value = 77;
+
+	is_number(pm_parse_u64("42", &value), 0, "digits alone are a number");
+	is_number((long long)value, 42, "that number");
+	is_number(pm_parse_u64("42 B", &value), -EINVAL, "a unit is not");
+	is_number(pm_parse_u64("", &value), -EINVAL, "nothing is not");
+	is_number(pm_parse_u64("9223372036854775808", &value), -ERANGE, "too much");
+}
+
+int main(void)
+{
+	test_sizes();
+	test_numbers();
+	return tap_done();
+}

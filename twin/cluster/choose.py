@@ -1,0 +1,49 @@
+"""Which twin a command is about."""
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from cluster import paths
+from cluster.errors import TwinError, UsageError
+from cluster.state import State
+from image import recipe
+
+
+def chosen_state(arguments: argparse.Namespace) -> State:
+    """From --dir, PMTWIN_DIR, or the default place for --suite."""
+    if arguments.suite:
+        recipe.suite(arguments.suite)
+    directory = arguments.dir or os.environ.get("PMTWIN_DIR")
+    if directory:
+        return State(Path(directory).absolute())
+    return State(paths.default_state(arguments.suite or recipe.DEFAULT_SUITE))
+
+
+def chosen_suite(arguments: argparse.Namespace, state: State) -> str:
+    """The suite of an existing twin; asking for another one is an error."""
+    existing = state.settings().get("suite") if state.exists() else None
+    if existing and arguments.suite and arguments.suite != existing and not getattr(arguments, "fresh", False):
+        raise UsageError(f"the twin in '{state.directory}' runs {existing}, not {arguments.suite}; "
+                         "use another --dir, or --fresh to replace it")
+    return arguments.suite or existing or recipe.DEFAULT_SUITE
+
+
+def running_state(arguments: argparse.Namespace) -> State:
+    state = chosen_state(arguments)
+    if not state.exists():
+        raise TwinError(f"there is no twin in '{state.directory}'; `pmtwin up` makes one")
+    chosen_suite(arguments, state)
+    return state
+
+
+def member_names(state: State) -> list[str]:
+    return ["head", *(f"n{i}" for i in range(1, state.settings().get("nodes", 0) + 1))]
+
+
+def check_node(state: State, name: str) -> None:
+    """For what works on a twin that is down, too; the supervisor checks for itself."""
+    names = member_names(state)
+    if name not in names:
+        raise UsageError(f"no node '{name}', there are: {', '.join(names)}")

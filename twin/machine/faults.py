@@ -1,0 +1,48 @@
+"""Faults that can be injected into one power-on.
+
+A fault says, for each DIMM with a goal, what becomes of the goal instead of what rules.py would do.
+"""
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Callable
+
+from .topology import Dimm
+
+
+class Fate(Enum):
+    JUDGE = auto()      # let the rules decide
+    REFUSE = auto()     # refuse it: old configuration kept, COUT says why
+    IGNORE = auto()     # do as if it were not there: it stays pending
+
+
+@dataclass(frozen=True)
+class Fault:
+    help: str
+    fate: Callable[[Dimm, bool], Fate]      # of a DIMM's goal; the flag: a cold power-on
+    hangs: bool = False
+
+
+def _first_socket(other: Fate) -> Callable[[Dimm, bool], Fate]:
+    return lambda dimm, cold: Fate.JUDGE if dimm.socket == 0 else other
+
+
+FAULTS = {
+    "goal-rejected": Fault(
+        "every goal is refused: the old configuration stays, COUT and CCUR say so",
+        lambda dimm, cold: Fate.REFUSE),
+    "goal-ignored": Fault(
+        "goals are not looked at: the old configuration stays and the goals stay pending",
+        lambda dimm, cold: Fate.IGNORE),
+    "goal-needs-power-cycle": Fault(
+        "goals are not looked at unless the power was cut before",
+        lambda dimm, cold: Fate.JUDGE if cold else Fate.IGNORE),
+    "goal-socket0-only": Fault(
+        "goals of socket 0 are applied, those of other sockets stay pending",
+        _first_socket(Fate.IGNORE)),
+    "goal-split": Fault(
+        "goals of socket 0 are applied, those of other sockets are refused",
+        _first_socket(Fate.REFUSE)),
+    "boot-hang": Fault(
+        "power-on self-test hangs before it looks at goals: the node never starts",
+        lambda dimm, cold: Fate.IGNORE, hangs=True),
+}
