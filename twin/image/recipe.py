@@ -13,7 +13,7 @@ CUSTOMIZE = Path(__file__).with_name("customize.py")
 
 PACKAGES = (
     "busybox-static daxctl dbus e2fsprogs hwloc-nox iproute2 ipmctl kmod libjson-c5 libxml2 munge ndctl numactl "
-    "procps python3 slurm-client slurm-wlm-basic-plugins slurmctld slurmd systemd systemd-sysv zstd"
+    "procps python3 quota slurm-client slurm-wlm-basic-plugins slurmctld slurmd systemd systemd-sysv xfsprogs zstd"
 ).split()
 SDK_PACKAGES = "libc6-dev libhwloc-dev libjson-c-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
