@@ -64,6 +64,7 @@ help:
 	'make check        all tests: lint, unit, bench, twin (installs what they need, says so first)' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
+	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, spank_pmem.so and the man pages, in $(BUILD)/' \
@@ -106,7 +107,7 @@ uninstall:
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 .PHONY: check check-all check-unit check-bench check-twin lint demo
 check:
-	@./setup build twin bench check lint
+	@./setup build twin bench check fuzz lint
 	@$(MAKE) --no-print-directory check-all
 check-all:
 	@tests/run-all
