@@ -3,7 +3,7 @@ AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print
 	agent/signals.c agent/tools.c agent/state.c agent/observe.c agent/change.c agent/settle.c \
 	agent/verb_mode.c agent/verb_set.c agent/verb_reboot.c agent/verb_verify.c \
 	agent/verb_health.c agent/verb_helper.c agent/verb_job.c agent/verb_journal.c \
-	agent/verb_show_config.c
+	agent/wipe.c agent/crypto_erase.c agent/verb_show_config.c
 
 $(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)

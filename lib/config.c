@@ -14,6 +14,7 @@
 #include "lib/strv.h"
 
 #define MAX_TIMEOUT_S 86400
+#define wipe_text     "zero, discard or crypto-erase"
 
 /* A kind of value: how it is read into its field of struct pm_config, and released. */
 struct kind {
@@ -140,12 +141,28 @@ static int parse_appdirect_type(const char *value, void *field, struct pm_err *e
 	return pm_err_set(err, -EINVAL, "%s or %s expected", types[0], types[1]);
 }
 
+static int parse_wipe(const char *value, void *field, struct pm_err *err)
+{
+	static const char *const methods[] = {[PM_WIPE_ZERO] = "zero",
+		[PM_WIPE_DISCARD] = "discard",
+		[PM_WIPE_CRYPTO_ERASE] = "crypto-erase"};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (!strcasecmp(value, methods[i])) {
+			*(enum pm_wipe *)field = (enum pm_wipe)i;
+			return 0;
+		}
+	}
+	return pm_err_set(err, -EINVAL, wipe_text " expected");
+}
+
 static const struct kind path_kind = {parse_path, release_string};
 static const struct kind command_kind = {parse_command, release_list};
 static const struct kind seconds_kind = {parse_seconds, keep};
 static const struct kind modes_kind = {parse_modes, keep};
 static const struct kind versions_kind = {parse_versions, release_list};
 static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
+static const struct kind wipe_kind = {parse_wipe, keep};
 
 #define path_text      "absolute path"
 #define command_text   "absolute path and arguments"
@@ -189,6 +206,8 @@ static const struct row rows[PM_KEY_MAX] = {
 		"how App Direct goals lay out the modules of a socket"),
 	ROW(PM_KEY_FS_ROOT, "FsRoot", path, fs_root, "/",
 		"directory below which proc and sys are read, for recorded and emulated machines"),
+	ROW(PM_KEY_WIPE, "Wipe", wipe, wipe, "zero",
+		"how what a job leaves behind on persistent memory is made unreadable"),
 };
 /* clang-format on */
 

@@ -31,8 +31,12 @@ enum pm_key {
 	PM_KEY_BAD_IPMCTL_VERSIONS,
 	PM_KEY_APPDIRECT_TYPE,
 	PM_KEY_FS_ROOT,
+	PM_KEY_WIPE,
 	PM_KEY_MAX,
 };
+
+/* How bytes are made unreadable. */
+enum pm_wipe { PM_WIPE_ZERO, PM_WIPE_DISCARD, PM_WIPE_CRYPTO_ERASE };
 
 struct pm_key_info {
 	enum pm_key key;
@@ -56,6 +60,7 @@ struct pm_config {
 	char **bad_ipmctl_versions; /* NULL at the end */
 	char *appdirect_type;	    /* "AppDirect" or "AppDirectNotInterleaved", spelt so */
 	char *fs_root;
+	enum pm_wipe wipe;
 
 	char *text[PM_KEY_MAX];	  /* each value as it was written */
 	char *origin[PM_KEY_MAX]; /* "default", "/etc/slurm/pmem.conf:12" or "argument" */

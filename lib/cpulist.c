@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "lib/cpulist.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/file.h"
+
+#define MAX_BYTES 4096
+
+/* A number below CPU_SETSIZE; -1 when there is none. */
+static int read_number(const char **at)
+{
+	int number = 0;
+
+	if (!isdigit((unsigned char)**at))
+		return -1;
+	while (isdigit((unsigned char)**at) && number < CPU_SETSIZE)
+		number = 10 * number + (*(*at)++ - '0');
+	return number < CPU_SETSIZE ? number : -1;
+}
+
+static int add_range(const char **at, cpu_set_t *set)
+{
+	int first = read_number(at), last = first;
+
+	if (first >= 0 && **at == '-') {
+		++*at;
+		last = read_number(at);
+	}
+	if (first < 0 || last < first)
+		return -EINVAL;
+	for (int cpu = first; cpu <= last; cpu++)
+		CPU_SET(cpu, set);
+	return 0;
+}
+
+int pm_cpulist_parse(const char *text, cpu_set_t *ret)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	while (*text && *text != '\n') {
+		if (add_range(&text, &set))
+			return -EINVAL;
+		if (*text != ',' && *text != '\n' && *text)
+			return -EINVAL;
+		text += *text == ',';
+	}
+	*ret = set;
+	return 0;
+}
+
+int pm_cpulist_of_node(int root_fd, int node, cpu_set_t *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	char path[80];
+	int rc;
+
+	snprintf(path, sizeof(path), "sys/devices/system/node/node%d/cpulist", node);
+	rc = pm_file_read(root_fd, path, MAX_BYTES, &text, NULL, err);
+	if (rc)
+		return rc;
+	if (pm_cpulist_parse(text, ret))
+		return pm_err_set(err, -EBADMSG, "read '%s': a list of processors expected", path);
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_CPULIST_H
+#define PM_CPULIST_H
+
+/* The kernel's lists of processors: "0-3,8-11". */
+#include <sched.h>
+
+#include "lib/err.h"
+
+/* The processors of a NUMA node, read below the descriptor of a root directory. -EBADMSG. */
+int pm_cpulist_of_node(int root_fd, int node, cpu_set_t *ret, struct pm_err *err);
+
+/* -EINVAL when it is no such list. An empty list is an empty set. */
+int pm_cpulist_parse(const char *text, cpu_set_t *ret);
+
+#endif
