@@ -4,6 +4,33 @@
 #include "agent/pmctl.h"
 #include "agent/print.h"
 
+static json_object *partitions(const struct pm_config *config)
+{
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < config->by_partition.count; i++) {
+		const struct pm_partition_pair *pair = &config->by_partition.list[i];
+		json_object *one = json_object_new_object();
+
+		pm_json_add_string(one, "partitions", pair->partitions);
+		pm_json_add_string(one, "key", pm_key_info((enum pm_key)pair->key)->name);
+		pm_json_add_string(one, "value", pair->text);
+		pm_json_add_string(one, "origin", pair->origin);
+		json_object_array_add(list, one);
+	}
+	return list;
+}
+
+static void print_partitions(const struct pm_config *config)
+{
+	for (size_t i = 0; i < config->by_partition.count; i++) {
+		const struct pm_partition_pair *pair = &config->by_partition.list[i];
+
+		printf("PartitionName=%s %s=%s # %s\n", pair->partitions,
+			pm_key_info((enum pm_key)pair->key)->name, pair->text, pair->origin);
+	}
+}
+
 static void print_json(const struct pm_config *config)
 {
 	json_object *root = json_object_new_object(), *keys = json_object_new_object();
@@ -15,6 +42,7 @@ static void print_json(const struct pm_config *config)
 		pm_json_add_string(one, "origin", config->origin[key]);
 		json_object_object_add(keys, pm_key_info(key)->name, one);
 	}
+	json_object_object_add(root, "partitions", partitions(config));
 	pm_json_add_string(root, "node", config->node);
 	pm_json_add_string(root, "file", config->file);
 	json_object_object_add(root, "keys", keys);
@@ -33,5 +61,6 @@ int pm_verb_show_config(struct pm_agent *agent)
 	for (enum pm_key key = 0; key < PM_KEY_MAX; key++)
 		printf("%s=%s # %s\n", pm_key_info(key)->name, config->text[key],
 			config->origin[key]);
+	print_partitions(config);
 	return PM_EXIT_DONE;
 }

@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/config_file.h"
 #include "lib/strv.h"
+#include "lib/units.h"
 
 #define MAX_TIMEOUT_S 86400
 #define wipe_text     "zero, discard or crypto-erase"
@@ -156,6 +157,52 @@ static int parse_wipe(const char *value, void *field, struct pm_err *err)
 	return pm_err_set(err, -EINVAL, wipe_text " expected");
 }
 
+static int parse_mode(const char *value, void *field, struct pm_err *err)
+{
+	return pm_policy_parse_mode(value, field, err);
+}
+
+static int parse_usable(const char *value, void *field, struct pm_err *err)
+{
+	return pm_policy_parse_usable(value, field, err);
+}
+
+static int parse_users(const char *value, void *field, struct pm_err *err)
+{
+	int rc = pm_policy_check_users(value, err);
+
+	return rc ? rc : store_string(value, field, err);
+}
+
+static int parse_limit(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t bytes = 0;
+
+	if (strcasecmp(value, "none") && (pm_parse_size(value, &bytes) || !bytes))
+		return pm_err_set(err, -EINVAL, "none or a size like 800G expected");
+	*(uint64_t *)field = bytes;
+	return 0;
+}
+
+static int parse_delay(const char *value, void *field, struct pm_err *err)
+{
+	if (!strcmp(value, "0")) {
+		*(unsigned *)field = 0;
+		return 0;
+	}
+	return parse_seconds(value, field, err);
+}
+
+static int parse_bool(const char *value, void *field, struct pm_err *err)
+{
+	bool yes = !strcasecmp(value, "yes");
+
+	if (!yes && strcasecmp(value, "no"))
+		return pm_err_set(err, -EINVAL, "yes or no expected");
+	*(bool *)field = yes;
+	return 0;
+}
+
 static const struct kind path_kind = {parse_path, release_string};
 static const struct kind command_kind = {parse_command, release_list};
 static const struct kind seconds_kind = {parse_seconds, keep};
@@ -163,6 +210,12 @@ static const struct kind modes_kind = {parse_modes, keep};
 static const struct kind versions_kind = {parse_versions, release_list};
 static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
 static const struct kind wipe_kind = {parse_wipe, keep};
+static const struct kind mode_kind = {parse_mode, keep};
+static const struct kind usable_kind = {parse_usable, keep};
+static const struct kind limit_kind = {parse_limit, keep};
+static const struct kind delay_kind = {parse_delay, keep};
+static const struct kind users_kind = {parse_users, release_string};
+static const struct kind bool_kind = {parse_bool, keep};
 
 #define path_text      "absolute path"
 #define command_text   "absolute path and arguments"
@@ -170,16 +223,28 @@ static const struct kind wipe_kind = {parse_wipe, keep};
 #define modes_text     "comma list of modes"
 #define versions_text  "comma list of versions"
 #define appdirect_text "AppDirect or AppDirectNotInterleaved"
+#define mode_text      "none or a mode"
+#define usable_text    "none or comma list of MODE:SIZE"
+#define limit_text     "none or size"
+#define delay_text     "seconds, 0 to 86400"
+#define users_text     "* or comma list of users"
+#define bool_text      "yes or no"
 
 #define ROW(key_, name_, kind_, field_, value_, help_)                                             \
-	[key_] = {.info = {key_, name_, kind_##_text, value_, help_},                              \
+	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, false},                       \
+		.kind = &kind_##_kind,                                                             \
+		.offset = offsetof(struct pm_config, field_)}
+
+/* A key that may differ by partition. */
+#define PARTITION_ROW(key_, name_, kind_, field_, value_, help_)                                   \
+	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, true},                        \
 		.kind = &kind_##_kind,                                                             \
 		.offset = offsetof(struct pm_config, field_)}
 
 /* clang-format off */
 static const struct row rows[PM_KEY_MAX] = {
-	ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect",
-		"modes that jobs may ask for on this node"),
+	PARTITION_ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect",
+		"modes that jobs may ask for"),
 	ROW(PM_KEY_IPMCTL_PATH, "IpmctlPath", path, ipmctl_path, "/usr/bin/ipmctl",
 		"the ipmctl program"),
 	ROW(PM_KEY_NDCTL_PATH, "NdctlPath", path, ndctl_path, "/usr/bin/ndctl",
@@ -208,6 +273,20 @@ static const struct row rows[PM_KEY_MAX] = {
 		"directory below which proc and sys are read, for recorded and emulated machines"),
 	ROW(PM_KEY_WIPE, "Wipe", wipe, wipe, "zero",
 		"how what a job leaves behind on persistent memory is made unreadable"),
+	PARTITION_ROW(PM_KEY_DEFAULT_MODE, "DefaultMode", mode, default_mode, "none",
+		"mode of jobs that name none, and which one of a feature's modes it means"),
+	PARTITION_ROW(PM_KEY_USABLE_MEMORY, "UsableMemory", usable, usable_memory_bytes, "none",
+		"memory that a node has for jobs in each mode"),
+	PARTITION_ROW(PM_KEY_USABLE_PMEM, "UsablePmem", limit, usable_pmem_bytes, "none",
+		"most that --pm-size may ask for, of one socket"),
+	PARTITION_ROW(PM_KEY_IMPLY_MODE, "ImplyMode", bool, imply_mode, "no",
+		"whether a request for much memory implies the mode that has it"),
+	PARTITION_ROW(PM_KEY_DELAY_BOOT, "DelayBoot", delay, delay_boot_s, "0",
+		"how long a job waits for nodes in its mode before others are rebooted"),
+	PARTITION_ROW(PM_KEY_REBOOT_USERS, "RebootUsers", users, reboot_users, "*",
+		"users whose jobs may have nodes rebooted"),
+	PARTITION_ROW(PM_KEY_EXCLUSIVE, "Exclusive", bool, exclusive, "yes",
+		"whether a job that names a mode has its nodes to itself"),
 };
 /* clang-format on */
 
@@ -259,6 +338,7 @@ static int set_row(struct pm_config *config, const struct row *row, const char *
 		return pm_err_prefix(err, "%s='%.100s'", row->info.name, value);
 	if (replace(&config->text[key], value) || replace(&config->origin[key], origin))
 		return pm_err_nomem(err);
+	pm_partition_pairs_drop(&config->by_partition, (int)key);
 	return 0;
 }
 
@@ -275,6 +355,25 @@ static int set_key(struct pm_config *config, const char *key, const char *value,
 int pm_config_set(struct pm_config *config, const char *key, const char *value, struct pm_err *err)
 {
 	return set_key(config, key, value, "argument", err);
+}
+
+/* A pair for some partitions: read as strictly, kept as text. */
+static int set_by_partition(struct pm_config *config, const struct pm_config_pair *pair,
+	char *origin, struct pm_err *err)
+{
+	cleanup_with(pm_config_done) struct pm_config ignored = {0};
+	const struct row *row = row_by_name(pair->key);
+	struct pm_partition_pair kept = {.partitions = (char *)pair->partitions,
+		.text = (char *)pair->value,
+		.origin = origin};
+	int rc = set_key(&ignored, pair->key, pair->value, origin, err);
+
+	if (rc)
+		return rc;
+	if (!row->info.by_partition)
+		return pm_err_set(err, -EINVAL, "%s= cannot differ by partition", row->info.name);
+	kept.key = (int)row->info.key;
+	return pm_partition_pairs_add(&config->by_partition, &kept) ? pm_err_nomem(err) : 0;
 }
 
 static int set_defaults(struct pm_config *config, struct pm_err *err)
@@ -297,6 +396,8 @@ static int take_pair(void *context, const struct pm_config_pair *pair, struct pm
 
 	if (asprintf(&origin, "%s:%u", pair->file, pair->line) < 0)
 		return pm_err_nomem(err);
+	if (pair->partitions)
+		return set_by_partition(config, pair, origin, err);
 	return set_key(pair->is_ours ? config : &ignored, pair->key, pair->value, origin, err);
 }
 
@@ -343,6 +444,18 @@ bool pm_config_allows(const struct pm_config *config, enum pm_mode mode)
 	return pm_mode_info(mode) && (config->modes & (1u << mode));
 }
 
+enum pm_mode pm_config_default_mode(const struct pm_config *config, const char *partition)
+{
+	const char *text = partition ? pm_partition_pairs_find(&config->by_partition, partition,
+					       PM_KEY_DEFAULT_MODE)
+				     : NULL;
+	enum pm_mode mode = config->default_mode;
+
+	if (text)
+		(void)pm_policy_parse_mode(text, &mode, NULL);
+	return mode;
+}
+
 char *pm_config_mode_names(const struct pm_config *config)
 {
 	char *names = NULL;
@@ -365,6 +478,7 @@ void pm_config_done(struct pm_config *config)
 		free(config->text[i]);
 		free(config->origin[i]);
 	}
+	pm_partition_pairs_done(&config->by_partition);
 	free(config->file);
 	free(config->node);
 	*config = (struct pm_config){0};

@@ -6,14 +6,17 @@
  * pmem.conf: lines of Key=Value in Slurm's form. Names are case-insensitive, '#' starts a comment
  * when it is at the start of a line or behind white space, and a line may hold several pairs. A
  * value ends where the next Key= begins; in double quotes it may hold anything. A line that starts
- * with NodeName=LIST holds for these nodes only, and a later line overrides an earlier one. One
- * table of keys drives parsing, show-config and the manual page. An unknown key, a key twice on
- * one line or a bad value is an error "FILE:LINE: ...", also on lines for other nodes.
+ * with NodeName=LIST holds for these nodes only, one that starts with PartitionName=LIST, for what
+ * jobs get, in these partitions only, and a later line overrides an earlier one. One table of keys
+ * drives parsing, show-config and the manual page. An unknown key, a key twice on one line or a bad
+ * value is an error "FILE:LINE: ...", also on lines for others.
  */
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 #include "lib/modes.h"
+#include "lib/policy.h"
 
 #define PM_CONFIG_DEFAULT_PATH "/etc/slurm/pmem.conf"
 
@@ -32,6 +35,13 @@ enum pm_key {
 	PM_KEY_APPDIRECT_TYPE,
 	PM_KEY_FS_ROOT,
 	PM_KEY_WIPE,
+	PM_KEY_DEFAULT_MODE,
+	PM_KEY_USABLE_MEMORY,
+	PM_KEY_USABLE_PMEM,
+	PM_KEY_IMPLY_MODE,
+	PM_KEY_DELAY_BOOT,
+	PM_KEY_REBOOT_USERS,
+	PM_KEY_EXCLUSIVE,
 	PM_KEY_MAX,
 };
 
@@ -44,6 +54,7 @@ struct pm_key_info {
 	const char *type;  /* for people: "seconds", "absolute path", ... */
 	const char *value; /* the default, as one would write it */
 	const char *help;  /* one sentence */
+	bool by_partition; /* may stand on a line PartitionName=LIST: what jobs get */
 };
 
 struct pm_config {
@@ -61,7 +72,15 @@ struct pm_config {
 	char *appdirect_type;	    /* "AppDirect" or "AppDirectNotInterleaved", spelt so */
 	char *fs_root;
 	enum pm_wipe wipe;
+	enum pm_mode default_mode;		       /* PM_MODE_UNKNOWN for none */
+	uint64_t usable_memory_bytes[PM_POLICY_MODES]; /* by enum pm_mode, 0 when not told */
+	uint64_t usable_pmem_bytes;		       /* of a socket, 0 when not told */
+	bool imply_mode;
+	unsigned delay_boot_s;
+	char *reboot_users; /* "*" or "a,b" */
+	bool exclusive;
 
+	struct pm_partition_pairs by_partition;
 	char *text[PM_KEY_MAX];	  /* each value as it was written */
 	char *origin[PM_KEY_MAX]; /* "default", "/etc/slurm/pmem.conf:12" or "argument" */
 	char *file;		  /* the file that was read, NULL when there is none */
@@ -85,6 +104,12 @@ int pm_config_set(struct pm_config *config, const char *key, const char *value, 
 
 /* Is this mode one of Modes=? PM_MODE_UNKNOWN never is. */
 bool pm_config_allows(const struct pm_config *config, enum pm_mode mode);
+
+/*
+ * The mode of a job in this partition that names none, which also tells the modes of one feature
+ * apart; PM_MODE_UNKNOWN for none. `partition` NULL: what holds for all.
+ */
+enum pm_mode pm_config_default_mode(const struct pm_config *config, const char *partition);
 
 /* "memory, appdirect": the allowed modes' names in the order of the mode table; malloc'ed. */
 char *pm_config_mode_names(const struct pm_config *config);

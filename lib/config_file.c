@@ -130,24 +130,44 @@ static int split_line(struct line *line, char *text, struct pm_err *err)
 	return rc;
 }
 
-static bool is_node_name(const struct pair *pair)
+/* The key that says whom a line holds for, in one spelling; NULL for any other. */
+static const char *scope_of(const struct pair *pair)
 {
-	return !strcasecmp(pair->key, "NodeName");
+	static const char *const scopes[] = {"NodeName", "PartitionName"};
+
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+		if (!strcasecmp(pair->key, scopes[i]))
+			return scopes[i];
+	return NULL;
+}
+
+static int take_scope(const struct line *line, struct pm_config_pair *pair, struct pm_err *err)
+{
+	const char *scope = scope_of(&line->pairs[0]), *list = line->pairs[0].value;
+
+	if (line->n_pairs == 1)
+		return pm_err_set(err, -EINVAL, "nothing behind %s=", scope);
+	if (!strcmp(scope, "NodeName"))
+		return pm_hostlist_contains(list, line->node, &pair->is_ours, err);
+	if (!*list || strpbrk(list, BLANKS) || strstr(list, ",,") || *list == ',' ||
+		list[strlen(list) - 1] == ',')
+		return pm_err_set(
+			err, -EINVAL, "read partition list '%.100s': not of the form a,b", list);
+	pair->partitions = list;
+	return 0;
 }
 
 static int deliver(const struct line *line, pm_config_take *take, void *context, struct pm_err *err)
 {
-	bool scoped = line->n_pairs && is_node_name(&line->pairs[0]);
+	bool scoped = line->n_pairs && scope_of(&line->pairs[0]);
 	struct pm_config_pair pair = {.file = line->file, .line = line->number, .is_ours = true};
-	int rc = 0;
+	int rc = scoped ? take_scope(line, &pair, err) : 0;
 
-	if (scoped)
-		rc = pm_hostlist_contains(line->pairs[0].value, line->node, &pair.is_ours, err);
-	if (!rc && scoped && line->n_pairs == 1)
-		rc = pm_err_set(err, -EINVAL, "nothing behind NodeName=");
 	for (size_t i = scoped; !rc && i < line->n_pairs; i++) {
-		if (is_node_name(&line->pairs[i]))
-			return pm_err_set(err, -EINVAL, "NodeName= must come first on its line");
+		const char *scope = scope_of(&line->pairs[i]);
+
+		if (scope)
+			return pm_err_set(err, -EINVAL, "%s= must come first on its line", scope);
 		pair.key = line->pairs[i].key;
 		pair.value = line->pairs[i].value;
 		rc = take(context, &pair, err);

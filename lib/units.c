@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,23 @@ static int parse_with_suffix(const char *text, const char *suffix, uint64_t *ret
 int pm_parse_size_b(const char *text, uint64_t *ret_bytes)
 {
 	return parse_with_suffix(text, " B", ret_bytes);
+}
+
+int pm_parse_size(const char *text, uint64_t *ret_bytes)
+{
+	static const char units[] = "KMGT";
+	size_t length = strlen(text);
+	const char *unit = length ? strchr(units, toupper((unsigned char)text[length - 1])) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t value;
+	int rc = unit && *unit ? parse_with_suffix(text, text + length - 1, &value) : -EINVAL;
+
+	if (rc)
+		return rc;
+	if (value > (uint64_t)INT64_MAX >> shift)
+		return -ERANGE;
+	*ret_bytes = value << shift;
+	return 0;
 }
 
 int pm_parse_u64(const char *text, uint64_t *ret)

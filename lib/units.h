@@ -11,6 +11,12 @@
  */
 int pm_parse_size_b(const char *text, uint64_t *ret_bytes);
 
+/*
+ * A size as people write it in pmem.conf and behind --pm-size: decimal digits and one of K, M, G, T
+ * (either case), powers of 1024. -EINVAL: other forms, a missing unit too; -ERANGE above INT64_MAX.
+ */
+int pm_parse_size(const char *text, uint64_t *ret_bytes);
+
 /* Decimal digits alone, up to INT64_MAX. -EINVAL, -ERANGE. */
 int pm_parse_u64(const char *text, uint64_t *ret);
 

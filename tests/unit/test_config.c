@@ -63,6 +63,14 @@ static const struct {
 	{"NodeName=n[3-4] ToolTimeout=5", PM_KEY_TOOL_TIMEOUT, "120", 0},
 	{"ToolTimeout=5\nNodeName=n3 ToolTimeout=6", PM_KEY_TOOL_TIMEOUT, "5", 1},
 	{"NodeName=n2 ToolTimeout=6\nToolTimeout=5", PM_KEY_TOOL_TIMEOUT, "5", 2},
+	{"PartitionName=a DefaultMode=memory", PM_KEY_DEFAULT_MODE, "none", 0},
+	{"DefaultMode=memory\nPartitionName=a DefaultMode=none", PM_KEY_DEFAULT_MODE, "memory", 1},
+	{"UsableMemory=memory:7600M,appdirect:900m", PM_KEY_USABLE_MEMORY,
+		"memory:7600M,appdirect:900m", 1},
+	{"UsablePmem=3T", PM_KEY_USABLE_PMEM, "3T", 1},
+	{"DelayBoot=0", PM_KEY_DELAY_BOOT, "0", 1},
+	{"RebootUsers=alice,bob", PM_KEY_REBOOT_USERS, "alice,bob", 1},
+	{"Exclusive=NO", PM_KEY_EXCLUSIVE, "NO", 1},
 };
 
 static void test_good(void)
@@ -123,6 +131,31 @@ static const struct {
 	{"StateDir=\"/a\"b", "text right behind a quotation mark", 1},
 	{"StateDir=/a\"b\"", "a quotation mark inside a value", 1},
 	{"StateDir=/a\001", "unprintable bytes", 1},
+	{"PartitionName=a", "nothing behind PartitionName=", 1},
+	{"PartitionName= Modes=memory", "read partition list ''", 1},
+	{"PartitionName=a,,b Modes=memory", "read partition list 'a,,b'", 1},
+	{"PartitionName=a, Modes=memory", "read partition list 'a,'", 1},
+	{"Modes=memory PartitionName=a", "PartitionName= must come first", 1},
+	{"NodeName=n2 PartitionName=a Modes=memory", "PartitionName= must come first", 1},
+	{"PartitionName=a ToolTimeout=5", "ToolTimeout= cannot differ by partition", 1},
+	{"PartitionName=a Modes=bogus", "unknown mode 'bogus'", 1},
+	{"PartitionName=a Bogus=1", "unknown key 'Bogus'", 1},
+	{"DefaultMode=Memory", "unknown mode 'Memory'", 1},
+	{"DefaultMode=", "unknown mode ''", 1},
+	{"UsableMemory=", "none or a comma list of MODE:SIZE", 1},
+	{"UsableMemory=memory", "MODE:SIZE expected at 'memory'", 1},
+	{"UsableMemory=memory:7600", "a size like 800G expected at '7600'", 1},
+	{"UsableMemory=memory:0M", "a size like 800G", 1},
+	{"UsableMemory=memory:1M,memory:2M", "mode 'memory' is named twice", 1},
+	{"UsableMemory=bogus:1M", "unknown mode 'bogus'", 1},
+	{"UsableMemory=memory:9999999T", "a size like 800G", 1},
+	{"UsablePmem=8", "none or a size like 800G", 1},
+	{"ImplyMode=1", "yes or no expected", 1},
+	{"DelayBoot=", "whole seconds expected", 1},
+	{"DelayBoot=86401", "seconds from 1 to 86400", 1},
+	{"RebootUsers=", "* or a comma list of user names", 1},
+	{"RebootUsers=a b", "* or a comma list of user names", 1},
+	{"Exclusive=maybe", "yes or no expected", 1},
 };
 
 static void test_bad(void)
@@ -164,6 +197,32 @@ static void test_arguments(void)
 	pm_config_done(&config);
 }
 
+static void test_partitions(void)
+{
+	struct pm_config config;
+
+	load("DefaultMode=memory\nPartitionName=a,bc DefaultMode=appdirect Exclusive=no\n"
+	     "PartitionName=bc DefaultMode=none",
+		&config, NULL);
+	is_number(pm_config_default_mode(&config, NULL), PM_MODE_MEMORY, "for all");
+	is_number(pm_config_default_mode(&config, "a"), PM_MODE_APPDIRECT, "a's own");
+	is_number(pm_config_default_mode(&config, "bc"), PM_MODE_UNKNOWN, "the later line");
+	is_number(pm_config_default_mode(&config, "b"), PM_MODE_MEMORY, "part of a name");
+	is_number(pm_config_default_mode(&config, ""), PM_MODE_MEMORY, "no name");
+	is_number((long)config.by_partition.count, 3, "pairs by partition");
+	ok(config.exclusive, "a partition's value is not everybody's");
+	is_number(
+		pm_config_set(&config, "DefaultMode", "memory", NULL), 0, "a later value for all");
+	is_number(pm_config_default_mode(&config, "a"), PM_MODE_MEMORY, "overrides partitions");
+	is_number((long)config.by_partition.count, 1, "and leaves other keys");
+	pm_config_done(&config);
+	load("UsableMemory=memory:7600M,appdirect:1t\nUsablePmem=2G", &config, NULL);
+	ok(config.usable_memory_bytes[PM_MODE_MEMORY] == 7600ull << 20, "megabytes");
+	ok(config.usable_memory_bytes[PM_MODE_APPDIRECT] == 1ull << 40, "a terabyte");
+	ok(config.usable_pmem_bytes == 2ull << 30, "gigabytes");
+	pm_config_done(&config);
+}
+
 static void test_missing(void)
 {
 	struct pm_config config;
@@ -185,6 +244,7 @@ int main(void)
 	test_good();
 	test_bad();
 	test_arguments();
+	test_partitions();
 	test_missing();
 	return tap_done();
 }

@@ -55,7 +55,7 @@ check "there are keys" test -n "$shown"
 keys=$(cut -d= -f1 <<<"$shown")
 while IFS='=' read -r key value; do
 	check "$key is in the page" grep -qx "$key" "$conf_page"
-	text=$(sed -n "/^$key\$/,/^\$/p" "$conf_page" | tr -s ' \n' ' ')
+	text=$(sed -n "/^$key\$/,/^\$/p" "$conf_page" | tr -s ' \n' ' ' | tr -d '\\')
 	check "$key has its default there" grep -qF "Default: $value. Example: $key=" <<<"$text"
 done <<<"$shown"
 for key in $(keys_of_page); do

@@ -48,10 +48,19 @@ static void test_sizes(void)
 	}
 }
 
+static const char *const no_sizes[] = {
+	"", "5", "G", "5 G", "5GB", "-5G", "5.5G", "5B", "0x5G", "5X"};
+
 static void test_numbers(void)
 {
 	uint64_t value = 77;
 
+	is_number(pm_parse_size("3g", &value), 0, "a size in gigabytes");
+	ok(value == 3ull << 30, "is in powers of 1024");
+	is_number(pm_parse_size("8388607T", &value), 0, "the largest");
+	is_number(pm_parse_size("8388608T", &value), -ERANGE, "and one more");
+	for (size_t i = 0; i < sizeof(no_sizes) / sizeof(no_sizes[0]); i++)
+		is_number(pm_parse_size(no_sizes[i], &value), -EINVAL, no_sizes[i]);
 	is_number(pm_parse_u64("42", &value), 0, "digits alone are a number");
 	is_number((long long)value, 42, "that number");
 	is_number(pm_parse_u64("42 B", &value), -EINVAL, "a unit is not");
