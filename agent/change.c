@@ -24,7 +24,7 @@ struct change {
 	struct pm_evidence evidence;
 	struct pm_verdict verdict;
 	struct pm_goals pending;
-	char property[64]; /* of the goal */
+	struct pm_goal_request request;
 };
 
 static void change_done(struct change *change)
@@ -58,8 +58,7 @@ static int look(struct change *change, struct pm_err *err)
 	if (rc)
 		return rc;
 	pm_evidence_decide(&change->evidence, &change->verdict);
-	pm_goal_property(change->mode, change->config->appdirect_type, change->property,
-		sizeof(change->property));
+	pm_goal_request(change->mode, change->config, &change->request);
 	return 0;
 }
 
@@ -84,9 +83,8 @@ static int refuse_foreign(const struct change *change, struct pm_err *err)
 static bool is_staged(const struct change *change)
 {
 	return change->pending.n && pm_journal_is_open(&change->journal) &&
-	       change->journal.mode == change->mode->mode &&
-	       !pm_goal_compare(
-		       change->mode->mode, &change->evidence.dimms, &change->pending, NULL);
+	       pm_mode_platform(change->journal.mode) == change->mode->platform &&
+	       !pm_goal_compare(&change->request, &change->evidence.dimms, &change->pending, NULL);
 }
 
 /* A crash between the goal and the journal left the intent: the goal itself says it is complete. */
@@ -154,19 +152,19 @@ static int admit(const struct change *change, struct pm_err *err)
 	if (!rc)
 		rc = refuse_namespaces(change, err);
 	if (!rc)
-		rc = pm_tool_try_goal(change->config, change->property, err);
+		rc = pm_tool_try_goal(change->config, &change->request, err);
 	return rc;
 }
 
 static int write_goal(struct change *change, struct pm_err *err)
 {
 	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
-	int rc = pm_tool_create_goal(change->config, change->property, err);
+	int rc = pm_tool_create_goal(change->config, &change->request, err);
 
 	if (!rc)
 		rc = pm_tool_goals(change->config, &goals, err);
 	if (!rc)
-		rc = pm_goal_compare(change->mode->mode, &change->evidence.dimms, &goals, err);
+		rc = pm_goal_compare(&change->request, &change->evidence.dimms, &goals, err);
 	if (!rc)
 		rc = step(change, PM_JOURNAL_STAGED, "goal written and read back", err);
 	return rc;
@@ -180,7 +178,7 @@ static void roll_back(struct change *change, struct pm_err *err)
 
 	if (!rc) {
 		pm_err_set(err, first.code, "%.800s; goal deleted, the mode stays %s", first.text,
-			pm_mode_name(change->verdict.mode));
+			pm_platform_name(change->verdict.platform));
 		rc = step(change, PM_JOURNAL_UNDONE, err->text, &second);
 	} else {
 		pm_err_set(err, first.code, "%.450s; and the goal could not be deleted: %.450s",
@@ -212,10 +210,14 @@ static int stage(struct change *change, struct pm_err *err)
 
 static int report_plan(const struct change *change)
 {
+	const struct pm_goal_request *request = &change->request;
+
 	pm_say(change->agent,
-		"would run '%s create -u B -o nvmxml -goal %s' on %zu modules, then "
+		"would run '%s create -u B -o nvmxml -goal %s%s%s%s%s' on %zu modules, then "
 		"wait for a reboot",
-		change->config->ipmctl_path, change->property, change->evidence.dimms.n);
+		change->config->ipmctl_path, request->words[0], request->n_words > 1 ? " " : "",
+		request->words[1], request->n_words > 2 ? " " : "", request->words[2],
+		change->evidence.dimms.n);
 	return 0;
 }
 
@@ -235,9 +237,10 @@ static int settle(struct change *change, bool *ret_done, struct pm_err *err)
 	}
 	if (pm_journal_is_open(&change->journal))
 		rc = withdraw(change, err);
-	if (!rc && change->verdict.mode == change->mode->mode) {
+	if (!rc && change->verdict.platform == change->mode->platform) {
 		*ret_done = true;
-		pm_say(change->agent, "node is in %s already", change->mode->name);
+		pm_say(change->agent, "node is in %s already",
+			pm_platform_name(change->verdict.platform));
 	}
 	return rc;
 }

@@ -19,9 +19,12 @@ static int take_record(const struct pm_config *config, struct pm_record *ret, st
 		rc = pm_state_read_record(config, &record, err);
 	if (!rc)
 		rc = pm_record_check(&record, &kernel, err);
-	if (!rc)
-		*ret = record;
-	return rc;
+	if (rc)
+		return rc;
+	record.verdict.mode = pm_mode_now(record.verdict.platform, &kernel);
+	record.kernel = kernel;
+	*ret = record;
+	return 0;
 }
 
 /* An unreadable journal may hide a goal: then the record does not count either. */
@@ -29,7 +32,7 @@ static bool root_may_take(const struct pm_config *config, const struct pm_record
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 
-	if (!record->verdict.mode || pm_state_read_journal(config, &journal, NULL))
+	if (!record->verdict.platform || pm_state_read_journal(config, &journal, NULL))
 		return false;
 	return !pm_journal_is_open(&journal) || strcmp(journal.boot_id, record->kernel.boot_id);
 }

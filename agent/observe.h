@@ -7,7 +7,7 @@
 #include "agent/state.h"
 
 struct pm_observation {
-	struct pm_record record; /* verdict and kernel; time empty when asked afresh */
+	struct pm_record record; /* verdict, and the kernel now; time empty when asked afresh */
 	bool from_record;
 };
 

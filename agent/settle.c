@@ -22,8 +22,8 @@ __attribute__((format(printf, 3, 4))) static void conclude(
 /* "node is in appdirect", or why that is unknown. */
 static void describe_node(const struct pm_verdict *verdict, char *ret, size_t size)
 {
-	if (verdict->mode)
-		snprintf(ret, size, "node is in %s", pm_mode_name(verdict->mode));
+	if (verdict->platform)
+		snprintf(ret, size, "node is in %s", pm_platform_name(verdict->platform));
 	else
 		snprintf(ret, size, "the node's mode is unknown: %.300s", verdict->why);
 }
@@ -73,15 +73,15 @@ static void settle_other_mode(const struct pm_journal *journal, const struct pm_
 static void settle_wanted_mode(
 	const struct pm_journal *journal, const struct pm_dimms *dimms, struct pm_settlement *ret)
 {
-	const char *mode = pm_mode_name(journal->mode);
+	const char *platform = pm_platform_name(pm_mode_platform(journal->mode));
 	const struct pm_dimm *dimm;
 
 	if (pm_dimms_not_valid(dimms, &dimm))
 		conclude(ret, PM_OUTCOME_FAILED,
-			"node is in %s, but module %s has ConfigurationStatus '%s'", mode, dimm->id,
-			dimm->config_status);
+			"node is in %s, but module %s has ConfigurationStatus '%s'", platform,
+			dimm->id, dimm->config_status);
 	else
-		conclude(ret, PM_OUTCOME_DONE, "node is in %s, as it was asked", mode);
+		conclude(ret, PM_OUTCOME_DONE, "node is in %s, as it was asked", platform);
 }
 
 static enum pm_journal_state state_of(enum pm_outcome outcome)
@@ -109,7 +109,7 @@ static int judge(const struct pm_agent *agent, const struct pm_journal *journal,
 	describe_node(verdict, node, sizeof(node));
 	if (pending.n)
 		settle_pending(agent, journal, node, ret);
-	else if (verdict->mode == journal->mode)
+	else if (verdict->platform == pm_mode_platform(journal->mode))
 		settle_wanted_mode(journal, &evidence->dimms, ret);
 	else
 		settle_other_mode(journal, &evidence->dimms, node, ret);

@@ -125,10 +125,18 @@ int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, st
 	return 0;
 }
 
-/* Ends with a status other than 0 by design, so the exit status says nothing. */
-int pm_tool_try_goal(const struct pm_config *config, const char *property, struct pm_err *err)
+/* NULL behind the last one, which ends an argument array. */
+static const char *word(const struct pm_goal_request *request, size_t i)
 {
-	const char *const argv[] = {config->ipmctl_path, "create", "-goal", property, NULL};
+	return i < request->n_words ? request->words[i] : NULL;
+}
+
+/* Ends with a status other than 0 by design, so the exit status says nothing. */
+int pm_tool_try_goal(
+	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err)
+{
+	const char *const argv[] = {config->ipmctl_path, "create", "-goal", word(request, 0),
+		word(request, 1), word(request, 2), NULL};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *line = NULL;
 	int rc = pm_tool_run(config, argv, &output, err);
@@ -141,12 +149,13 @@ int pm_tool_try_goal(const struct pm_config *config, const char *property, struc
 	return pm_err_prefix(err, "dry run of '%s'", line ? line : argv[0]);
 }
 
-int pm_tool_create_goal(const struct pm_config *config, const char *property, struct pm_err *err)
+int pm_tool_create_goal(
+	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err)
 {
 	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
 
 	return ASK(config, pm_ipmctl_goals, &goals, err, config->ipmctl_path, "create", "-u", "B",
-		"-o", "nvmxml", "-goal", property);
+		"-o", "nvmxml", "-goal", word(request, 0), word(request, 1), word(request, 2));
 }
 
 /* What delete prints is not looked at: on modules without a goal it speaks of an error. */

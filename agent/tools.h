@@ -8,6 +8,7 @@
  */
 #include "lib/config.h"
 #include "lib/evidence.h"
+#include "lib/goal.h"
 #include "lib/ipmctl.h"
 #include "lib/ndctl.h"
 #include "lib/run.h"
@@ -27,11 +28,13 @@ int pm_tool_namespaces(
 int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);
 
 /* `create -goal` without -f on an empty stdin: 0 when ipmctl offers to go on. */
-int pm_tool_try_goal(const struct pm_config *config, const char *property, struct pm_err *err);
+int pm_tool_try_goal(
+	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err);
 
 /* `create -goal`, which writes. What it printed must be a list of goals; that they are the right
  * ones is for the caller to see by pm_tool_goals(). */
-int pm_tool_create_goal(const struct pm_config *config, const char *property, struct pm_err *err);
+int pm_tool_create_goal(
+	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err);
 
 /* `delete -goal`, and none is left afterwards. */
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err);

@@ -28,7 +28,7 @@ static int check_mode(const struct pm_config *config, bool fresh, struct pm_err 
 
 	if (rc)
 		return pm_err_prefix(err, "the node's mode cannot be read");
-	if (!seen.record.verdict.mode)
+	if (!seen.record.verdict.platform)
 		return pm_err_set(
 			err, -EIO, "the node's mode is unknown: %s", seen.record.verdict.why);
 	return 0;

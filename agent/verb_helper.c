@@ -17,7 +17,7 @@ static int print_feature(struct pm_agent *agent)
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
-	row = pm_mode_info(seen.record.verdict.mode);
+	row = pm_mode_of_platform(seen.record.verdict.platform);
 	if (!row) {
 		pm_warn(agent, "no active feature: %s", seen.record.verdict.why);
 		return PM_EXIT_FAILED;

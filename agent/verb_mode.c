@@ -15,6 +15,7 @@ static void print_json(const struct pm_observation *seen)
 	const struct pm_kernel *kernel = &seen->record.kernel;
 
 	pm_json_add_string(root, "mode", pm_mode_name(seen->record.verdict.mode));
+	pm_json_add_string(root, "platform", pm_platform_name(seen->record.verdict.platform));
 	pm_json_add_string(root, "why", seen->record.verdict.why);
 	pm_json_add_string(root, "source", source(seen));
 	if (seen->from_record)
@@ -23,16 +24,25 @@ static void print_json(const struct pm_observation *seen)
 	pm_json_add_u64(root, "mem_total_bytes", kernel->mem_total_bytes);
 	pm_json_add_u64(root, "n_regions", kernel->n_regions);
 	pm_json_add_u64(root, "region_bytes", kernel->region_bytes);
+	pm_json_add_u64(root, "n_flat_regions", kernel->n_flat_regions);
+	pm_json_add_u64(root, "flat_bytes", kernel->flat_bytes);
 	pm_json_add_u64(root, "side_cache_bytes", kernel->side_cache_bytes);
 	pm_print_json(root);
 }
 
 static void print_text(const struct pm_agent *agent, const struct pm_observation *seen)
 {
+	const struct pm_kernel *kernel = &seen->record.kernel;
+
 	puts(pm_mode_name(seen->record.verdict.mode));
 	if (!(agent->given & PM_OPT_VERBOSE))
 		return;
 	printf("seen by: %s\n", seen->record.verdict.why);
+	if (kernel->n_flat_regions)
+		printf("system-ram: %llu of %llu regions, %.1f GiB\n",
+			(unsigned long long)kernel->n_flat_regions,
+			(unsigned long long)kernel->n_regions,
+			(double)kernel->flat_bytes / (1 << 30));
 	if (seen->from_record)
 		printf("source: record of %s\n", seen->record.time);
 	else

@@ -57,6 +57,7 @@ static void print_json(
 
 	json_object_object_add(root, "ok", json_object_new_boolean(!status));
 	pm_json_add_string(root, "mode", pm_mode_name(verdict->mode));
+	pm_json_add_string(root, "platform", pm_platform_name(verdict->platform));
 	pm_json_add_string(root, "why", verdict->why);
 	pm_json_add_string(root, "change", outcomes[settlement->outcome]);
 	pm_json_add_string(root, "text", settlement->text);
@@ -80,11 +81,12 @@ static int report(const struct pm_agent *agent, const struct pm_settlement *sett
 	} else if (settlement->outcome != PM_OUTCOME_NOTHING) {
 		pm_say(agent, "%s", settlement->text);
 	}
-	if (!verdict->mode) {
+	if (!verdict->platform) {
 		pm_warn(agent, "the node's mode is unknown: %s", verdict->why);
 		status = PM_EXIT_FAILED;
 	} else if (settlement->outcome != PM_OUTCOME_DONE) {
-		pm_say(agent, "node is in %s (%s)", pm_mode_name(verdict->mode), verdict->why);
+		pm_say(agent, "node is in %s (%s)", pm_platform_name(verdict->platform),
+			verdict->why);
 	}
 	if (agent->given & PM_OPT_JSON)
 		print_json(settlement, verdict, status);

@@ -14,8 +14,9 @@
 #include "lib/strv.h"
 #include "lib/units.h"
 
-#define MAX_TIMEOUT_S 86400
-#define wipe_text     "zero, discard or crypto-erase"
+#define wipe_text	     "zero, discard or crypto-erase"
+#define MAX_TIMEOUT_S	     86400
+#define MAX_RESERVED_PERCENT 90
 
 /* A kind of value: how it is read into its field of struct pm_config, and released. */
 struct kind {
@@ -89,6 +90,30 @@ static int parse_seconds(const char *value, void *field, struct pm_err *err)
 		return pm_err_set(err, -EINVAL, "seconds from 1 to %d expected", MAX_TIMEOUT_S);
 	*(unsigned *)field = (unsigned)seconds;
 	return 0;
+}
+
+static int parse_percent(
+	const char *value, unsigned least, unsigned most, void *field, struct pm_err *err)
+{
+	unsigned percent;
+
+	if (!*value || value[strspn(value, "0123456789")] || strlen(value) > 3)
+		return pm_err_set(err, -EINVAL, "a whole percentage expected");
+	percent = (unsigned)strtoul(value, NULL, 10);
+	if (percent < least || percent > most)
+		return pm_err_set(err, -EINVAL, "a percentage from %u to %u expected", least, most);
+	*(unsigned *)field = percent;
+	return 0;
+}
+
+static int parse_share(const char *value, void *field, struct pm_err *err)
+{
+	return parse_percent(value, 1, 99, field, err);
+}
+
+static int parse_reserve(const char *value, void *field, struct pm_err *err)
+{
+	return parse_percent(value, 0, MAX_RESERVED_PERCENT, field, err);
 }
 
 static int add_mode(const char *name, unsigned *modes, struct pm_err *err)
@@ -207,6 +232,8 @@ static const struct kind path_kind = {parse_path, release_string};
 static const struct kind command_kind = {parse_command, release_list};
 static const struct kind seconds_kind = {parse_seconds, keep};
 static const struct kind modes_kind = {parse_modes, keep};
+static const struct kind share_kind = {parse_share, keep};
+static const struct kind reserve_kind = {parse_reserve, keep};
 static const struct kind versions_kind = {parse_versions, release_list};
 static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
 static const struct kind wipe_kind = {parse_wipe, keep};
@@ -221,6 +248,8 @@ static const struct kind bool_kind = {parse_bool, keep};
 #define command_text   "absolute path and arguments"
 #define seconds_text   "seconds, 1 to 86400"
 #define modes_text     "comma list of modes"
+#define share_text     "percentage, 1 to 99"
+#define reserve_text   "percentage, 0 to 90"
 #define versions_text  "comma list of versions"
 #define appdirect_text "AppDirect or AppDirectNotInterleaved"
 #define mode_text      "none or a mode"
@@ -243,7 +272,7 @@ static const struct kind bool_kind = {parse_bool, keep};
 
 /* clang-format off */
 static const struct row rows[PM_KEY_MAX] = {
-	PARTITION_ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect",
+	PARTITION_ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect,flat,mixed",
 		"modes that jobs may ask for"),
 	ROW(PM_KEY_IPMCTL_PATH, "IpmctlPath", path, ipmctl_path, "/usr/bin/ipmctl",
 		"the ipmctl program"),
@@ -287,6 +316,10 @@ static const struct row rows[PM_KEY_MAX] = {
 		"users whose jobs may have nodes rebooted"),
 	PARTITION_ROW(PM_KEY_EXCLUSIVE, "Exclusive", bool, exclusive, "yes",
 		"whether a job that names a mode has its nodes to itself"),
+	ROW(PM_KEY_MIXED_PERCENT, "MixedPercent", share, mixed_percent, "50",
+		"how much of the persistent memory is main memory in mode mixed"),
+	ROW(PM_KEY_RESERVED_PERCENT, "ReservedPercent", reserve, reserved_percent, "0",
+		"how much of the persistent memory no mode uses"),
 };
 /* clang-format on */
 
@@ -408,6 +441,20 @@ static int remember(struct pm_config *config, const char *file, const char *node
 	return (file && !config->file) || !config->node ? -ENOMEM : 0;
 }
 
+/* What is App Direct in mode mixed is what these two leave. */
+static int check_shares(const struct pm_config *config, struct pm_err *err)
+{
+	bool is_set = strcmp(config->origin[PM_KEY_MIXED_PERCENT], "default");
+
+	if (config->mixed_percent + config->reserved_percent < 100)
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"%s: MixedPercent=%u and ReservedPercent=%u leave nothing for App Direct; make "
+		"one of them smaller",
+		config->origin[is_set ? PM_KEY_MIXED_PERCENT : PM_KEY_RESERVED_PERCENT],
+		config->mixed_percent, config->reserved_percent);
+}
+
 int pm_config_load_for(
 	const char *path, const char *node, struct pm_config *ret, struct pm_err *err)
 {
@@ -426,6 +473,9 @@ int pm_config_load_for(
 	if (rc == -ENOENT && !path)
 		file = NULL;
 	else if (rc)
+		return rc;
+	rc = check_shares(&config, err);
+	if (rc)
 		return rc;
 	if (remember(&config, file, node))
 		return pm_err_nomem(err);

@@ -42,6 +42,8 @@ enum pm_key {
 	PM_KEY_DELAY_BOOT,
 	PM_KEY_REBOOT_USERS,
 	PM_KEY_EXCLUSIVE,
+	PM_KEY_MIXED_PERCENT,
+	PM_KEY_RESERVED_PERCENT,
 	PM_KEY_MAX,
 };
 
@@ -79,6 +81,8 @@ struct pm_config {
 	unsigned delay_boot_s;
 	char *reboot_users; /* "*" or "a,b" */
 	bool exclusive;
+	unsigned mixed_percent;	   /* MemoryMode= of the goal of mixed, 1 to 99 */
+	unsigned reserved_percent; /* Reserved= of all goals, 0 to 90 */
 
 	struct pm_partition_pairs by_partition;
 	char *text[PM_KEY_MAX];	  /* each value as it was written */

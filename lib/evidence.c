@@ -16,11 +16,11 @@
 static const char reverted[] = "Failed - Reverted";
 
 __attribute__((format(printf, 3, 4))) static void conclude(
-	struct pm_verdict *verdict, enum pm_mode mode, const char *fmt, ...)
+	struct pm_verdict *verdict, enum pm_platform platform, const char *fmt, ...)
 {
 	va_list args;
 
-	verdict->mode = mode;
+	verdict->platform = platform;
 	verdict->waits = 0;
 	va_start(args, fmt);
 	vsnprintf(verdict->why, sizeof(verdict->why), fmt, args);
@@ -71,8 +71,8 @@ static bool has_broken_dimm(const struct pm_evidence *e, struct pm_verdict *ret)
 
 		if (!strcmp(dimm->config_status, "Valid") || !strcmp(dimm->config_status, reverted))
 			continue;
-		conclude(ret, PM_MODE_UNKNOWN, "module %s has ConfigurationStatus '%s'", dimm->id,
-			dimm->config_status);
+		conclude(ret, PM_PLATFORM_UNKNOWN, "module %s has ConfigurationStatus '%s'",
+			dimm->id, dimm->config_status);
 		return true;
 	}
 	return false;
@@ -84,7 +84,8 @@ static bool is_out_of_reach(const struct pm_evidence *e, struct pm_verdict *ret)
 
 	if (r->inaccessible_pmem_bytes <= r->physical_pmem_bytes / 100 * MAX_INACCESSIBLE_PERCENT)
 		return false;
-	conclude(ret, PM_MODE_UNKNOWN, "%.1f of %.1f GiB of the persistent memory are inaccessible",
+	conclude(ret, PM_PLATFORM_UNKNOWN,
+		"%.1f of %.1f GiB of the persistent memory are inaccessible",
 		in_gib(r->inaccessible_pmem_bytes), in_gib(r->physical_pmem_bytes));
 	return true;
 }
@@ -97,54 +98,74 @@ static bool has_ill_region(const struct pm_evidence *e, struct pm_verdict *ret)
 
 		if (!strcmp(region->health, "Healthy") || !strcmp(region->health, "Pending"))
 			continue;
-		conclude(ret, PM_MODE_UNKNOWN, "region %s of socket %s has HealthState '%s'",
+		conclude(ret, PM_PLATFORM_UNKNOWN, "region %s of socket %s has HealthState '%s'",
 			region->id, region->socket, region->health);
 		return true;
 	}
 	return false;
 }
 
-static void decide_memory(const struct pm_evidence *e, struct pm_verdict *ret)
+static bool lacks_memory(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	uint64_t expected = e->resources.volatile_pmem_bytes;
+	uint64_t seen = pm_kernel_boot_memory(&e->kernel);
 
+	if (seen >= expected / 2)
+		return false;
+	conclude(ret, PM_PLATFORM_UNKNOWN,
+		"ipmctl shows %.1f GiB of persistent memory as main memory, but the kernel has "
+		"%.1f GiB",
+		in_gib(expected), in_gib(seen));
+	return true;
+}
+
+/* Too few may be but late. */
+static bool has_other_regions(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	uint64_t expected = e->resources.appdirect_pmem_bytes, seen = e->kernel.region_bytes;
+	uint64_t tolerance = e->dimms.n * GIB;
+	bool is_less = seen + tolerance < expected || !e->kernel.n_regions;
+
+	if (!is_less && seen <= expected + tolerance)
+		return false;
+	conclude(ret, PM_PLATFORM_UNKNOWN,
+		"ipmctl shows %.1f GiB App Direct, but the kernel has %llu region(s) of %.1f GiB",
+		in_gib(expected), (unsigned long long)e->kernel.n_regions, in_gib(seen));
+	ret->waits = is_less;
+	return true;
+}
+
+static void decide_memory(const struct pm_evidence *e, struct pm_verdict *ret)
+{
 	if (e->kernel.n_regions)
-		conclude(ret, PM_MODE_UNKNOWN,
+		conclude(ret, PM_PLATFORM_UNKNOWN,
 			"ipmctl shows Memory Mode, but the kernel has %llu persistent region(s)",
 			(unsigned long long)e->kernel.n_regions);
-	else if (e->kernel.mem_total_bytes < expected / 2)
-		conclude(ret, PM_MODE_UNKNOWN,
-			"ipmctl shows Memory Mode with %.1f GiB, but the kernel has %.1f GiB",
-			in_gib(expected), in_gib(e->kernel.mem_total_bytes));
-	else
-		conclude(ret, PM_MODE_MEMORY,
+	else if (!lacks_memory(e, ret))
+		conclude(ret, PM_PLATFORM_MEMORY,
 			"2LM, %.1f GiB of persistent memory as main memory, MemTotal %.1f GiB",
-			in_gib(expected), in_gib(e->kernel.mem_total_bytes));
+			in_gib(e->resources.volatile_pmem_bytes),
+			in_gib(e->kernel.mem_total_bytes));
 }
 
 static void decide_appdirect(const struct pm_evidence *e, struct pm_verdict *ret)
 {
-	uint64_t expected = e->resources.appdirect_pmem_bytes, seen = e->kernel.region_bytes;
-	uint64_t tolerance = e->dimms.n * GIB;
-
-	if (seen + tolerance < expected || !e->kernel.n_regions) {
-		conclude(ret, PM_MODE_UNKNOWN,
-			"ipmctl shows %.1f GiB App Direct, but the kernel has %llu region(s) of "
-			"%.1f "
-			"GiB",
-			in_gib(expected), (unsigned long long)e->kernel.n_regions, in_gib(seen));
-		ret->waits = 1;
-	} else if (seen > expected + tolerance) {
-		conclude(ret, PM_MODE_UNKNOWN,
-			"ipmctl shows %.1f GiB App Direct, but the kernel has regions of %.1f GiB",
-			in_gib(expected), in_gib(seen));
-	} else {
-		conclude(ret, PM_MODE_APPDIRECT, "1LM, %llu region(s) of %.1f GiB App Direct",
-			(unsigned long long)e->kernel.n_regions, in_gib(seen));
-	}
+	if (!has_other_regions(e, ret))
+		conclude(ret, PM_PLATFORM_APPDIRECT, "1LM, %llu region(s) of %.1f GiB App Direct",
+			(unsigned long long)e->kernel.n_regions, in_gib(e->kernel.region_bytes));
 }
 
-void pm_evidence_decide(const struct pm_evidence *e, struct pm_verdict *ret)
+static void decide_mixed(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	if (!lacks_memory(e, ret) && !has_other_regions(e, ret))
+		conclude(ret, PM_PLATFORM_MIXED,
+			"2LM, %.1f GiB of persistent memory as main memory, MemTotal %.1f GiB, "
+			"%llu region(s) of %.1f GiB App Direct",
+			in_gib(e->resources.volatile_pmem_bytes), in_gib(e->kernel.mem_total_bytes),
+			(unsigned long long)e->kernel.n_regions, in_gib(e->kernel.region_bytes));
+}
+
+static void decide(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	bool two_level = !strcmp(e->capabilities.current_volatile_mode, "2LM");
 	bool one_level = !strcmp(e->capabilities.current_volatile_mode, "1LM");
@@ -152,19 +173,36 @@ void pm_evidence_decide(const struct pm_evidence *e, struct pm_verdict *ret)
 	uint64_t as_appdirect = e->resources.appdirect_pmem_bytes;
 
 	if (!as_main && !as_appdirect)
-		conclude(ret, PM_MODE_UNKNOWN, "the persistent memory is not configured");
+		conclude(ret, PM_PLATFORM_UNKNOWN, "the persistent memory is not configured");
 	else if (has_broken_dimm(e, ret) || is_out_of_reach(e, ret) || has_ill_region(e, ret))
 		return;
-	else if (two_level && as_main && !as_appdirect)
+	else if (two_level && as_main && as_appdirect)
+		decide_mixed(e, ret);
+	else if (two_level && as_main)
 		decide_memory(e, ret);
 	else if (one_level && as_appdirect && !as_main)
 		decide_appdirect(e, ret);
 	else
-		conclude(ret, PM_MODE_UNKNOWN,
+		conclude(ret, PM_PLATFORM_UNKNOWN,
 			"volatile mode %s with %.1f GiB as main memory and %.1f GiB App Direct is "
-			"neither Memory Mode nor App Direct",
+			"neither Memory Mode, nor App Direct, nor Mixed",
 			e->capabilities.current_volatile_mode, in_gib(as_main),
 			in_gib(as_appdirect));
+}
+
+void pm_evidence_decide(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	decide(e, ret);
+	ret->mode = pm_mode_now(ret->platform, &e->kernel);
+}
+
+enum pm_mode pm_mode_now(enum pm_platform platform, const struct pm_kernel *kernel)
+{
+	const struct pm_mode_info *row = pm_mode_of_platform(platform);
+
+	if (platform == PM_PLATFORM_APPDIRECT && kernel->n_flat_regions)
+		return kernel->n_flat_regions == kernel->n_regions ? PM_MODE_FLAT : PM_MODE_UNKNOWN;
+	return row ? row->mode : PM_MODE_UNKNOWN;
 }
 
 void pm_evidence_done(struct pm_evidence *evidence)

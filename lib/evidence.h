@@ -3,10 +3,10 @@
 #define PM_EVIDENCE_H
 
 /*
- * Which mode is the node in? Decided only from what firmware and kernel show after boot, never
- * from a goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it is
- * App Direct. App Direct: 1LM and the other way round. Everything else, and every contradiction
- * between ipmctl and the kernel, is unknown, with a sentence why.
+ * Which platform mode is the node in? Decided only from what firmware and kernel show after boot,
+ * never from a goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it
+ * is App Direct. App Direct: 1LM and the other way round. Mixed: 2LM and both. Everything else, and
+ * every contradiction between ipmctl and the kernel, is unknown, with a sentence why.
  */
 #include "lib/ipmctl.h"
 #include "lib/kernel.h"
@@ -21,10 +21,18 @@ struct pm_evidence {
 };
 
 struct pm_verdict {
-	enum pm_mode mode;
-	char why[512]; /* for PM_MODE_UNKNOWN the reason, else what it was seen by; one sentence */
+	enum pm_platform platform;
+	enum pm_mode mode; /* now: see pm_mode_now() */
+	char why[512]; /* for PM_PLATFORM_UNKNOWN the reason, else what it was seen by; one sentence
+			*/
 	int waits;     /* unknown only because the kernel has not (yet) brought up its regions */
 };
+
+/*
+ * The mode within the platform mode, which only the running kernel knows: flat while the memory of
+ * all regions is online as system-ram, unknown while only that of some is.
+ */
+enum pm_mode pm_mode_now(enum pm_platform platform, const struct pm_kernel *kernel);
 
 /* Pure; never fails. */
 void pm_evidence_decide(const struct pm_evidence *evidence, struct pm_verdict *ret);

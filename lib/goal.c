@@ -2,18 +2,43 @@
 #include "lib/goal.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define GIB (1ULL << 30)
 
-void pm_goal_property(
-	const struct pm_mode_info *mode, const char *appdirect_type, char *ret, size_t ret_size)
+__attribute__((format(printf, 2, 3))) static void add_word(
+	struct pm_goal_request *request, const char *fmt, ...)
 {
-	if (mode->memory_percent)
-		snprintf(ret, ret_size, "MemoryMode=%u", mode->memory_percent);
-	else
-		snprintf(ret, ret_size, "PersistentMemoryType=%s", appdirect_type);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(request->words[request->n_words++], sizeof(request->words[0]), fmt, args);
+	va_end(args);
+}
+
+static unsigned memory_percent(enum pm_platform platform, const struct pm_config *config)
+{
+	if (platform == PM_PLATFORM_MIXED)
+		return config->mixed_percent;
+	return platform == PM_PLATFORM_MEMORY ? 100 - config->reserved_percent : 0;
+}
+
+void pm_goal_request(const struct pm_mode_info *mode, const struct pm_config *config,
+	struct pm_goal_request *ret)
+{
+	*ret = (struct pm_goal_request){
+		.platform = mode->platform,
+		.memory_percent = memory_percent(mode->platform, config),
+		.reserved_percent = config->reserved_percent,
+	};
+	if (ret->memory_percent)
+		add_word(ret, "MemoryMode=%u", ret->memory_percent);
+	if (pm_platform_has_regions(mode->platform))
+		add_word(ret, "PersistentMemoryType=%s", config->appdirect_type);
+	if (ret->reserved_percent)
+		add_word(ret, "Reserved=%u", ret->reserved_percent);
 }
 
 bool pm_dimm_is_manageable(const struct pm_dimm *dimm)
@@ -33,44 +58,46 @@ static const struct pm_goal *find_goal(
 	return found;
 }
 
-static int compare_one(bool wants_memory, const struct pm_dimm *dimm, const struct pm_goals *goals,
-	struct pm_err *err)
+static bool is_near(uint64_t goal, uint64_t wanted, uint64_t slack)
+{
+	return wanted ? goal && goal + slack >= wanted && goal <= wanted + slack : !goal;
+}
+
+static int compare_one(const struct pm_goal_request *request, const struct pm_dimm *dimm,
+	const struct pm_goals *goals, struct pm_err *err)
 {
 	size_t n;
 	const struct pm_goal *goal = find_goal(goals, dimm->id, &n);
-	uint64_t slack = dimm->capacity_bytes / 10 + GIB, memory, appdirect;
+	uint64_t percent = dimm->capacity_bytes / 100, slack = 10 * percent + GIB;
+	unsigned rest = 100 - request->memory_percent - request->reserved_percent;
+	uint64_t memory, appdirect;
 
 	if (n != 1)
 		return pm_err_set(err, -ENODATA, "module %s has %zu goals", dimm->id, n);
 	memory = goal->memory_bytes;
 	appdirect = goal->appdirect1_bytes + goal->appdirect2_bytes;
-	if ((wants_memory ? appdirect : memory) == 0 && (wants_memory ? memory : appdirect) > 0 &&
-		(wants_memory ? memory : appdirect) + slack >= dimm->capacity_bytes &&
-		!strcmp(goal->socket, dimm->socket))
+	if (is_near(memory, percent * request->memory_percent, slack) &&
+		is_near(appdirect, percent * rest, slack) && !strcmp(goal->socket, dimm->socket))
 		return 0;
 	return pm_err_set(err, -ENODATA,
 		"module %s of %llu bytes on socket %s has a goal of %llu bytes memory and %llu "
-		"bytes "
-		"App Direct on socket %s",
+		"bytes App Direct on socket %s",
 		dimm->id, (unsigned long long)dimm->capacity_bytes, dimm->socket,
 		(unsigned long long)memory, (unsigned long long)appdirect, goal->socket);
 }
 
-int pm_goal_compare(enum pm_mode mode, const struct pm_dimms *dimms, const struct pm_goals *goals,
-	struct pm_err *err)
+int pm_goal_compare(const struct pm_goal_request *request, const struct pm_dimms *dimms,
+	const struct pm_goals *goals, struct pm_err *err)
 {
-	const struct pm_mode_info *row = pm_mode_info(mode);
 	size_t n = 0;
 
-	if (!row)
-		return pm_err_set(err, -EINVAL, "compare goals with mode 'unknown'");
 	for (size_t i = 0; i < dimms->n; i++) {
 		int rc;
 
 		if (!pm_dimm_is_manageable(&dimms->list[i]))
 			continue;
 		n++;
-		rc = compare_one(row->memory_percent > 0, &dimms->list[i], goals, err);
+		rc = compare_one(request, &dimms->list[i], goals, err);
 		if (rc)
 			return rc;
 	}
@@ -118,8 +145,7 @@ int pm_goal_admit_dimms(const struct pm_dimms *dimms, struct pm_err *err)
 int pm_goal_admit_mode(
 	enum pm_mode mode, const struct pm_capabilities *capabilities, struct pm_err *err)
 {
-	const struct pm_mode_info *row = pm_mode_info(mode);
-	const char *needed = row && row->memory_percent ? "2LM" : "1LM";
+	const char *needed = pm_platform_has_volatile(pm_mode_platform(mode)) ? "2LM" : "1LM";
 
 	if (strstr(capabilities->allowed_volatile_mode, needed))
 		return 0;

@@ -8,9 +8,20 @@
 #include "lib/config.h"
 #include "lib/ipmctl.h"
 
-/* The property for `ipmctl create -goal`: "MemoryMode=100" or "PersistentMemoryType=AppDirect". */
-void pm_goal_property(
-	const struct pm_mode_info *mode, const char *appdirect_type, char *ret, size_t ret_size);
+#define PM_GOAL_WORDS 3
+
+/* What is asked of ipmctl, for all sockets. */
+struct pm_goal_request {
+	enum pm_platform platform;
+	unsigned memory_percent, reserved_percent; /* of each module; the rest is App Direct */
+	char words[PM_GOAL_WORDS][64]; /* "MemoryMode=50", "PersistentMemoryType=AppDirect",
+					  "Reserved=10"; those that are not needed are missing */
+	size_t n_words;
+};
+
+/* The request that leads to the platform mode of `mode`, at the site's percentages. */
+void pm_goal_request(const struct pm_mode_info *mode, const struct pm_config *config,
+	struct pm_goal_request *ret);
 
 /* Is the module one that a goal must cover? */
 bool pm_dimm_is_manageable(const struct pm_dimm *dimm);
@@ -21,8 +32,8 @@ bool pm_dimm_is_manageable(const struct pm_dimm *dimm);
  * 1 GiB, the processor's limit); no goal is left over. -ENODATA with the first module that
  * differs and how.
  */
-int pm_goal_compare(enum pm_mode mode, const struct pm_dimms *dimms, const struct pm_goals *goals,
-	struct pm_err *err);
+int pm_goal_compare(const struct pm_goal_request *request, const struct pm_dimms *dimms,
+	const struct pm_goals *goals, struct pm_err *err);
 
 /*
  * May a goal be set on these modules? Each must be manageable, healthy, not locked and without a

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
+#include "lib/kernel_dax.h"
 #include "lib/units.h"
 
 #define MAX_FILE_BYTES (64 * 1024)
@@ -150,6 +152,11 @@ static int add_cache(int dir_fd, const char *name, struct pm_kernel *kernel, str
 	return rc == -ENOENT || rc == -ENOTDIR ? 0 : rc;
 }
 
+uint64_t pm_kernel_boot_memory(const struct pm_kernel *kernel)
+{
+	return kernel->mem_total_bytes - MIN(kernel->flat_bytes, kernel->mem_total_bytes);
+}
+
 int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err)
 {
 	cleanup_close int fd = open_root(root, err);
@@ -165,6 +172,8 @@ int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err)
 		rc = for_entries(fd, "sys/bus/nd/devices", "region", add_region, &kernel, err);
 	if (!rc)
 		rc = for_entries(fd, "sys/devices/system/node", "node", add_cache, &kernel, err);
+	if (!rc)
+		rc = pm_kernel_add_dax(fd, &kernel, err);
 	if (!rc)
 		*ret = kernel;
 	return rc;

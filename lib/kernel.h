@@ -14,12 +14,17 @@ struct pm_kernel {
 	uint64_t mem_total_bytes;     /* proc/meminfo; the kernel's own part is not in it */
 	uint64_t n_regions;	      /* sys/bus/nd/devices/region* that are persistent memory */
 	uint64_t region_bytes;	      /* their sum */
-	uint64_t side_cache_bytes;    /* sys/devices/system/node/node<n>/memory_side_cache, the sum:
-				       * in Memory Mode, where the firmware has an HMAT */
+	uint64_t n_flat_regions;      /* regions whose memory is online as system-ram */
+	uint64_t flat_bytes;	   /* MemTotal of their NUMA nodes, which is in mem_total_bytes */
+	uint64_t side_cache_bytes; /* sys/devices/system/node/node<n>/memory_side_cache, the sum:
+				    * in Memory Mode, where the firmware has an HMAT */
 };
 
 /* Reads all. -EBADMSG: a file is there and cannot be understood. */
 int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err);
+
+/* MemTotal without what flat has added: what firmware gave the kernel at boot. */
+uint64_t pm_kernel_boot_memory(const struct pm_kernel *kernel);
 
 /* boot_id alone, for those who need no more. */
 int pm_kernel_boot_id(const char *root, char ret[PM_BOOT_ID_MAX], struct pm_err *err);

@@ -14,17 +14,21 @@
 #include "lib/timestamp.h"
 
 #define MAX_BYTES (64 * 1024)
-#define VERSION	  1
+#define VERSION	  2
 
-/* The kernel's numbers by the names they have in the file. */
+/* The kernel's numbers by the names they have in the file; those that stay as they are until the
+ * next boot. */
 static const struct number {
 	const char *key;
 	size_t offset;
+	bool is_fixed;
 } numbers[] = {
-	{"mem_total_bytes", offsetof(struct pm_kernel, mem_total_bytes)},
-	{"n_regions", offsetof(struct pm_kernel, n_regions)},
-	{"region_bytes", offsetof(struct pm_kernel, region_bytes)},
-	{"side_cache_bytes", offsetof(struct pm_kernel, side_cache_bytes)},
+	{"mem_total_bytes", offsetof(struct pm_kernel, mem_total_bytes), false},
+	{"n_regions", offsetof(struct pm_kernel, n_regions), true},
+	{"region_bytes", offsetof(struct pm_kernel, region_bytes), true},
+	{"n_flat_regions", offsetof(struct pm_kernel, n_flat_regions), false},
+	{"flat_bytes", offsetof(struct pm_kernel, flat_bytes), false},
+	{"side_cache_bytes", offsetof(struct pm_kernel, side_cache_bytes), true},
 };
 
 #define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -42,7 +46,7 @@ int pm_record_write(const char *path, const struct pm_record *record, struct pm_
 
 	pm_timestamp(now);
 	pm_json_add_u64(root, "version", VERSION);
-	pm_json_add_string(root, "mode", pm_mode_name(record->verdict.mode));
+	pm_json_add_string(root, "platform", pm_platform_name(record->verdict.platform));
 	pm_json_add_string(root, "why", record->verdict.why);
 	pm_json_add_string(root, "time", now);
 	pm_json_add_string(root, "boot_id", record->kernel.boot_id);
@@ -66,14 +70,14 @@ static bool copy_string(const json_object *root, const char *key, char *to, size
 
 static bool read_object(const json_object *root, struct pm_record *record)
 {
-	const char *mode = pm_json_string(root, "mode");
-	const struct pm_mode_info *row = pm_mode_by_name(mode);
+	const char *name = pm_json_string(root, "platform");
+	enum pm_platform platform = pm_platform_by_name(name);
 	uint64_t version;
 
-	if (!mode || (!row && strcmp(mode, pm_mode_name(PM_MODE_UNKNOWN))) ||
+	if (!name || strcmp(name, pm_platform_name(platform)) ||
 		pm_json_u64(root, "version", &version) || version != VERSION)
 		return false;
-	record->verdict.mode = row ? row->mode : PM_MODE_UNKNOWN;
+	record->verdict.platform = platform;
 	for (size_t i = 0; i < N_NUMBERS; i++)
 		if (pm_json_u64(root, numbers[i].key,
 			    (uint64_t *)((char *)&record->kernel + numbers[i].offset)))
@@ -124,21 +128,28 @@ static bool is_near(uint64_t then, uint64_t now, bool may_grow)
 	return now + slack >= then && (may_grow || now <= then + slack);
 }
 
+static int differs(const char *what, uint64_t then, uint64_t now, struct pm_err *err)
+{
+	return pm_err_set(err, -ESTALE, "the record says %s %llu, the kernel %llu", what,
+		(unsigned long long)then, (unsigned long long)now);
+}
+
 int pm_record_check(const struct pm_record *record, const struct pm_kernel *now, struct pm_err *err)
 {
 	const struct pm_kernel *then = &record->kernel;
-	bool may_grow = record->verdict.mode == PM_MODE_APPDIRECT;
+	uint64_t old = pm_kernel_boot_memory(then), new = pm_kernel_boot_memory(now);
 
 	if (strcmp(then->boot_id, now->boot_id))
 		return pm_err_set(err, -ESTALE, "the record is of an earlier boot");
+	if (!is_near(old, new, record->verdict.platform == PM_PLATFORM_APPDIRECT))
+		return differs("mem_total_bytes", old, new, err);
 	for (size_t i = 0; i < N_NUMBERS; i++) {
-		uint64_t old = get_number(then, &numbers[i]), new = get_number(now, &numbers[i]);
-		bool is_total = numbers[i].offset == offsetof(struct pm_kernel, mem_total_bytes);
-
-		if (is_total ? is_near(old, new, may_grow) : old == new)
+		if (!numbers[i].is_fixed)
 			continue;
-		return pm_err_set(err, -ESTALE, "the record says %s %llu, the kernel %llu",
-			numbers[i].key, (unsigned long long)old, (unsigned long long)new);
+		old = get_number(then, &numbers[i]);
+		new = get_number(now, &numbers[i]);
+		if (old != new)
+			return differs(numbers[i].key, old, new, err);
 	}
 	return 0;
 }

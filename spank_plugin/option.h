@@ -29,7 +29,7 @@ const struct pm_mode_info *pm_option_mode_of_job(spank_t sp);
 
 /*
  * The row of a mode's name that came from `source`.
- * -EINVAL: "SOURCE: unknown mode 'x', valid modes are memory, appdirect".
+ * -EINVAL: "SOURCE: unknown mode 'x', valid modes are memory, appdirect, flat, mixed".
  */
 int pm_option_parse(
 	const char *source, const char *name, const struct pm_mode_info **ret, struct pm_err *err);

@@ -19,6 +19,8 @@ pm.slurm_version = 22.05
 pm.modes = {
 	{ name = "memory", feature = "pm_memory" },
 	{ name = "appdirect", feature = "pm_appdirect" },
+	{ name = "flat", feature = "pm_appdirect" },
+	{ name = "mixed", feature = "pm_mixed" },
 }
 
 -- Modes that this site does not offer: pm.withheld.memory = true
@@ -30,10 +32,11 @@ local PREFIX = "pm_"
 local NAME = "[%w_.=]+"
 
 local function names(key)
-	local list = {}
+	local list, seen = {}, {}
 	for _, mode in ipairs(pm.modes) do
-		if not pm.withheld[mode.name] then
+		if not pm.withheld[mode.name] and not seen[mode[key]] then
 			list[#list + 1] = mode[key]
+			seen[mode[key]] = true
 		end
 	end
 	return table.concat(list, ", ")

@@ -11,7 +11,7 @@ setup() {
 		run_client $command --help
 		assert_output --partial '--pm-mode=MODE'
 		assert_output --partial '[pm] run on nodes whose persistent memory is in'
-		assert_output --regexp 'memory, appdirect'
+		assert_output --regexp 'memory, appdirect, flat, mixed'
 	done
 }
 
@@ -19,12 +19,12 @@ setup() {
 	for command in srun salloc; do
 		run_client $command 255 --pm-mode=bogus true
 		assert_output --partial \
-			"pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect"
+			"pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 		assert_nothing_queued
 	done
 	run_client sbatch 255 --pm-mode=bogus --wrap=true
 	assert_output --partial \
-		"pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect"
+		"pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 	assert_nothing_queued
 }
 
@@ -34,7 +34,7 @@ setup() {
 		#SBATCH --pm-mode=bogus
 		true
 	END
-	assert_output --partial "unknown mode 'bogus', valid modes are memory, appdirect"
+	assert_output --partial "unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 	assert_nothing_queued
 }
 
@@ -76,7 +76,7 @@ setup() {
 
 @test "an unknown mode in PM_MODE is refused, an empty PM_MODE is none" {
 	PM_MODE=bogus run_srun 1 true
-	assert_output --partial "pm: PM_MODE: unknown mode 'bogus', valid modes are memory, appdirect"
+	assert_output --partial "pm: PM_MODE: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 	assert_nothing_queued
 	PM_MODE='' run_srun true
 }

@@ -74,7 +74,7 @@ setup() {
 }
 
 @test "an unknown mode is refused at once, by every command, and nothing is queued" {
-	local refusal="unknown mode 'bogus', valid modes are memory, appdirect"
+	local refusal="unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 	run_user 1+ srun --pm-mode=bogus hostname
 	assert_output --partial "$refusal"
 	run_user 1+ salloc --pm-mode=bogus true

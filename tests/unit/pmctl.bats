@@ -499,7 +499,7 @@ start_slow() {
 
 @test "a record of an unknown mode does not keep root from asking" {
 	into memory
-	sed -i 's/"mode": "memory"/"mode": "unknown"/' "$node/run/mode.json"
+	sed -i 's/"platform": "memory"/"platform": "unknown"/' "$node/run/mode.json"
 	run -0 as_user mode
 	assert_output unknown
 	run -0 pmctl mode
@@ -578,7 +578,7 @@ start_slow() {
 	refute_output
 	assert_regex "$stderr" "^pmctl: job begin: job expects appdirect, node is in memory \(2LM"
 	run -2 pmctl job begin --expect bogus
-	assert_output --partial "unknown mode 'bogus' in --expect, modes are: memory, appdirect"
+	assert_output --partial "unknown mode 'bogus' in --expect, modes are: memory, appdirect, flat, mixed"
 	run -2 pmctl job begin
 	run -2 pmctl job begin --expect ,
 }
@@ -631,7 +631,7 @@ start_slow() {
 		assert_output --regexp "^(pmctl: |usage: pmctl )"
 	done
 	run -2 pmctl set bogus
-	assert_output "pmctl: set: unknown mode 'bogus', modes are: memory, appdirect"
+	assert_output "pmctl: set: unknown mode 'bogus', modes are: memory, appdirect, flat, mixed"
 }
 
 @test "what only root may do is refused to others" {

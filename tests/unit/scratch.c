@@ -90,6 +90,16 @@ const char *scratch_file(const char *name, const char *text)
 	return path;
 }
 
+const char *scratch_link(const char *name, const char *target)
+{
+	const char *path = scratch_path(name);
+
+	make_parents((char *)path);
+	if (symlink(target, path))
+		die(path);
+	return path;
+}
+
 const char *fixture(const char *name, size_t *ret_length)
 {
 	char path[PATH_MAX];

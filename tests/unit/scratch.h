@@ -15,6 +15,9 @@ const char *scratch_path(const char *name);
 /* Writes a file with this text, making directories on the way; returns its path. */
 const char *scratch_file(const char *name, const char *text);
 
+/* Makes a symbolic link, and directories on the way; returns its path. */
+const char *scratch_link(const char *name, const char *target);
+
 /* tests/fixtures/NAME, read whole; ends the program when it is not there. Freed at exit. */
 const char *fixture(const char *name, size_t *ret_length);
 

@@ -6,33 +6,34 @@
 
 static const struct {
 	const char *expr;
-	bool in_memory, in_appdirect, in_unknown;
+	bool in_memory, in_appdirect, in_mixed, in_unknown;
 	bool mentions;
 } good[] = {
-	{NULL, true, true, true, false},
-	{"", true, true, true, false},
-	{"  ", true, true, true, false},
-	{"rack1", true, true, true, false},
-	{"rack1|rack2", true, true, true, false},
-	{"[rack1|rack2]", true, true, true, false},
-	{"[rack1*2&rack2*1]", true, true, true, false},
-	{"pm_memory", true, false, false, true},
-	{"pm_appdirect", false, true, false, true},
-	{"pm_mixed", false, false, false, true},
-	{"pm_memory2", false, false, false, true},
-	{"pm_mem", false, false, false, true},
-	{"xpm_memory", true, true, true, false},
-	{"rack1&pm_memory", true, false, false, true},
-	{"rack1,pm_memory", true, false, false, true},
-	{"pm_memory|pm_appdirect", true, true, false, true},
-	{"pm_memory&pm_appdirect", false, false, false, true},
-	{"(pm_memory|pm_appdirect)&rack1", true, true, false, true},
-	{"(pm_memory)*4", true, false, false, true},
-	{"pm_memory*2", true, false, false, true},
-	{" pm_memory & rack1 ", true, false, false, true},
+	{NULL, true, true, true, true, false},
+	{"", true, true, true, true, false},
+	{"  ", true, true, true, true, false},
+	{"rack1", true, true, true, true, false},
+	{"rack1|rack2", true, true, true, true, false},
+	{"[rack1|rack2]", true, true, true, true, false},
+	{"[rack1*2&rack2*1]", true, true, true, true, false},
+	{"pm_memory", true, false, false, false, true},
+	{"pm_appdirect", false, true, false, false, true},
+	{"pm_mixed", false, false, true, false, true},
+	{"pm_flat", false, false, false, false, true},
+	{"pm_memory2", false, false, false, false, true},
+	{"pm_mem", false, false, false, false, true},
+	{"xpm_memory", true, true, true, true, false},
+	{"rack1&pm_memory", true, false, false, false, true},
+	{"rack1,pm_memory", true, false, false, false, true},
+	{"pm_memory|pm_appdirect", true, true, false, false, true},
+	{"pm_memory&pm_appdirect", false, false, false, false, true},
+	{"(pm_memory|pm_appdirect)&rack1", true, true, false, false, true},
+	{"(pm_memory)*4", true, false, false, false, true},
+	{"pm_memory*2", true, false, false, false, true},
+	{" pm_memory & rack1 ", true, false, false, false, true},
 	/* from left to right, so not the same as a|(b&c) */
-	{"pm_memory|rack1&pm_appdirect", false, true, false, true},
-	{"((((pm_memory))))", true, false, false, true},
+	{"pm_memory|rack1&pm_appdirect", false, true, false, false, true},
+	{"((((pm_memory))))", true, false, false, false, true},
 };
 
 static const char *const bad[] = {
@@ -60,10 +61,12 @@ static void test_good(void)
 			[PM_MODE_UNKNOWN] = row->in_unknown,
 			[PM_MODE_MEMORY] = row->in_memory,
 			[PM_MODE_APPDIRECT] = row->in_appdirect,
+			[PM_MODE_FLAT] = row->in_appdirect,
+			[PM_MODE_MIXED] = row->in_mixed,
 		};
 		const char *expr = row->expr ? row->expr : "(null)";
 
-		for (enum pm_mode mode = 0; mode < 3; mode++) {
+		for (enum pm_mode mode = 0; mode <= PM_MODE_MIXED; mode++) {
 			bool allowed = !expected[mode];
 			int rc = pm_features_allow(row->expr, mode, &allowed, NULL);
 

@@ -103,7 +103,7 @@ static const struct {
 	{"\"state\":\"staged\",\"mode\"", "\"state\":\"none\",\"mode\""},
 	{"\"state\":\"staged\",\"mode\"", "\"state\":\"intent\",\"mode\""},
 	{"\"mode\":\"memory\"", "\"mode\":\"unknown\""},
-	{"\"mode\":\"memory\"", "\"mode\":\"flat\""},
+	{"\"mode\":\"memory\"", "\"mode\":\"fast\""},
 	{"\"from\":\"unknown\"", "\"from\":\"\""},
 	{"\"boot_id\":\"x\",\"steps\"", "\"steps\""},
 	{"[{\"time\"", "[{\"tim\""},

@@ -46,11 +46,75 @@ static void test_good(void)
 	is_number((long long)kernel.side_cache_bytes, 2147483648, "the caches' sum");
 }
 
+/* Two devices on region 1 and one of region 0, which share a node; the last is no region's. */
+static void write_dax(void)
+{
+	scratch_link("sys/bus/dax/devices/dax0.0",
+		"../../../devices/LNXSYSTM:00/ndbus0/region0/dax0.0/dax0.0");
+	scratch_link("sys/bus/dax/devices/dax1.0", "../../../devices/ndbus0/region1/dax1.0/dax1.0");
+	scratch_link("sys/bus/dax/devices/dax1.1", "../../../devices/ndbus0/region1/dax1.1/dax1.1");
+	scratch_link("sys/bus/dax/devices/dax9.0", "../../../devices/platform/hmem.0/dax9.0");
+}
+
+static void write_dax_device(const char *path, const char *driver, const char *node)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "%s/driver", path);
+	scratch_link(name, driver);
+	snprintf(name, sizeof(name), "%s/target_node", path);
+	scratch_file(name, node);
+}
+
+static void check_flat(uint64_t n_regions, uint64_t bytes, const char *what)
+{
+	struct pm_kernel kernel = {0};
+	struct pm_err err = {0};
+
+	is_number(pm_kernel_read(scratch_dir(), &kernel, &err), 0, what);
+	is_number((long long)kernel.n_flat_regions, (long long)n_regions, "regions in flat");
+	is_number((long long)kernel.flat_bytes, (long long)bytes, "their memory");
+	is_number((long long)pm_kernel_boot_memory(&kernel), 1960000LL * 1024 - (long long)bytes,
+		"the memory of the boot");
+}
+
+#define DAX0 "sys/devices/LNXSYSTM:00/ndbus0/region0/dax0.0/dax0.0"
+#define DAX1 "sys/devices/ndbus0/region1/dax1.0/dax1.0"
+#define DAX2 "sys/devices/ndbus0/region1/dax1.1/dax1.1"
+#define DAX9 "sys/devices/platform/hmem.0/dax9.0"
+#define KMEM "../../../../../../bus/dax/drivers/kmem"
+
+static void test_flat(void)
+{
+	write_dax();
+	write_dax_device(DAX0, "../../../bus/dax/drivers/device_dax", "2\n");
+	write_dax_device(DAX1, KMEM, "2\n");
+	write_dax_device(DAX2, KMEM, "2\n");
+	write_dax_device(DAX9, KMEM, "3\n");
+	scratch_file("sys/devices/system/node/node3/meminfo", "Node 3 MemTotal:  500 kB\n");
+	remove(scratch_path("sys/devices/system/node/node2/meminfo"));
+	check_flat(0, 0, "all memory is offline");
+	scratch_file("sys/devices/system/node/node2/meminfo", "Node 2 MemTotal:     0 kB\n");
+	check_flat(0, 0, "a node that is there and empty");
+	scratch_file("sys/devices/system/node/node2/meminfo", "Node 2 MemTotal:  100 kB\n");
+	check_flat(1, 102400, "one region counts once");
+	remove(scratch_path(DAX0 "/driver"));
+	write_dax_device(DAX0, KMEM, "2\n");
+	check_flat(2, 102400, "two regions on one node");
+	scratch_file("sys/devices/system/node/node2/cpulist", "\n");
+	check_flat(2, 102400, "a node without CPUs");
+	scratch_file("sys/devices/system/node/node2/cpulist", "0-3\n");
+	check_flat(2, 0, "memory on a node of DRAM cannot be told from it");
+	remove(scratch_path("sys/devices/system/node/node2/cpulist"));
+}
+
 static const struct {
 	const char *file, *text;
 	int rc;
 	const char *error;
 } bad[] = {
+	{DAX1 "/target_node", "-1\n", -EBADMSG, "a NUMA node expected, not '-1'"},
+	{"sys/devices/system/node/node2/meminfo", "x\n", -EBADMSG, "no MemTotal in it"},
 	{"sys/bus/nd/devices/region1/size", "many\n", -EBADMSG, "region1/size"},
 	{"sys/devices/system/node/node1/memory_side_cache/index1/size", "-1\n", -EBADMSG,
 		"node1/memory_side_cache"},
@@ -73,6 +137,8 @@ static void test_bad(void)
 
 		write_node();
 		write_regions();
+		scratch_file("sys/devices/system/node/node2/meminfo", "Node 2 MemTotal: 9 kB\n");
+		scratch_file(DAX1 "/target_node", "2\n");
 		scratch_file(row->file, row->text);
 		is_number(pm_kernel_read(scratch_dir(), &kernel, &err), row->rc, row->text);
 		has_text(err.text, row->error, "what is wrong");
@@ -86,6 +152,7 @@ static void test_bad(void)
 int main(void)
 {
 	test_good();
+	test_flat();
 	test_bad();
 	return tap_done();
 }

@@ -65,7 +65,7 @@ local served = {
 
 -- constraint, words, a part of what the user is told
 local refused = {
-	{ nil, { BOGUS }, "^pm: %-%-pm%-mode: unknown mode 'bogus', valid modes are memory, appdirect$" },
+	{ nil, { BOGUS }, "^pm: %-%-pm%-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed$" },
 	{ nil, { "_SLURM_SPANK_OPTION_pmem_pm_mode=" }, "unknown mode ''" },
 	{ nil, { "PM_MODE=bogus" }, "^pm: PM_MODE: unknown mode 'bogus'" },
 	{ "pm_appdirect", { MEMORY },
@@ -121,7 +121,7 @@ end
 local site = load()
 site.withheld.memory = true
 check("withheld: by option", site.submit(job(nil, MEMORY), {}, 1000), slurm.ERROR)
-check("withheld: told", said, "pm: --pm-mode: unknown mode 'memory', valid modes are appdirect")
+check("withheld: told", said, "pm: --pm-mode: unknown mode 'memory', valid modes are appdirect, flat, mixed")
 check("withheld: by feature", site.submit(job("pm_memory"), {}, 1000), slurm.ERROR)
 check("withheld: the other", site.submit(job(nil, APPDIRECT), {}, 1000), slurm.SUCCESS)
 
