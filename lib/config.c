@@ -228,6 +228,13 @@ static int parse_bool(const char *value, void *field, struct pm_err *err)
 	return 0;
 }
 
+static int parse_file_system(const char *value, void *field, struct pm_err *err)
+{
+	if (strcmp(value, "ext4") && strcmp(value, "xfs"))
+		return pm_err_set(err, -EINVAL, "ext4 or xfs expected");
+	return store_string(value, field, err);
+}
+
 static const struct kind path_kind = {parse_path, release_string};
 static const struct kind command_kind = {parse_command, release_list};
 static const struct kind seconds_kind = {parse_seconds, keep};
@@ -236,6 +243,7 @@ static const struct kind share_kind = {parse_share, keep};
 static const struct kind reserve_kind = {parse_reserve, keep};
 static const struct kind versions_kind = {parse_versions, release_list};
 static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
+static const struct kind fstype_kind = {parse_file_system, release_string};
 static const struct kind wipe_kind = {parse_wipe, keep};
 static const struct kind mode_kind = {parse_mode, keep};
 static const struct kind usable_kind = {parse_usable, keep};
@@ -252,6 +260,7 @@ static const struct kind bool_kind = {parse_bool, keep};
 #define reserve_text   "percentage, 0 to 90"
 #define versions_text  "comma list of versions"
 #define appdirect_text "AppDirect or AppDirectNotInterleaved"
+#define fstype_text    "ext4 or xfs"
 #define mode_text      "none or a mode"
 #define usable_text    "none or comma list of MODE:SIZE"
 #define limit_text     "none or size"
@@ -300,6 +309,18 @@ static const struct row rows[PM_KEY_MAX] = {
 		"how App Direct goals lay out the modules of a socket"),
 	ROW(PM_KEY_FS_ROOT, "FsRoot", path, fs_root, "/",
 		"directory below which proc and sys are read, for recorded and emulated machines"),
+	ROW(PM_KEY_PROVISION, "Provision", bool, provision, "yes",
+		"whether pmctl makes namespaces and file systems for jobs; with no the site does"),
+	ROW(PM_KEY_FILE_SYSTEM, "FileSystem", fstype, file_system, "ext4",
+		"the file system that jobs get on persistent memory"),
+	ROW(PM_KEY_MOUNT_DIR, "MountDir", path, mount_dir, "/mnt/slurm-pmem",
+		"directory below which the file systems are mounted, one a region"),
+	ROW(PM_KEY_MKFS_EXT4_PATH, "MkfsExt4Path", path, mkfs_ext4_path, "/usr/sbin/mkfs.ext4",
+		"the mkfs.ext4 program"),
+	ROW(PM_KEY_MKFS_XFS_PATH, "MkfsXfsPath", path, mkfs_xfs_path, "/usr/sbin/mkfs.xfs",
+		"the mkfs.xfs program"),
+	ROW(PM_KEY_OFFLINE_TIMEOUT, "OfflineTimeout", seconds, offline_timeout_s, "60",
+		"how long the kernel may take to give a region's memory back before it is a reboot"),
 	ROW(PM_KEY_WIPE, "Wipe", wipe, wipe, "zero",
 		"how what a job leaves behind on persistent memory is made unreadable"),
 	PARTITION_ROW(PM_KEY_DEFAULT_MODE, "DefaultMode", mode, default_mode, "none",

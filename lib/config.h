@@ -34,6 +34,12 @@ enum pm_key {
 	PM_KEY_BAD_IPMCTL_VERSIONS,
 	PM_KEY_APPDIRECT_TYPE,
 	PM_KEY_FS_ROOT,
+	PM_KEY_PROVISION,
+	PM_KEY_FILE_SYSTEM,
+	PM_KEY_MOUNT_DIR,
+	PM_KEY_MKFS_EXT4_PATH,
+	PM_KEY_MKFS_XFS_PATH,
+	PM_KEY_OFFLINE_TIMEOUT,
 	PM_KEY_WIPE,
 	PM_KEY_DEFAULT_MODE,
 	PM_KEY_USABLE_MEMORY,
@@ -73,6 +79,12 @@ struct pm_config {
 	char **bad_ipmctl_versions; /* NULL at the end */
 	char *appdirect_type;	    /* "AppDirect" or "AppDirectNotInterleaved", spelt so */
 	char *fs_root;
+	bool provision;
+	char *file_system; /* "ext4" or "xfs" */
+	char *mount_dir;
+	char *mkfs_ext4_path;
+	char *mkfs_xfs_path;
+	unsigned offline_timeout_s;
 	enum pm_wipe wipe;
 	enum pm_mode default_mode;		       /* PM_MODE_UNKNOWN for none */
 	uint64_t usable_memory_bytes[PM_POLICY_MODES]; /* by enum pm_mode, 0 when not told */
