@@ -144,11 +144,12 @@ def add_configuration(tree: Tree, state: State, image: Image, all_members: list[
     tree.directory("files/var/spool/slurmd")
     samples = paths.PROJECT / "etc"
     tree.file("files/etc/slurm/slurm-pmem.conf", adapted((samples / "slurm-pmem.conf").read_text(encoding="utf-8")))
-    for name in ("helpers.conf", "pmem.conf", "job_submit.lua"):
+    for name in ("helpers.conf", "job_submit.lua"):
         tree.file(f"files/etc/slurm/{name}", (samples / name).read_bytes())
+    for name in ("cgroup.conf", "pmem.conf"):
+        tree.file(f"files/etc/slurm/{name}", (paths.GUEST / name).read_bytes())
     tree.copy(samples / "plugstack.conf.d", "files/etc/slurm/plugstack.conf.d")
     tree.file("files/etc/slurm/plugstack.conf", "include /etc/slurm/plugstack.conf.d/*.conf\n")
-    tree.file("files/etc/slurm/cgroup.conf", (paths.GUEST / "cgroup.conf").read_bytes())
     tree.file("files/etc/slurm/slurm.conf", slurm_conf(all_members))
 
 
