@@ -76,6 +76,7 @@ INSTALL ?= install
 pkglibexecdir = $(libexecdir)/slurm-pmem
 pkgdatadir    = $(datadir)/slurm-pmem
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
+LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua)
 SCRIPTS       = agent/pm-helper agent/pm-reboot spank_plugin/controller/prolog_slurmctld
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
 
@@ -90,7 +91,7 @@ install: all
 	$(INSTALL) -D -m 755 $(BUILD)/pmctl $(DESTDIR)$(bindir)/pmctl
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
-	$(call place,644,spank_plugin/controller/pmem.lua,$(pkgdatadir)/pmem.lua)
+	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true
 	$(call place,644,agent/pmctl-verify.service,$(unitdir)/pmctl-verify.service)
 	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
 	$(foreach page,$(MAN_PAGES),$(INSTALL) -D -m 644 $(page) \

@@ -8,8 +8,9 @@ local pm = dofile("/usr/share/slurm-pmem/pmem.lua")
 -- The controller's version. From 23.02 on a job may combine a mode with '|' and '()'.
 --pm.slurm_version = 24.11
 
--- A mode that is not offered here.
---pm.withheld.memory = true
+-- What the site decides for jobs: modes, defaults, memory in each mode, who may cause a reboot. Read
+-- again when it changes; slurmctld's user must be able to read it.
+pm.config_file = "/etc/slurm/pmem.conf"
 
 function slurm_job_submit(job_desc, part_list, submit_uid)
 	return pm.submit(job_desc, part_list, submit_uid)

@@ -176,7 +176,8 @@ def write_programs(bench: Bench, build: Path) -> None:
     for product in ("pmctl", "spank_pmem.so", "tests/pmshim.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
     (home / "share").mkdir()
-    shutil.copy(controller / "pmem.lua", home / "share")
+    for script in ("pmem.lua", "pmem_conf.lua"):
+        shutil.copy(controller / script, home / "share")
 
 
 def write_config(bench: Bench, count: int, ports: list[int], build: Path) -> None:
