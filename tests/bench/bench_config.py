@@ -146,7 +146,7 @@ def write_node(bench: Bench, name: str) -> None:
     write_script(home / "ipmctl", f'LD_PRELOAD={bench.dir}/lib/pmshim.so PMSHIM_NODE={home}/machine '
                                   'exec /usr/bin/ipmctl "$@"')
     write(home / "pmem.conf", f"""\
-Modes=memory,appdirect
+Provision=no
 {own_programs(bench)}IpmctlPath={home}/ipmctl
 RebootCommand={bench.dir}/bin/reset {name}
 StateDir={home}/state
