@@ -24,6 +24,7 @@ static const struct row {
 	{PM_OPT_CLEAR, "clear", NULL, 0, "forget a failed change if the node is sound now"},
 	{PM_OPT_EXPECT, "expect", "MODE[,MODE]", offsetof(struct pm_agent, expect),
 		"the modes that the job may run in"},
+	{PM_OPT_LIST, "list", NULL, 0, "print what there is, one a line"},
 	{PM_OPT_VERSION, "version", NULL, 0, "print the version"},
 	{PM_OPT_LIST_VERBS, "list-verbs", NULL, 0, "print the names of all verbs, one a line"},
 	{PM_OPT_HELP, "help", NULL, 0, "print this help"},

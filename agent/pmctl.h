@@ -8,7 +8,7 @@
 #include "lib/config.h"
 #include "lib/err.h"
 
-enum { PM_EXIT_DONE = 0, PM_EXIT_FAILED = 1, PM_EXIT_USAGE = 2 };
+enum { PM_EXIT_DONE = 0, PM_EXIT_FAILED = 1, PM_EXIT_USAGE = 2, PM_EXIT_REBOOT = 5 };
 
 /* Bits of the options that a verb takes; see the table in options.c. */
 enum pm_option {
@@ -23,6 +23,7 @@ enum pm_option {
 	PM_OPT_EXPECT = 1 << 8,
 	PM_OPT_VERSION = 1 << 9,
 	PM_OPT_LIST_VERBS = 1 << 10,
+	PM_OPT_LIST = 1 << 11,
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
 
@@ -73,6 +74,11 @@ int pm_verb_health(struct pm_agent *agent);
 int pm_verb_helper(struct pm_agent *agent);
 int pm_verb_job_begin(struct pm_agent *agent);
 int pm_verb_journal(struct pm_agent *agent);
+int pm_verb_provision(struct pm_agent *agent);
+int pm_verb_recover(struct pm_agent *agent);
+int pm_verb_pin(struct pm_agent *agent);
+int pm_verb_unpin(struct pm_agent *agent);
+int pm_verb_reachable(struct pm_agent *agent);
 int pm_verb_show_config(struct pm_agent *agent);
 
 #endif

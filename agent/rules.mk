@@ -5,5 +5,10 @@ AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print
 	agent/verb_health.c agent/verb_helper.c agent/verb_job.c agent/verb_journal.c \
 	agent/wipe.c agent/crypto_erase.c agent/verb_show_config.c
 
+# What is made of the regions below the platform mode.
+AGENT_SRCS += agent/survey.c agent/actions.c agent/place.c agent/flat.c agent/substate.c \
+	agent/recover.c agent/verb_recover.c agent/verb_provision.c agent/verb_pin.c \
+	agent/verb_reachable.c
+
 $(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)

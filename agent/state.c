@@ -91,6 +91,37 @@ int pm_state_step(const struct pm_agent *agent, struct pm_journal *journal,
 	return rc ? rc : pm_state_write_journal(&agent->config, journal, err);
 }
 
+int pm_state_read_os_journal(
+	const struct pm_config *config, struct pm_os_journal *ret, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->state_dir, "substate.json");
+
+	return path ? pm_os_journal_read(path, ret, err) : pm_err_nomem(err);
+}
+
+int pm_state_write_os_journal(
+	const struct pm_config *config, const struct pm_os_journal *journal, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->state_dir, "substate.json");
+
+	return path ? pm_os_journal_write(path, journal, err) : pm_err_nomem(err);
+}
+
+int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->state_dir, "pins");
+
+	return path ? pm_pins_read(path, ret, err) : pm_err_nomem(err);
+}
+
+int pm_state_write_pins(
+	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->state_dir, "pins");
+
+	return path ? pm_pins_write(path, pins, err) : pm_err_nomem(err);
+}
+
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
 	cleanup_free char *path = record_path(config);

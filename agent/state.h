@@ -2,9 +2,12 @@
 #ifndef PM_AGENT_STATE_H
 #define PM_AGENT_STATE_H
 
-/* What pmctl keeps: the journal and the lock in StateDir, this boot's record in RunDir. */
+/* What pmctl keeps: the journals, the pins and the lock in StateDir, this boot's record in RunDir.
+ */
 #include "agent/pmctl.h"
 #include "lib/journal.h"
+#include "lib/os_journal.h"
+#include "lib/pins.h"
 #include "lib/record.h"
 
 /*
@@ -28,6 +31,15 @@ int pm_state_step(const struct pm_agent *agent, struct pm_journal *journal,
 
 int pm_state_write_journal(
 	const struct pm_config *config, const struct pm_journal *journal, struct pm_err *err);
+
+int pm_state_read_os_journal(
+	const struct pm_config *config, struct pm_os_journal *ret, struct pm_err *err);
+int pm_state_write_os_journal(
+	const struct pm_config *config, const struct pm_os_journal *journal, struct pm_err *err);
+
+int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, struct pm_err *err);
+int pm_state_write_pins(
+	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err);
 
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err);
 int pm_state_write_record(

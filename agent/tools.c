@@ -11,16 +11,37 @@
 
 #define QUOTE_BYTES 200
 
-int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
-	struct pm_err *err)
+static int run_for(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
+	struct pm_output *ret, struct pm_err *err)
 {
-	const struct pm_run run = {.argv = argv, .timeout_ms = config->tool_timeout_s * 1000};
+	const struct pm_run run = {.argv = argv, .timeout_ms = timeout_s * 1000};
 	cleanup_close int lock_fd = -1;
 	int rc = geteuid() == 0 ? pm_secure_path(argv[0], err) : 0;
 
 	if (!rc && !strcmp(argv[0], config->ipmctl_path))
 		rc = pm_state_lock_ipmctl(config, &lock_fd, err);
 	return rc ? rc : pm_run(&run, ret, err);
+}
+
+int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
+	struct pm_err *err)
+{
+	return run_for(config, argv, config->tool_timeout_s, ret, err);
+}
+
+int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
+	struct pm_err *err)
+{
+	const struct pm_run run = {.argv = argv};
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *text = NULL;
+	int rc =
+		run_for(config, argv, timeout_s ? timeout_s : config->tool_timeout_s, &output, err);
+
+	if (rc || !output.status)
+		return rc;
+	text = pm_run_describe(&run, &output);
+	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
 }
 
 /* In front of what a parser said: the command line, and what the parser has not seen. */
@@ -85,6 +106,18 @@ int pm_tool_namespaces(
 	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err)
 {
 	return ASK(config, pm_ndctl_namespaces, ret, err, config->ndctl_path, "list", "-N", "-i");
+}
+
+int pm_tool_nd_regions(
+	const struct pm_config *config, struct pm_nd_regions *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ndctl_regions, ret, err, config->ndctl_path, "list", "-R", "-N", "-i",
+		"-v");
+}
+
+int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct pm_err *err)
+{
+	return ASK(config, pm_daxctl_devices, ret, err, config->daxctl_path, "list", "-D", "-i");
 }
 
 static int ask_resources(

@@ -7,6 +7,7 @@
  * the command line. When we are root a tool that somebody else could replace is refused.
  */
 #include "lib/config.h"
+#include "lib/daxctl.h"
 #include "lib/evidence.h"
 #include "lib/goal.h"
 #include "lib/ipmctl.h"
@@ -17,12 +18,23 @@
 int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
 	struct pm_err *err);
 
+/*
+ * Runs a tool that changes something. -EREMOTEIO: its exit status is not 0; -ETIMEDOUT: killed
+ * after `timeout_s` (0: ToolTimeout). Neither tells what it has done: read that back.
+ */
+int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
+	struct pm_err *err);
+
 int pm_tool_version(
 	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err);
 int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err);
 int pm_tool_regions(const struct pm_config *config, struct pm_regions *ret, struct pm_err *err);
 int pm_tool_namespaces(
 	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err);
+
+int pm_tool_nd_regions(
+	const struct pm_config *config, struct pm_nd_regions *ret, struct pm_err *err);
+int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct pm_err *err);
 
 /* Firmware, modules and kernel; regions stay empty. Release with pm_evidence_done(). */
 int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);

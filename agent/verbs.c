@@ -125,6 +125,81 @@ const struct pm_verb pm_verbs[] = {
 			"step with its time and boot.",
 	},
 	{
+		.name = "provision",
+		.args = "empty|fsdax|devdax|flat",
+		.min_words = 1,
+		.max_words = 1,
+		.options = PM_OPT_DRY_RUN,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_provision,
+		.summary = "make all regions what jobs of a kind get",
+		.help = "Does by hand what is else done for a job: brings all App Direct regions "
+			"to no\n"
+			"namespace at all, to a mounted file system each (fsdax), to a character "
+			"device\n"
+			"each (devdax) or to a NUMA node each (flat). Looks again after each step. "
+			"A\n"
+			"foreign namespace or a pin in the way is named, and nothing is done.\n"
+			"--dry-run prints each command that would be run and what it destroys.",
+	},
+	{
+		.name = "recover",
+		.args = "",
+		.options = PM_OPT_DRY_RUN,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_recover,
+		.summary = "finish or undo what a crash has interrupted",
+		.help = "Takes away what no living job can be using: devices and flat memory of "
+			"jobs,\n"
+			"namespaces half made, file systems half written; wiped before they go. "
+			"File\n"
+			"systems that are complete stay. Puts the kernel's policy for new memory "
+			"back.\n"
+			"'pmctl verify' does the same at boot. Exits 5 when only a reboot helps.",
+	},
+	{
+		.name = "pin",
+		.args = "NAME|--list",
+		.max_words = 1,
+		.options = PM_OPT_LIST | PM_OPT_JSON,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_pin,
+		.summary = "protect a namespace: nothing may destroy what is on it",
+		.help = "From then on every change that would destroy what is on the namespace is\n"
+			"refused, by its name. NAME is its device, its name or its UUID, by which "
+			"it is\n"
+			"remembered. --list prints all pins: UUID, time, device and name of then.",
+	},
+	{
+		.name = "unpin",
+		.args = "NAME",
+		.min_words = 1,
+		.max_words = 1,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_unpin,
+		.summary = "take a namespace's protection away",
+		.help = "NAME is what 'pmctl pin --list' shows: UUID, device or name. The "
+			"namespace need\n"
+			"not exist any more.",
+	},
+	{
+		.name = "reachable",
+		.args = "",
+		.run = pm_verb_reachable,
+		.summary = "print the node features that this node can serve",
+		.help = "Prints one feature a line: that of the platform mode the node is in, and "
+			"those\n"
+			"of the others that it could be rebooted into. When it could not, because "
+			"of a\n"
+			"foreign namespace or a pin, one sentence on stderr says why. Always exits "
+			"0,\n"
+			"and never runs ipmctl.",
+	},
+	{
 		.name = "show-config",
 		.args = "",
 		.options = PM_OPT_JSON,

@@ -5,4 +5,8 @@ LIB_SRCS += lib/err.c lib/modes.c lib/features.c lib/strv.c lib/file.c lib/secur
 LIB_SRCS += lib/cpulist.c lib/scrub.c lib/scrub_device.c lib/nvdimm.c lib/jobview.c lib/rmtree.c lib/quota.c
 
 # The second group needs libxml2 and json-c.
-LIB_SRCS += lib/ipmctl.c lib/json.c lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts.c lib/inventory.c lib/steps.c lib/evidence.c lib/journal.c lib/record.c
+LIB_SRCS += lib/ipmctl.c lib/json.c lib/evidence.c lib/journal.c lib/record.c
+
+# Regions, namespaces and what is made of them.
+LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts.c lib/inventory.c \
+	lib/steps.c lib/pins.c lib/os_journal.c lib/node_memory.c

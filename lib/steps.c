@@ -195,7 +195,7 @@ static int plan_other(struct planner *p, const struct pm_stored *stored, struct 
 
 	if (is_kept)
 		return 0;
-	if (stored->nd.is_disabled) {
+	if (stored->nd.is_disabled && !stored->is_clean) {
 		add(p, PM_STEP_ENABLE, stored);
 		return 0;
 	}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "agent/print.h"
+#include "agent/state.h"
+#include "agent/survey.h"
+#include "lib/cleanup.h"
+
+static int fail(const struct pm_agent *agent, const struct pm_err *err)
+{
+	pm_fail(agent, err);
+	return PM_EXIT_FAILED;
+}
+
+static json_object *to_json(const struct pm_pins *pins)
+{
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < pins->n; i++) {
+		json_object *one = json_object_new_object();
+
+		pm_json_add_string(one, "uuid", pins->list[i].uuid);
+		pm_json_add_string(one, "dev", pins->list[i].dev);
+		pm_json_add_string(one, "name", pins->list[i].name);
+		pm_json_add_string(one, "time", pins->list[i].time);
+		json_object_array_add(list, one);
+	}
+	return list;
+}
+
+static int list(const struct pm_agent *agent)
+{
+	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
+	struct pm_err err;
+
+	if (pm_state_read_pins(&agent->config, &pins, &err))
+		return fail(agent, &err);
+	if (agent->given & PM_OPT_JSON)
+		pm_print_json(to_json(&pins));
+	else
+		for (size_t i = 0; i < pins.n; i++)
+			printf("%s  %s  %s%s%s\n", pins.list[i].uuid, pins.list[i].time,
+				pins.list[i].dev, *pins.list[i].name ? "  " : "",
+				pins.list[i].name);
+	return PM_EXIT_DONE;
+}
+
+static int pin(const struct pm_agent *agent, const char *name, struct pm_err *err)
+{
+	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
+	const struct pm_stored *stored;
+	const struct pm_pmem *pmem;
+	int rc = pm_survey(&agent->config, &survey, err);
+
+	if (rc)
+		return rc;
+	stored = pm_inventory_find(&survey.inventory, name, &pmem);
+	if (!stored)
+		return pm_err_set(err, -ENOENT,
+			"no namespace, or several, called '%.100s'; 'ndctl list -N' shows what "
+			"there is",
+			name);
+	rc = pm_pins_add(&survey.pins, &stored->nd, err);
+	if (rc == -EEXIST)
+		return 0;
+	if (!rc)
+		rc = pm_state_write_pins(&agent->config, &survey.pins, err);
+	if (!rc)
+		pm_say(agent, "%s of %s is pinned", stored->nd.dev, pmem->nd.dev);
+	return rc;
+}
+
+int pm_verb_pin(struct pm_agent *agent)
+{
+	cleanup_close int lock_fd = -1;
+	struct pm_err err;
+
+	if (agent->given & PM_OPT_LIST)
+		return list(agent);
+	if (!agent->n_words) {
+		fprintf(stderr, "usage: pmctl pin [OPTION]... NAME|--list\n");
+		return PM_EXIT_USAGE;
+	}
+	if (pm_state_lock(agent, &lock_fd, &err) || pin(agent, agent->words[0], &err))
+		return fail(agent, &err);
+	return PM_EXIT_DONE;
+}
+
+static int unpin(const struct pm_agent *agent, const char *name, struct pm_err *err)
+{
+	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
+	int rc = pm_state_read_pins(&agent->config, &pins, err);
+
+	if (!rc)
+		rc = pm_pins_remove(&pins, name, err);
+	if (!rc)
+		rc = pm_state_write_pins(&agent->config, &pins, err);
+	if (!rc)
+		pm_say(agent, "%s is not pinned any more", name);
+	return rc;
+}
+
+int pm_verb_unpin(struct pm_agent *agent)
+{
+	cleanup_close int lock_fd = -1;
+	struct pm_err err;
+
+	if (pm_state_lock(agent, &lock_fd, &err) || unpin(agent, agent->words[0], &err))
+		return fail(agent, &err);
+	return PM_EXIT_DONE;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/state.h"
+#include "agent/substate.h"
+#include "lib/cleanup.h"
+
+static bool by_name(const char *name, enum pm_substate *ret)
+{
+	for (int i = PM_SUBSTATE_EMPTY; i <= PM_SUBSTATE_FLAT; i++) {
+		if (strcmp(pm_substate_name((enum pm_substate)i), name))
+			continue;
+		*ret = (enum pm_substate)i;
+		return true;
+	}
+	return false;
+}
+
+int pm_verb_provision(struct pm_agent *agent)
+{
+	cleanup_close int lock_fd = -1;
+	enum pm_substate wanted;
+	struct pm_err err;
+	int rc;
+
+	if (!by_name(agent->words[0], &wanted)) {
+		fprintf(stderr,
+			"pmctl: provision: unknown state '%s', there are: empty, fsdax, devdax, "
+			"flat\n",
+			agent->words[0]);
+		return PM_EXIT_USAGE;
+	}
+	rc = pm_state_lock(agent, &lock_fd, &err);
+	if (!rc)
+		rc = pm_substate_reach(agent, wanted, agent->given & PM_OPT_DRY_RUN, &err);
+	if (!rc)
+		return PM_EXIT_DONE;
+	pm_fail(agent, &err);
+	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
+}

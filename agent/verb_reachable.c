@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/state.h"
+#include "agent/survey.h"
+#include "lib/cleanup.h"
+#include "lib/steps.h"
+
+/* This boot's record alone: Slurm waits for the answer, and ipmctl takes seconds. */
+static int read_platform(const struct pm_config *config, enum pm_platform *ret, struct pm_err *err)
+{
+	struct pm_kernel kernel;
+	struct pm_record record;
+	int rc = pm_kernel_read(config->fs_root, &kernel, err);
+
+	if (!rc)
+		rc = pm_state_read_record(config, &record, err);
+	if (!rc)
+		rc = pm_record_check(&record, &kernel, err);
+	if (rc)
+		return pm_err_prefix(err, "the node's mode is not known, run 'pmctl verify'");
+	if (!record.verdict.platform)
+		return pm_err_set(err, -EIO, "the node's mode is unknown: %s", record.verdict.why);
+	*ret = record.verdict.platform;
+	return 0;
+}
+
+/* May what is on the regions go, so that the firmware can lay them out anew? */
+static int check_regions(const struct pm_config *config, struct pm_err *err)
+{
+	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY};
+	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
+	cleanup_with(pm_steps_done) struct pm_steps steps = {0};
+	struct pm_wish checked = wish;
+	int rc = pm_survey(config, &survey, err);
+
+	if (rc)
+		return rc;
+	checked.lost_pin = survey.lost ? survey.lost->uuid : NULL;
+	return pm_steps_plan(&survey.inventory, &checked, &steps, err);
+}
+
+/* Flat has the feature of appdirect, which comes first in the table. */
+static bool is_of_its_own(const struct pm_mode_info *row)
+{
+	return pm_mode_by_feature(row->feature) == row;
+}
+
+static bool may_serve(const struct pm_config *config, enum pm_platform platform)
+{
+	pm_mode_foreach(row)
+		if (row->platform == platform && pm_config_allows(config, row->mode))
+			return true;
+	return false;
+}
+
+static void print(const struct pm_agent *agent, enum pm_platform own, bool may_change)
+{
+	pm_mode_foreach(row) {
+		if (!is_of_its_own(row) || !may_serve(&agent->config, row->platform))
+			continue;
+		if (row->platform == own || may_change)
+			puts(row->feature);
+	}
+}
+
+int pm_verb_reachable(struct pm_agent *agent)
+{
+	enum pm_platform own = PM_PLATFORM_UNKNOWN;
+	struct pm_err err;
+	bool may_change;
+
+	if (read_platform(&agent->config, &own, &err)) {
+		pm_fail(agent, &err);
+		return PM_EXIT_DONE;
+	}
+	may_change = !check_regions(&agent->config, &err);
+	if (!may_change)
+		pm_fail(agent, &err);
+	print(agent, own, may_change);
+	return PM_EXIT_DONE;
+}

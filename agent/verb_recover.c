@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/recover.h"
+#include "agent/state.h"
+#include "agent/substate.h"
+#include "lib/cleanup.h"
+
+int pm_verb_recover(struct pm_agent *agent)
+{
+	cleanup_close int lock_fd = -1;
+	struct pm_err err;
+	int rc = pm_state_lock(agent, &lock_fd, &err);
+
+	if (!rc)
+		rc = pm_recover(agent, agent->given & PM_OPT_DRY_RUN, &err);
+	if (!rc)
+		return PM_EXIT_DONE;
+	pm_fail(agent, &err);
+	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
+}
