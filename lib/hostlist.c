@@ -8,13 +8,20 @@
 #include <string.h>
 
 #define MAX_DIGITS 9
+#define MAX_NAME   255
+
+/*
+ * Where in the name the part of a pattern that was read may end. All ways at once: to try one after
+ * the other takes exponential time with "n[0-9][0-9][0-9]...".
+ */
+struct reached {
+	bool at[MAX_NAME + 1];
+};
 
 struct range {
 	unsigned long low, high;
 	int width; /* of the first number as written */
 };
-
-static bool match(const char *pattern, const char *name);
 
 static bool is_name_char(char c)
 {
@@ -81,8 +88,6 @@ static bool range_has(const struct range *range, const char *digits, int length)
 	char text[MAX_DIGITS + 1], padded[2 * MAX_DIGITS];
 	unsigned long value;
 
-	if (length > MAX_DIGITS)
-		return false;
 	memcpy(text, digits, (size_t)length);
 	text[length] = '\0';
 	value = strtoul(text, NULL, 10);
@@ -90,31 +95,56 @@ static bool range_has(const struct range *range, const char *digits, int length)
 	return value >= range->low && value <= range->high && !strcmp(padded, text);
 }
 
-static bool match_brackets(const char *pattern, const char *name)
+static bool brackets_have(const char *brackets, const char *digits, int length)
 {
-	const char *rest = strchr(pattern, ']') + 1;
+	bool found = false;
 	struct range range;
 
 	do {
-		pattern++;
-		(void)read_range(&pattern, &range);
-		for (int n = 1; isdigit((unsigned char)name[n - 1]); n++)
-			if (range_has(&range, name, n) && match(rest, name + n))
-				return true;
-	} while (*pattern == ',');
-	return false;
+		brackets++;
+		(void)read_range(&brackets, &range);
+		found = found || range_has(&range, digits, length);
+	} while (*brackets == ',');
+	return found;
+}
+
+static void step_char(struct reached *reached, const char *name, char c)
+{
+	for (size_t i = strlen(name); i > 0; i--)
+		reached->at[i] = reached->at[i - 1] && name[i - 1] == c;
+	reached->at[0] = false;
+}
+
+static void step_brackets(struct reached *reached, const char *name, const char *brackets)
+{
+	struct reached next = {0};
+
+	for (size_t i = 0; name[i]; i++)
+		for (int n = 1; reached->at[i] && n <= MAX_DIGITS; n++) {
+			if (!isdigit((unsigned char)name[i + (size_t)n - 1]))
+				break;
+			if (brackets_have(brackets, name + i, n))
+				next.at[i + (size_t)n] = true;
+		}
+	*reached = next;
 }
 
 /* The pattern has been checked and ends at a comma or at the end of the list. */
 static bool match(const char *pattern, const char *name)
 {
-	while (*pattern && *pattern != ',' && *pattern != '[') {
-		if (*pattern++ != *name++)
-			return false;
+	struct reached reached = {.at = {[0] = true}};
+
+	if (strlen(name) > MAX_NAME)
+		return false;
+	while (*pattern && *pattern != ',') {
+		if (*pattern == '[') {
+			step_brackets(&reached, name, pattern);
+			pattern = strchr(pattern, ']') + 1;
+		} else {
+			step_char(&reached, name, *pattern++);
+		}
 	}
-	if (*pattern == '[')
-		return match_brackets(pattern, name);
-	return *name == '\0';
+	return reached.at[strlen(name)];
 }
 
 int pm_hostlist_contains(const char *list, const char *name, bool *ret, struct pm_err *err)
