@@ -135,11 +135,11 @@ static int check_mode(const struct pm_agent *agent, struct pm_err *err)
 
 	if (rc)
 		return pm_err_prefix(err, "Wipe=crypto-erase: the node's mode is not known");
-	if (record.verdict.mode == PM_MODE_APPDIRECT)
+	if (record.verdict.platform == PM_PLATFORM_APPDIRECT)
 		return 0;
 	return pm_err_set(err, -EPERM,
 		"Wipe=crypto-erase: node is in %s, its memory is on the modules, " INSTEAD,
-		pm_mode_name(record.verdict.mode));
+		pm_platform_name(record.verdict.platform));
 }
 
 static int check(const struct pm_agent *agent, const struct erasure *erasure, struct pm_err *err)

@@ -8,7 +8,14 @@
 #include "lib/config.h"
 #include "lib/err.h"
 
-enum { PM_EXIT_DONE = 0, PM_EXIT_FAILED = 1, PM_EXIT_USAGE = 2, PM_EXIT_REBOOT = 5 };
+enum {
+	PM_EXIT_DONE = 0,
+	PM_EXIT_FAILED = 1,
+	PM_EXIT_USAGE = 2,
+	PM_EXIT_CONFLICT = 3, /* job begin: another job holds the node */
+	PM_EXIT_REFUSED = 4,  /* job begin: the user asks for what there is not */
+	PM_EXIT_REBOOT = 5,   /* only a reboot gives the memory back */
+};
 
 /* Bits of the options that a verb takes; see the table in options.c. */
 enum pm_option {
@@ -24,6 +31,11 @@ enum pm_option {
 	PM_OPT_VERSION = 1 << 9,
 	PM_OPT_LIST_VERBS = 1 << 10,
 	PM_OPT_LIST = 1 << 11,
+	PM_OPT_JOB = 1 << 12,
+	PM_OPT_UID = 1 << 13,
+	PM_OPT_GID = 1 << 14,
+	PM_OPT_SIZE = 1 << 15,
+	PM_OPT_NAMESPACE = 1 << 16,
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
 
@@ -31,6 +43,7 @@ struct pm_agent {
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
 	const char *config_path, *node, *expect;
+	const char *job, *uid, *gid, *size, *namespace;
 	int n_words; /* what is left of the command line */
 	char **words;
 	bool quiet; /* says nothing on the terminal, only to the system log */
@@ -73,6 +86,7 @@ int pm_verb_verify(struct pm_agent *agent);
 int pm_verb_health(struct pm_agent *agent);
 int pm_verb_helper(struct pm_agent *agent);
 int pm_verb_job_begin(struct pm_agent *agent);
+int pm_verb_job_end(struct pm_agent *agent);
 int pm_verb_journal(struct pm_agent *agent);
 int pm_verb_provision(struct pm_agent *agent);
 int pm_verb_recover(struct pm_agent *agent);

@@ -3,7 +3,10 @@ AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print
 	agent/signals.c agent/tools.c agent/state.c agent/observe.c agent/change.c agent/settle.c \
 	agent/verb_mode.c agent/verb_set.c agent/verb_reboot.c agent/verb_verify.c \
 	agent/verb_health.c agent/verb_helper.c agent/verb_job.c agent/verb_journal.c \
-	agent/wipe.c agent/crypto_erase.c agent/verb_show_config.c
+	agent/verb_show_config.c
+
+# What jobs are given, and how it is wiped.
+AGENT_SRCS += agent/wipe.c agent/crypto_erase.c agent/places.c agent/job.c
 
 # What is made of the regions below the platform mode.
 AGENT_SRCS += agent/survey.c agent/actions.c agent/place.c agent/flat.c agent/substate.c \

@@ -11,7 +11,7 @@
 #include "lib/lock.h"
 #include "lib/secure.h"
 
-#define WAIT_MS 10000
+#define WAIT_S 10
 
 static char *path_in(const char *directory, const char *name)
 {
@@ -37,7 +37,8 @@ static int make_dir(const char *path, struct pm_err *err)
 	return rc ? rc : pm_secure_path(path, err);
 }
 
-int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+int pm_state_lock_within(
+	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
 	cleanup_free char *path = path_in(agent->config.state_dir, "lock");
 	int rc = make_dir(agent->config.state_dir, err);
@@ -52,7 +53,12 @@ int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
 	if (rc != -EBUSY)
 		return rc;
 	pm_warn(agent, "%s, waiting", err->text);
-	return pm_lock_take(path, agent->verb->name, WAIT_MS, ret_fd, err);
+	return pm_lock_take(path, agent->verb->name, wait_s * 1000, ret_fd, err);
+}
+
+int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+{
+	return pm_state_lock_within(agent, WAIT_S, ret_fd, err);
 }
 
 int pm_state_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err)

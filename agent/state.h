@@ -16,6 +16,10 @@
  */
 int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err);
 
+/* The same with another time to wait: the end of one job may keep the begin of another waiting. */
+int pm_state_lock_within(
+	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err);
+
 /*
  * Two ipmctl at once fail each other: each rewrites its settings file when it ends, and a run that
  * reads it meanwhile ends with "Failed to intialize nvm library (267)" (ipmctl 03.00.00.0468).

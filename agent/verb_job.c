@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "agent/observe.h"
+#include "agent/job.h"
+#include "agent/state.h"
 #include "lib/cleanup.h"
 #include "lib/strv.h"
+#include "lib/units.h"
+
+static int usage(const struct pm_agent *agent, const char *text)
+{
+	fprintf(stderr, "pmctl: %s: %s\n", agent->verb->name, text);
+	return PM_EXIT_USAGE;
+}
 
 /* Is each of the names a mode? Complains like any wrong usage. */
 static bool are_modes(char *const *names)
@@ -23,35 +32,96 @@ static bool are_modes(char *const *names)
 	return names[0] != NULL;
 }
 
-static int check(const struct pm_agent *agent, char *const *names, struct pm_err *err)
+/* Digits alone, below the number that means "nobody" to chown(2). */
+static bool read_id(const char *text, uint32_t *ret)
 {
-	struct pm_observation seen;
-	const struct pm_verdict *verdict = &seen.record.verdict;
-	int rc = pm_observe(&agent->config, /* fresh= */ false, &seen, err);
+	uint64_t number;
 
-	if (rc)
-		return pm_err_prefix(
-			err, "job expects %s, the node's mode cannot be read", agent->expect);
-	if (pm_strv_contains(names, pm_mode_name(verdict->mode)))
-		return 0;
-	return pm_err_set(err, -ENODEV, "job expects %s, node is in %s (%s)", agent->expect,
-		pm_mode_name(verdict->mode), verdict->why);
+	if (!text || pm_parse_u64(text, &number) || number >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)number;
+	return true;
+}
+
+static bool read_namespace(const char *text, bool *ret_wants_devices)
+{
+	*ret_wants_devices = text && !strcmp(text, "devdax");
+	return !text || *ret_wants_devices || !strcmp(text, "fsdax");
+}
+
+/* NULL when all is well, else what is not. */
+static const char *read_request(const struct pm_agent *agent, struct pm_job_request *ret)
+{
+	if (pm_job_parse_id(agent->job, &ret->id))
+		return "--job=ID: a job's number expected";
+	if (!read_id(agent->uid, &ret->uid))
+		return "--uid=UID: a user's number expected";
+	if (!read_id(agent->gid, &ret->gid))
+		return "--gid=GID: a group's number expected";
+	if (agent->size && (pm_parse_size(agent->size, &ret->size_bytes) || !ret->size_bytes))
+		return "--size=SIZE: a size like 100G expected";
+	if (!read_namespace(agent->namespace, &ret->wants_devices))
+		return "--namespace: fsdax or devdax expected";
+	return NULL;
+}
+
+static int lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+{
+	return pm_state_lock_within(agent, agent->config.tool_timeout_s, ret_fd, err);
+}
+
+static int finish(const struct pm_agent *agent, int status, const struct pm_err *err)
+{
+	if (status)
+		pm_fail(agent, err);
+	return status;
+}
+
+static int check_mode(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
+{
+	const struct pm_mode_info *row;
+	char boot_id[PM_BOOT_ID_MAX];
+
+	return pm_job_choose_mode(agent, modes, &row, boot_id, err) ? PM_EXIT_FAILED : PM_EXIT_DONE;
+}
+
+static int begin(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
+{
+	struct pm_job_request request = {.modes = modes};
+	const char *wrong = read_request(agent, &request);
+	cleanup_close int lock_fd = -1;
+
+	if (wrong)
+		return usage(agent, wrong);
+	if (lock(agent, &lock_fd, err))
+		return finish(agent, PM_EXIT_FAILED, err);
+	return finish(agent, pm_job_begin(agent, &request, err), err);
 }
 
 int pm_verb_job_begin(struct pm_agent *agent)
 {
-	cleanup_with(pm_strv_cleanup) char **names = NULL;
+	cleanup_with(pm_strv_cleanup) char **modes = NULL;
 	struct pm_err err;
 
-	if (!agent->expect) {
-		fprintf(stderr, "pmctl: job begin: --expect=MODE is missing\n");
+	if (!agent->expect)
+		return usage(agent, "--expect=MODE is missing");
+	modes = pm_strv_split(agent->expect, ",");
+	if (!modes || !are_modes(modes))
 		return PM_EXIT_USAGE;
-	}
-	names = pm_strv_split(agent->expect, ",");
-	if (!names || !are_modes(names))
-		return PM_EXIT_USAGE;
-	if (!check(agent, names, &err))
-		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return PM_EXIT_FAILED;
+	if (!agent->job)
+		return finish(agent, check_mode(agent, modes, &err), &err);
+	return begin(agent, modes, &err);
+}
+
+int pm_verb_job_end(struct pm_agent *agent)
+{
+	cleanup_close int lock_fd = -1;
+	struct pm_err err;
+	uint32_t id;
+
+	if (!agent->job || pm_job_parse_id(agent->job, &id))
+		return usage(agent, "--job=ID: a job's number expected");
+	if (lock(agent, &lock_fd, &err))
+		return finish(agent, PM_EXIT_FAILED, &err);
+	return finish(agent, pm_job_end(agent, id, &err), &err);
 }

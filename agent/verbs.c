@@ -104,15 +104,38 @@ const struct pm_verb pm_verbs[] = {
 	},
 	{
 		.name = "job begin",
-		.args = "--expect=MODE[,MODE]",
-		.options = PM_OPT_EXPECT,
+		.args = "--expect=MODE[,MODE] [--job=ID --uid=UID --gid=GID]",
+		.options = PM_OPT_EXPECT | PM_OPT_JOB | PM_OPT_UID | PM_OPT_GID | PM_OPT_SIZE |
+			   PM_OPT_NAMESPACE,
 		.needs_root = true,
 		.logs = true,
 		.run = pm_verb_job_begin,
-		.summary = "before a job: is the node in a mode that it may run in?",
-		.help = "Exits 0 if the node is in one of the modes that --expect names, else 1 "
-			"with\n"
-			"one sentence on stderr that says what was expected and what was found.",
+		.summary = "before a job: check the mode, make what the job gets",
+		.help = "Takes the first mode of --expect that fits the platform mode the node is "
+			"in,\n"
+			"brings the regions into its sub-state, and gives the job a directory or "
+			"a\n"
+			"device on each region, or tells it the NUMA nodes; what it was given is "
+			"in\n"
+			"RunDir/jobs/ID. Without --job only the mode is checked.\n"
+			"Exits 1 if the node cannot serve, 3 if another job has the persistent "
+			"memory\n"
+			"in another sub-state, 4 if the job asks for what there is not; with one\n"
+			"sentence on stderr.",
+	},
+	{
+		.name = "job end",
+		.args = "--job=ID",
+		.options = PM_OPT_JOB,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_job_end,
+		.summary = "after a job: take away and wipe what it was given",
+		.help = "Removes the job's directories, or takes devices and flat memory back and "
+			"wipes\n"
+			"them. A job that was given nothing is fine. Exits 1 if that failed, 5 if "
+			"only\n"
+			"a reboot gives the memory back; with one sentence on stderr.",
 	},
 	{
 		.name = "journal",

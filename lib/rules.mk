@@ -10,3 +10,6 @@ LIB_SRCS += lib/ipmctl.c lib/json.c lib/evidence.c lib/journal.c lib/record.c
 # Regions, namespaces and what is made of them.
 LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts.c lib/inventory.c \
 	lib/steps.c lib/pins.c lib/os_journal.c lib/node_memory.c
+
+# Jobs.
+LIB_SRCS += lib/jobs.c

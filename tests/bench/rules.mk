@@ -1,0 +1,7 @@
+# Programs of the measurements in tests/bench, made when they are run.
+WIPE_SPEED := $(BUILD)/tests/bench/wipe_speed
+
+$(WIPE_SPEED): $(WIPE_SPEED).o $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^
+
+-include $(WIPE_SPEED).d
