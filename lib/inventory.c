@@ -185,6 +185,8 @@ struct pm_stored *pm_inventory_find(
 {
 	struct pm_stored *found = NULL;
 
+	if (!*name)
+		return NULL;
 	pm_inventory_foreach(stored, pmem, inventory)
 	{
 		bool is_exact = !strcmp(stored->nd.dev, name) || !strcmp(stored->nd.uuid, name);

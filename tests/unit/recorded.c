@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
 #include "tests/unit/scratch.h"
 
 static const char *recorded(const char *state, const char *file, size_t *ret_length)
@@ -66,4 +67,60 @@ void recorded_goals(const char *file, struct pm_goals *ret)
 	const char *text = recorded("", file, &length);
 
 	must(pm_ipmctl_goals(text, length, ret, &err), &err);
+}
+
+static const char *substate_text(const char *set, const char *file, size_t *ret_length)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "substate/%s/%s", set, file);
+	return fixture(path, ret_length);
+}
+
+static int socket_is_node(void *context, int numa_node)
+{
+	(void)context;
+	return numa_node;
+}
+
+/* What sysfs and the devices would tell: pmem0 is 259:0, and so on. */
+static void add_file_systems(struct pm_inventory *inventory, bool is_formatted)
+{
+	pm_inventory_foreach(stored, pmem, inventory)
+	{
+		if (*stored->nd.blockdev)
+			snprintf(stored->device, sizeof(stored->device), "259:%.8s",
+				stored->nd.blockdev + strlen("pmem"));
+		if (!is_formatted || !*stored->nd.blockdev)
+			continue;
+		strcpy(stored->fs.type, "ext4");
+		strcpy(stored->fs.uuid, stored->nd.uuid);
+	}
+}
+
+void recorded_inventory(const char *set, const char *state, struct pm_inventory *ret)
+{
+	cleanup_with(pm_nd_regions_done) struct pm_nd_regions regions = {0};
+	cleanup_with(pm_daxes_done) struct pm_daxes daxes = {0};
+	cleanup_with(pm_mounts_done) struct pm_mounts mounts = {0};
+	bool is_fsdax = !strcmp(state, "fsdax");
+	char file[100];
+	struct pm_err err;
+	const char *text;
+	size_t length;
+
+	snprintf(file, sizeof(file), "%s.regions.json", state);
+	text = substate_text(set, file, &length);
+	must(pm_ndctl_regions(text, length, &regions, &err), &err);
+	snprintf(file, sizeof(file), "%s.daxes.json", state);
+	text = substate_text(set, file, &length);
+	must(pm_daxctl_devices(text, length, &daxes, &err), &err);
+	must(pm_mounts_read(
+		     is_fsdax ? substate_text(set, "fsdax.mountinfo", &length) : "", &mounts, &err),
+		&err);
+	must(pm_inventory_make(
+		     &regions, &daxes, "/mnt/slurm-pmem", socket_is_node, NULL, ret, &err),
+		&err);
+	add_file_systems(ret, is_fsdax);
+	pm_inventory_add_mounts(ret, &mounts);
 }
