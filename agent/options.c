@@ -32,6 +32,7 @@ static const struct row {
 		"persistent memory that it may use on each socket, as 100G"},
 	{PM_OPT_NAMESPACE, "namespace", "fsdax|devdax", offsetof(struct pm_agent, namespace),
 		"give it directories, or devices"},
+	{PM_OPT_OUTPUT, "output", "FILE", offsetof(struct pm_agent, output), "write FILE"},
 	{PM_OPT_VERSION, "version", NULL, 0, "print the version"},
 	{PM_OPT_LIST_VERBS, "list-verbs", NULL, 0, "print the names of all verbs, one a line"},
 	{PM_OPT_HELP, "help", NULL, 0, "print this help"},
@@ -39,16 +40,37 @@ static const struct row {
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static void build(unsigned allowed, struct option options[N_ROWS + 1])
+/* The one short option, which everybody's fingers know. */
+static char letter_of(const struct row *row)
+{
+	return row->bit == PM_OPT_OUTPUT ? 'o' : '\0';
+}
+
+/* For getopt_long(3): `val` is the row's index, which is below all letters. */
+static void build(unsigned allowed, struct option options[N_ROWS + 1], char letters[2 * N_ROWS + 1])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < N_ROWS; i++)
-		if (rows[i].bit & allowed)
-			options[n++] = (struct option){.name = rows[i].name,
-				.has_arg = rows[i].value ? required_argument : no_argument,
-				.val = (int)i};
+	for (size_t i = 0; i < N_ROWS; i++) {
+		if (!(rows[i].bit & allowed))
+			continue;
+		options[n++] = (struct option){.name = rows[i].name,
+			.has_arg = rows[i].value ? required_argument : no_argument,
+			.val = (int)i};
+		if (letter_of(&rows[i]))
+			letters += sprintf(
+				letters, "%c%s", letter_of(&rows[i]), rows[i].value ? ":" : "");
+	}
 	options[n] = (struct option){0};
+	*letters = '\0';
+}
+
+static const struct row *row_of(int c)
+{
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (c == (int)i || (c && c == letter_of(&rows[i])))
+			return &rows[i];
+	return NULL;
 }
 
 static void take(struct pm_agent *agent, const struct row *row, const char *value)
@@ -71,17 +93,19 @@ int pm_options_read(
 	struct pm_agent *agent, int argc, char **argv, unsigned allowed, bool stop_at_word)
 {
 	struct option options[N_ROWS + 1];
+	char letters[2 * N_ROWS + 3];
 	int c;
 
-	build(allowed, options);
+	strcpy(letters, stop_at_word ? "+:" : ":");
+	build(allowed, options, letters + strlen(letters));
 	opterr = 0;
 	optind = 0;
-	while ((c = getopt_long(argc, argv, stop_at_word ? "+:" : ":", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (c == '?' || c == ':') {
 			complain(agent, argv[optind - 1], c);
 			return -1;
 		}
-		take(agent, &rows[c], optarg);
+		take(agent, row_of(c), optarg);
 	}
 	return optind;
 }
@@ -89,12 +113,14 @@ int pm_options_read(
 void pm_options_help(FILE *out, unsigned mask)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
-		char text[40];
+		char text[48], letter[8] = "";
 
 		if (!(rows[i].bit & mask))
 			continue;
-		snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].value ? "=" : "",
-			rows[i].value ? rows[i].value : "");
+		if (letter_of(&rows[i]))
+			snprintf(letter, sizeof(letter), ", -%c", letter_of(&rows[i]));
+		snprintf(text, sizeof(text), "--%s%s%s%s", rows[i].name, rows[i].value ? "=" : "",
+			rows[i].value ? rows[i].value : "", letter);
 		fprintf(out, "  %-22s %s\n", text, rows[i].help);
 	}
 }

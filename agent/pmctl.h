@@ -36,6 +36,7 @@ enum pm_option {
 	PM_OPT_GID = 1 << 14,
 	PM_OPT_SIZE = 1 << 15,
 	PM_OPT_NAMESPACE = 1 << 16,
+	PM_OPT_OUTPUT = 1 << 17,
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
 
@@ -43,7 +44,7 @@ struct pm_agent {
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
 	const char *config_path, *node, *expect;
-	const char *job, *uid, *gid, *size, *namespace;
+	const char *job, *uid, *gid, *size, *namespace, *output;
 	int n_words; /* what is left of the command line */
 	char **words;
 	bool quiet; /* says nothing on the terminal, only to the system log */
@@ -93,6 +94,7 @@ int pm_verb_recover(struct pm_agent *agent);
 int pm_verb_pin(struct pm_agent *agent);
 int pm_verb_unpin(struct pm_agent *agent);
 int pm_verb_reachable(struct pm_agent *agent);
+int pm_verb_gather(struct pm_agent *agent);
 int pm_verb_show_config(struct pm_agent *agent);
 
 #endif

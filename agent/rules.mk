@@ -8,6 +8,9 @@ AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print
 # What jobs are given, and how it is wiped.
 AGENT_SRCS += agent/wipe.c agent/crypto_erase.c agent/places.c agent/job.c
 
+# What people see.
+AGENT_SRCS += agent/verb_gather.c agent/gather_kernel.c agent/gather_tools.c
+
 # What is made of the regions below the platform mode.
 AGENT_SRCS += agent/survey.c agent/actions.c agent/place.c agent/flat.c agent/substate.c \
 	agent/recover.c agent/verb_recover.c agent/verb_provision.c agent/verb_pin.c \

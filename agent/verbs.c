@@ -223,6 +223,21 @@ const struct pm_verb pm_verbs[] = {
 			"and never runs ipmctl.",
 	},
 	{
+		.name = "gather",
+		.args = "",
+		.options = PM_OPT_OUTPUT,
+		.needs_root = true,
+		.run = pm_verb_gather,
+		.summary = "one archive with what a bug report needs",
+		.help = "Writes a tar.gz that only its owner can read, and prints its name: what "
+			"the\n"
+			"tools print, what the kernel shows of memory and persistent memory, the "
+			"files\n"
+			"of StateDir and RunDir, the configuration, and what pmctl has logged. "
+			"Files,\n"
+			"environments and command lines of users are not in it.",
+	},
+	{
 		.name = "show-config",
 		.args = "",
 		.options = PM_OPT_JSON,

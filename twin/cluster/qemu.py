@@ -36,7 +36,7 @@ def command(member: Member, hardware: Hardware, files: Files, sockets: Sockets, 
     """argv. QEMU dies with its parent; a reset or power-off of the guest ends it (QMP tells which)."""
     return [
         "setpriv", "--pdeathsig", "TERM", "qemu-system-x86_64",
-        "-name", f"pmtwin-{member.name}", "-accel", "tcg,thread=multi", "-cpu", "max",
+        "-name", f"pmtwin-{member.name}", "-accel", "tcg,thread=multi", "-cpu", "max,-erms,-fsrm",
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         *hardware.qemu_args(),
         "-kernel", str(files.kernel), "-initrd", str(files.initrd),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_GATHER_H
+#define PM_AGENT_GATHER_H
+
+/*
+ * One archive with what a bug report needs, which is a recorded machine too: FsRoot= may point to
+ * its root/, and its tools/ are what the tools print.
+ *
+ *	tools/NAME.ARG.ARG...	what a tool prints; .err and .status beside it when there is more
+ *	root/proc, root/sys	what pmctl reads of the kernel
+ *	state/, run/		the files of StateDir and RunDir
+ *	config			every key of pmem.conf and where it came from
+ *	log, kernel-log		what pmctl and the kernel's drivers have said
+ *	versions		of pmctl, the kernel and the system
+ *	missing			what could not be read, and why
+ *
+ * No environment, no command line and no file name of a user's is in it.
+ */
+#include "agent/pmctl.h"
+#include "lib/archive.h"
+
+struct pm_gather {
+	const struct pm_agent *agent;
+	struct pm_archive *archive;
+	char *missing; /* lines */
+	size_t missing_length;
+};
+
+/* Adds a line to `missing`. */
+__attribute__((format(printf, 2, 3))) void pm_gather_miss(
+	struct pm_gather *gather, const char *fmt, ...);
+
+/* Parts; each fails only when the archive cannot be written. */
+int pm_gather_tools(struct pm_gather *gather, struct pm_err *err);
+int pm_gather_kernel(struct pm_gather *gather, struct pm_err *err);
+
+#endif
