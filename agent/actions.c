@@ -78,6 +78,17 @@ static void unmount(const struct pm_config *config, const struct pm_step *step, 
 	ADD(words, "umount", step->pmem->place);
 }
 
+/* With the name of devdax: where that is wanted it is there then. */
+static void convert(const struct pm_config *config, const struct pm_step *step, struct words *words)
+{
+	ADD(words, config->ndctl_path, "create-namespace", "-m", "devdax", "-M", "dev", "-n",
+		pm_substate_namespace(PM_SUBSTATE_DEVDAX));
+	if (step->stored)
+		ADD(words, "-f", "-e", words->dev);
+	else
+		ADD(words, "-r", step->pmem->nd.dev);
+}
+
 static void wipe(const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
 	(void)step;
@@ -140,6 +151,7 @@ static const struct {
 	[PM_STEP_OFFLINE] = {to_devdax, NULL},
 	[PM_STEP_REPAIR] = {to_devdax, NULL},
 	[PM_STEP_UNMOUNT] = {unmount, NULL},
+	[PM_STEP_CONVERT] = {convert, "all that is on"},
 	[PM_STEP_WIPE] = {wipe, "all that is on"},
 	[PM_STEP_REMOVE] = {destroy, "the namespace"},
 	[PM_STEP_MAKE] = {make, NULL},

@@ -55,6 +55,11 @@ static int look(struct reach *reach, struct pm_err *err)
 	{
 		stored->is_clean = is_clean(reach, stored);
 	}
+	for (size_t i = 0; i < reach->survey.inventory.n; i++) {
+		struct pm_pmem *pmem = &reach->survey.inventory.list[i];
+
+		pmem->is_dirty = pm_os_journal_is_dirty(&reach->journal, pmem->nd.iset_id);
+	}
 	reach->wish.lost_pin = survey.lost ? survey.lost->uuid : NULL;
 	return pm_steps_plan(&reach->survey.inventory, &reach->wish, &reach->steps, err);
 }
@@ -67,8 +72,10 @@ static int note_clean(struct reach *reach, const struct pm_step *steps, size_t n
 	if (!grown)
 		return -ENOMEM;
 	reach->clean = grown;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		strcpy(grown[reach->n_clean++], steps[i].stored->nd.uuid);
+		pm_os_journal_unmark(&reach->journal, steps[i].pmem->nd.iset_id);
+	}
 	return 0;
 }
 
@@ -138,9 +145,21 @@ static size_t count_first_kind(const struct pm_steps *steps)
 	return n;
 }
 
-static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
+/* While a namespace is converted its bytes are nobody's: whoever comes after a crash must know. */
+static int mark_dirty(struct reach *reach, size_t n, struct pm_err *err)
 {
 	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		if (reach->steps.list[i].kind == PM_STEP_CONVERT)
+			rc = pm_os_journal_mark(
+				&reach->journal, reach->steps.list[i].pmem->nd.iset_id, err);
+	return rc;
+}
+
+static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
+{
+	int rc = mark_dirty(reach, n, err);
 
 	for (size_t i = 0; !rc && i < n; i++) {
 		cleanup_free char *text =
@@ -247,7 +266,10 @@ static int run(
 	const struct pm_agent *agent, const struct pm_wish *wish, bool dry_run, struct pm_err *err)
 {
 	cleanup_with(reach_done) struct reach reach = {.agent = agent, .wish = *wish};
-	int rc = pm_state_read_os_journal(&agent->config, &reach.journal, err);
+	int rc;
+
+	reach.wish.converts = agent->config.wipe != PM_WIPE_CRYPTO_ERASE;
+	rc = pm_state_read_os_journal(&agent->config, &reach.journal, err);
 
 	if (!rc)
 		rc = look(&reach, err);

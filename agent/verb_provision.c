@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/recover.h"
 #include "agent/state.h"
 #include "agent/substate.h"
 #include "lib/cleanup.h"
@@ -32,6 +33,8 @@ int pm_verb_provision(struct pm_agent *agent)
 		return PM_EXIT_USAGE;
 	}
 	rc = pm_state_lock(agent, &lock_fd, &err);
+	if (!rc)
+		rc = pm_recover_check_jobs(agent, wanted, &err);
 	if (!rc)
 		rc = pm_substate_reach(agent, wanted, agent->given & PM_OPT_DRY_RUN, &err);
 	if (!rc)

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "agent/print.h"
+#include "agent/recover.h"
 #include "agent/settle.h"
 #include "lib/cleanup.h"
 
@@ -102,6 +103,17 @@ static int settle(const struct pm_agent *agent, const struct pm_evidence *eviden
 	return rc ? rc : pm_settle(agent, &journal, evidence, verdict, ret, err);
 }
 
+/* What jobs have left before the boot; by now none of them lives. */
+static int tidy(const struct pm_agent *agent, int status)
+{
+	struct pm_err err;
+
+	if (!pm_recover(agent, /* dry_run= */ false, &err))
+		return status;
+	pm_warn(agent, "%s", err.text);
+	return PM_EXIT_FAILED;
+}
+
 /* The record is written whatever the journal says: users ask for the mode, not for its history. */
 int pm_verb_verify(struct pm_agent *agent)
 {
@@ -122,5 +134,6 @@ int pm_verb_verify(struct pm_agent *agent)
 	record.kernel = evidence.kernel;
 	if (pm_state_write_record(&agent->config, &record, &err))
 		return fail(agent, &err);
-	return rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
+	rc = rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
+	return tidy(agent, rc);
 }

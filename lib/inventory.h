@@ -40,7 +40,8 @@ struct pm_pmem {
 	int socket;		     /* physical package of its NUMA node */
 	char place[PM_PLACE_MAX];    /* where its file system is mounted: MountDir/socket0 */
 	char occupant[PM_PLACE_MAX]; /* what else is mounted there, "" if nothing */
-	struct pm_stored *list;	     /* namespaces; idle seeds are left out */
+	bool is_dirty; /* its free space may hold what was ours: a crash came before the wiping */
+	struct pm_stored *list; /* namespaces; idle seeds are left out */
 	size_t n;
 };
 

@@ -82,6 +82,24 @@ static bool read_steps(const json_object *root, struct pm_os_journal *journal)
 	return true;
 }
 
+static bool read_dirty(const json_object *root, struct pm_os_journal *journal)
+{
+	json_object *list;
+
+	if (!json_object_object_get_ex(root, "dirty", &list))
+		return true;
+	if (!json_object_is_type(list, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const json_object *one = json_object_array_get_idx(list, i);
+
+		if (!json_object_is_type(one, json_type_int) ||
+			pm_os_journal_mark(journal, json_object_get_uint64(one), NULL))
+			return false;
+	}
+	return true;
+}
+
 static bool read_object(const json_object *root, struct pm_os_journal *journal)
 {
 	const char *reason;
@@ -94,7 +112,8 @@ static bool read_object(const json_object *root, struct pm_os_journal *journal)
 	journal->reason = reason ? strdup(reason) : NULL;
 	return read_state(root, &journal->state) && read_wanted(root, &journal->wanted) &&
 	       COPY(root, "boot_id", journal->boot_id) && *journal->boot_id &&
-	       COPY(root, "policy", journal->policy) && read_steps(root, journal);
+	       COPY(root, "policy", journal->policy) && read_steps(root, journal) &&
+	       read_dirty(root, journal);
 }
 
 int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err)
@@ -126,8 +145,42 @@ void pm_os_journal_begin(
 	if (!strcmp(journal->boot_id, boot_id))
 		strcpy(fresh.policy, journal->policy);
 	snprintf(fresh.boot_id, sizeof(fresh.boot_id), "%s", boot_id);
+	fresh.n_dirty = journal->n_dirty;
+	fresh.dirty = pm_steal(journal->dirty);
 	pm_os_journal_done(journal);
 	*journal = fresh;
+}
+
+bool pm_os_journal_is_dirty(const struct pm_os_journal *journal, uint64_t iset_id)
+{
+	for (size_t i = 0; i < journal->n_dirty; i++)
+		if (journal->dirty[i] == iset_id)
+			return true;
+	return false;
+}
+
+int pm_os_journal_mark(struct pm_os_journal *journal, uint64_t iset_id, struct pm_err *err)
+{
+	uint64_t *grown;
+
+	if (pm_os_journal_is_dirty(journal, iset_id))
+		return 0;
+	grown = realloc(journal->dirty, (journal->n_dirty + 1) * sizeof(*grown));
+	if (!grown)
+		return pm_err_nomem(err);
+	journal->dirty = grown;
+	grown[journal->n_dirty++] = iset_id;
+	return 0;
+}
+
+void pm_os_journal_unmark(struct pm_os_journal *journal, uint64_t iset_id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < journal->n_dirty; i++)
+		if (journal->dirty[i] != iset_id)
+			journal->dirty[kept++] = journal->dirty[i];
+	journal->n_dirty = kept;
 }
 
 int pm_os_journal_add(struct pm_os_journal *journal, const char *text, struct pm_err *err)
@@ -171,7 +224,7 @@ static json_object *format_step(const struct pm_os_step *step)
 static char *format(const struct pm_os_journal *journal)
 {
 	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
-	json_object *steps = json_object_new_array();
+	json_object *steps = json_object_new_array(), *dirty = json_object_new_array();
 
 	pm_json_add_u64(root, "version", VERSION);
 	pm_json_add_string(root, "state", pm_os_state_name(journal->state));
@@ -179,6 +232,9 @@ static char *format(const struct pm_os_journal *journal)
 	pm_json_add_string(root, "boot_id", journal->boot_id);
 	pm_json_add_string(root, "policy", *journal->policy ? journal->policy : NULL);
 	pm_json_add_string(root, "reason", journal->reason);
+	for (size_t i = 0; i < journal->n_dirty; i++)
+		json_object_array_add(dirty, json_object_new_uint64(journal->dirty[i]));
+	json_object_object_add(root, "dirty", dirty);
 	for (size_t i = 0; i < journal->n_steps; i++)
 		json_object_array_add(steps, format_step(&journal->steps[i]));
 	json_object_object_add(root, "steps", steps);
@@ -198,5 +254,6 @@ void pm_os_journal_done(struct pm_os_journal *journal)
 		free(journal->steps[i].text);
 	free(journal->steps);
 	free(journal->reason);
+	free(journal->dirty);
 	*journal = (struct pm_os_journal){0};
 }

@@ -6,10 +6,12 @@
  * The last change of the sub-state: what was wanted, each step as it was about to be taken, and
  * what the kernel must be given back. One JSON file, replaced as a whole before each step. What is
  * to be done after a crash is decided from what is there (lib/steps.h); this file tells people how
- * it came to be, and remembers the one thing that cannot be seen: the policy for new memory.
+ * it came to be, and remembers what cannot be seen: the kernel's policy for new memory, and regions
+ * whose free space was not wiped.
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 #include "lib/kernel.h"
@@ -33,6 +35,8 @@ struct pm_os_journal {
 	char boot_id[PM_BOOT_ID_MAX];
 	char policy[32]; /* of auto_online_blocks, to be put back in this boot; "" for none */
 	char *reason;	 /* of FAILED; NULL else */
+	uint64_t *dirty; /* interleave sets whose free space may hold bytes of ours */
+	size_t n_dirty;
 	struct pm_os_step *steps;
 	size_t n_steps;
 };
@@ -46,6 +50,11 @@ int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_er
 /* Starts a new change; a policy that this boot still has to get back is kept. */
 void pm_os_journal_begin(
 	struct pm_os_journal *journal, enum pm_substate wanted, const char *boot_id);
+
+/* Is the region with this interleave set dirty? It survives reboots. */
+bool pm_os_journal_is_dirty(const struct pm_os_journal *journal, uint64_t iset_id);
+int pm_os_journal_mark(struct pm_os_journal *journal, uint64_t iset_id, struct pm_err *err);
+void pm_os_journal_unmark(struct pm_os_journal *journal, uint64_t iset_id);
 
 /* Adds a step with the time of now. */
 int pm_os_journal_add(struct pm_os_journal *journal, const char *text, struct pm_err *err);

@@ -19,6 +19,7 @@ static const struct {
 	[PM_STEP_OFFLINE] = {"offline", false},
 	[PM_STEP_REPAIR] = {"repair", false},
 	[PM_STEP_UNMOUNT] = {"unmount", false},
+	[PM_STEP_CONVERT] = {"convert", true},
 	[PM_STEP_WIPE] = {"wipe", true},
 	[PM_STEP_REMOVE] = {"remove", true},
 	[PM_STEP_MAKE] = {"make", false},
@@ -172,6 +173,14 @@ static void add_release(struct planner *p, const struct pm_stored *stored)
 		add(p, PM_STEP_UNMOUNT, stored);
 }
 
+/* What comes out of it is another namespace. */
+static void add_conversion(struct planner *p, const struct pm_stored *stored)
+{
+	add(p, PM_STEP_CONVERT, stored);
+	add(p, PM_STEP_WIPE, NULL);
+	add(p, PM_STEP_REMOVE, NULL);
+}
+
 static int plan_removal(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
 {
 	int rc = refuse_use(p, stored, err);
@@ -179,6 +188,11 @@ static int plan_removal(struct planner *p, const struct pm_stored *stored, struc
 	if (rc)
 		return rc;
 	add_release(p, stored);
+	if (!stored->is_clean && p->wish->converts && !strcmp(stored->nd.mode, "fsdax") &&
+		p->pmem->nd.iset_id) {
+		add_conversion(p, stored);
+		return 0;
+	}
 	if (!stored->is_clean)
 		add(p, PM_STEP_WIPE, stored);
 	add(p, PM_STEP_REMOVE, stored);
@@ -274,6 +288,8 @@ static int plan_region(struct planner *p, struct pm_err *err)
 		if (&p->pmem->list[i] != serving)
 			rc = plan_other(p, &p->pmem->list[i], err);
 	}
+	if (!rc && wanted == PM_SUBSTATE_EMPTY && p->pmem->is_dirty && !p->pmem->n)
+		add_conversion(p, NULL);
 	if (rc || wanted == PM_SUBSTATE_EMPTY || is_hidden)
 		return rc;
 	if (!serving) {

@@ -9,7 +9,10 @@
  *
  * Facts that the order rests on: a namespace whose device is mounted or system-ram cannot be
  * destroyed (ndctl says busy); a disabled one shows neither its mode nor its device; what is in
- * system-ram has no bytes that could be wiped before it is devdax again.
+ * system-ram has no bytes that could be wiped before it is devdax again. A block device of
+ * persistent memory is read by copying, a DAX device in place: several times faster. What is
+ * converted has no label for a moment: the region is marked dirty before, and clean after it was
+ * wiped.
  */
 #include "lib/inventory.h"
 
@@ -19,9 +22,10 @@ enum pm_step_kind {
 	PM_STEP_OFFLINE, /* system-ram becomes devdax again */
 	PM_STEP_REPAIR,	 /* a DAX device without driver becomes devdax */
 	PM_STEP_UNMOUNT,
-	PM_STEP_WIPE,	/* what is about to be destroyed */
-	PM_STEP_REMOVE, /* destroys a namespace */
-	PM_STEP_MAKE,	/* makes the namespace of a sub-state */
+	PM_STEP_CONVERT, /* a namespace, or dirty space, becomes devdax, to be wiped fast */
+	PM_STEP_WIPE,	 /* what is about to be destroyed */
+	PM_STEP_REMOVE,	 /* destroys a namespace */
+	PM_STEP_MAKE,	 /* makes the namespace of a sub-state */
 	PM_STEP_FORMAT,
 	PM_STEP_MOUNT,
 	PM_STEP_CLEAR,	/* wipes what is about to be handed out */
@@ -46,6 +50,7 @@ struct pm_wish {
 	enum pm_substate substate;
 	/* For EMPTY: complete file systems stay, foreign namespaces do not matter. */
 	bool only_leftovers;
+	bool converts;	      /* file systems are wiped as devices: PM_STEP_CONVERT */
 	const char *lost_pin; /* a pinned namespace that is not there any more; NULL: none */
 };
 

@@ -51,6 +51,28 @@ static void test_policy_survives(void)
 	pm_os_journal_done(&journal);
 }
 
+/* Bytes that were not wiped stay so over reboots. */
+static void test_dirty_survives(void)
+{
+	struct pm_os_journal journal = {0}, got = {0};
+	const char *path = scratch_path("dirty.json");
+
+	pm_os_journal_begin(&journal, PM_SUBSTATE_EMPTY, boot);
+	pm_os_journal_mark(&journal, 16271752734322008903ULL, NULL);
+	pm_os_journal_mark(&journal, 7, NULL);
+	pm_os_journal_mark(&journal, 7, NULL);
+	pm_os_journal_write(path, &journal, NULL);
+	is_number(pm_os_journal_read(path, &got, NULL), 0, "read");
+	pm_os_journal_begin(&got, PM_SUBSTATE_FSDAX, "another boot");
+	is_number((long long)got.n_dirty, 2, "two are dirty");
+	ok(pm_os_journal_is_dirty(&got, 16271752734322008903ULL), "beyond INT64_MAX");
+	pm_os_journal_unmark(&got, 7);
+	ok(!pm_os_journal_is_dirty(&got, 7), "wiped");
+	is_number((long long)got.n_dirty, 1, "one is left");
+	pm_os_journal_done(&got);
+	pm_os_journal_done(&journal);
+}
+
 static void test_refusals(void)
 {
 	static const char *const texts[] = {
@@ -80,6 +102,7 @@ int main(void)
 {
 	test_life();
 	test_policy_survives();
+	test_dirty_survives();
 	test_refusals();
 	return tap_done();
 }

@@ -73,17 +73,18 @@ static const struct {
 	{"disabled", PM_SUBSTATE_DEVDAX, "enable:0 clear:1"},
 };
 
-static void test_transitions(void)
+static void test_transitions(const char *set)
 {
 	FOR_EACH(row, transitions)
 	{
 		const struct pm_wish wish = {.substate = row->to};
 		struct pm_inventory inventory = {0};
 		struct pm_err err = {0};
-		char name[60];
+		char name[80];
 
-		recorded_inventory("ndctl-81", row->from, &inventory);
-		snprintf(name, sizeof(name), "%s to %s", row->from, pm_substate_name(row->to));
+		recorded_inventory(set, row->from, &inventory);
+		snprintf(name, sizeof(name), "%s: %s to %s", set, row->from,
+			pm_substate_name(row->to));
 		is_text(way(&inventory, wish, 0, &err), row->steps, name);
 		pm_inventory_done(&inventory);
 	}
@@ -124,6 +125,11 @@ static void unmovable(struct pm_inventory *inventory)
 	inventory->list[0].list[0].dax.is_movable = false;
 }
 
+static void dirty(struct pm_inventory *inventory)
+{
+	inventory->list[1].is_dirty = true;
+}
+
 static void clean_and_disabled(struct pm_inventory *inventory)
 {
 	first_clean(inventory);
@@ -136,29 +142,39 @@ static const struct {
 	struct pm_wish wish;
 	const char *steps, *name;
 } odd_cases[] = {
-	{"fsdax", unformatted, {PM_SUBSTATE_FSDAX, false, NULL}, "format:1 mount:1",
+	{"fsdax", unformatted, {PM_SUBSTATE_FSDAX, false, false, NULL}, "format:1 mount:1",
 		"a namespace whose file system is an earlier one's"},
-	{"fsdax", unmounted, {PM_SUBSTATE_FSDAX, false, NULL}, "mount:0",
+	{"fsdax", unmounted, {PM_SUBSTATE_FSDAX, false, false, NULL}, "mount:0",
 		"after a reboot: mounted again, not made again"},
-	{"fsdax", without_dax, {PM_SUBSTATE_FSDAX, false, NULL}, "unmount:0 mount:0",
+	{"fsdax", without_dax, {PM_SUBSTATE_FSDAX, false, false, NULL}, "unmount:0 mount:0",
 		"mounted by hand, without DAX"},
-	{"fsdax", half_made, {PM_SUBSTATE_FSDAX, false, NULL},
+	{"fsdax", half_made, {PM_SUBSTATE_FSDAX, false, false, NULL},
 		"wipe:0 remove:0 make:0 format:0 mount:0", "killed while it was made"},
-	{"fsdax", NULL, {PM_SUBSTATE_EMPTY, true, NULL}, "", "leftovers: file systems stay"},
-	{"fsdax", half_made, {PM_SUBSTATE_EMPTY, true, NULL}, "wipe:0 remove:0",
+	{"fsdax", NULL, {PM_SUBSTATE_EMPTY, true, false, NULL}, "", "leftovers: file systems stay"},
+	{"fsdax", NULL, {PM_SUBSTATE_EMPTY, false, true, NULL}, "unmount convert wipe remove",
+		"wiped as devices"},
+	{"fsdax", NULL, {PM_SUBSTATE_FLAT, false, true, NULL},
+		"unmount convert wipe remove make ram", "wiped as devices, for flat"},
+	{"empty", dirty, {PM_SUBSTATE_EMPTY, false, true, NULL}, "convert:1 wipe:1 remove:1",
+		"lost while it was converted"},
+	{"empty", dirty, {PM_SUBSTATE_EMPTY, true, true, NULL}, "convert:1 wipe:1 remove:1",
+		"leftovers: lost while it was converted"},
+	{"empty", dirty, {PM_SUBSTATE_DEVDAX, false, true, NULL}, "make clear",
+		"dirty: devices are wiped anyway"},
+	{"fsdax", half_made, {PM_SUBSTATE_EMPTY, true, false, NULL}, "wipe:0 remove:0",
 		"leftovers: half made"},
-	{"fsdax", unformatted, {PM_SUBSTATE_EMPTY, true, NULL}, "wipe:1 remove:1",
+	{"fsdax", unformatted, {PM_SUBSTATE_EMPTY, true, false, NULL}, "wipe:1 remove:1",
 		"leftovers: not formatted"},
-	{"flat", NULL, {PM_SUBSTATE_EMPTY, true, NULL}, "offline wipe remove",
+	{"flat", NULL, {PM_SUBSTATE_EMPTY, true, false, NULL}, "offline wipe remove",
 		"leftovers: flat memory"},
-	{"foreign", NULL, {PM_SUBSTATE_EMPTY, true, NULL}, "", "leftovers: nothing foreign"},
-	{"devdax", first_clean, {PM_SUBSTATE_DEVDAX, false, NULL}, "clear:1",
+	{"foreign", NULL, {PM_SUBSTATE_EMPTY, true, false, NULL}, "", "leftovers: nothing foreign"},
+	{"devdax", first_clean, {PM_SUBSTATE_DEVDAX, false, false, NULL}, "clear:1",
 		"one was wiped already"},
-	{"devdax", first_clean, {PM_SUBSTATE_EMPTY, false, NULL}, "wipe:1 remove",
+	{"devdax", first_clean, {PM_SUBSTATE_EMPTY, false, false, NULL}, "wipe:1 remove",
 		"one was wiped and not removed"},
-	{"devdax", clean_and_disabled, {PM_SUBSTATE_EMPTY, false, NULL}, "wipe:1 remove",
+	{"devdax", clean_and_disabled, {PM_SUBSTATE_EMPTY, false, false, NULL}, "wipe:1 remove",
 		"its keys were changed"},
-	{"flat", unmovable, {PM_SUBSTATE_FLAT, false, NULL}, "offline:0 ram:0",
+	{"flat", unmovable, {PM_SUBSTATE_FLAT, false, false, NULL}, "offline:0 ram:0",
 		"online in the wrong zone"},
 };
 
@@ -231,32 +247,36 @@ static const struct {
 	int rc;
 	const char *text;
 } refusals[] = {
-	{"foreign", NULL, {PM_SUBSTATE_EMPTY, false, NULL}, -EPERM,
+	{"foreign", NULL, {PM_SUBSTATE_EMPTY, false, false, NULL}, -EPERM,
 		"namespace0.0 named 'data' of region0 (4225761280 bytes) is not slurm-pmem's; "
 		"save"},
-	{"foreign", NULL, {PM_SUBSTATE_FSDAX, false, NULL}, -EPERM,
+	{"foreign", NULL, {PM_SUBSTATE_FSDAX, false, false, NULL}, -EPERM,
 		"'ndctl destroy-namespace -f namespace0.0'"},
-	{"devdax", pinned, {PM_SUBSTATE_EMPTY, false, NULL}, -EPERM,
+	{"devdax", pinned, {PM_SUBSTATE_EMPTY, false, false, NULL}, -EPERM,
 		"namespace1.0 named 'slurm-devdax' of region1 (4225761280 bytes) is pinned"},
-	{"devdax", pinned, {PM_SUBSTATE_DEVDAX, false, NULL}, -EPERM, "'pmctl unpin namespace1.0'"},
-	{"flat", pinned, {PM_SUBSTATE_FSDAX, false, NULL}, -EPERM, "is pinned"},
-	{"empty", NULL, {PM_SUBSTATE_EMPTY, false, "c4708bbc"}, -EPERM,
+	{"devdax", pinned, {PM_SUBSTATE_DEVDAX, false, false, NULL}, -EPERM,
+		"'pmctl unpin namespace1.0'"},
+	{"flat", pinned, {PM_SUBSTATE_FSDAX, false, false, NULL}, -EPERM, "is pinned"},
+	{"empty", NULL, {PM_SUBSTATE_EMPTY, false, false, "c4708bbc"}, -EPERM,
 		"pinned namespace c4708bbc is not there any more"},
-	{"empty", NULL, {PM_SUBSTATE_FSDAX, false, "c4708bbc"}, -EPERM, "not there any more"},
-	{"fsdax", elsewhere, {PM_SUBSTATE_EMPTY, false, NULL}, -EBUSY,
+	{"empty", NULL, {PM_SUBSTATE_FSDAX, false, false, "c4708bbc"}, -EPERM,
+		"not there any more"},
+	{"fsdax", elsewhere, {PM_SUBSTATE_EMPTY, false, false, NULL}, -EBUSY,
 		"is mounted on '/srv'; 'umount /srv'"},
-	{"empty", occupied, {PM_SUBSTATE_FSDAX, false, NULL}, -EBUSY,
+	{"empty", occupied, {PM_SUBSTATE_FSDAX, false, false, NULL}, -EBUSY,
 		"'/dev/sda1' is mounted there"},
-	{"empty", no_target_node, {PM_SUBSTATE_FLAT, false, NULL}, -EOPNOTSUPP,
+	{"empty", no_target_node, {PM_SUBSTATE_FLAT, false, false, NULL}, -EOPNOTSUPP,
 		"region1 cannot be memory"},
-	{"empty", same_target_node, {PM_SUBSTATE_FLAT, false, NULL}, -EOPNOTSUPP,
+	{"empty", same_target_node, {PM_SUBSTATE_FLAT, false, false, NULL}, -EOPNOTSUPP,
 		"NUMA node 2 is not its own but also that of region"},
-	{"empty", target_is_dram, {PM_SUBSTATE_FLAT, false, NULL}, -EOPNOTSUPP,
+	{"empty", target_is_dram, {PM_SUBSTATE_FLAT, false, false, NULL}, -EOPNOTSUPP,
 		"also that of its socket's DRAM"},
-	{"empty", stale_labels, {PM_SUBSTATE_DEVDAX, false, NULL}, -EIO,
+	{"empty", stale_labels, {PM_SUBSTATE_DEVDAX, false, false, NULL}, -EIO,
 		"region0 has no namespace and yet only 0 of 4294967296 bytes free"},
-	{"empty", disabled_region, {PM_SUBSTATE_FSDAX, false, NULL}, -EIO, "region0 is disabled"},
-	{"empty", no_regions, {PM_SUBSTATE_FSDAX, false, NULL}, -ENODEV, "no persistent regions"},
+	{"empty", disabled_region, {PM_SUBSTATE_FSDAX, false, false, NULL}, -EIO,
+		"region0 is disabled"},
+	{"empty", no_regions, {PM_SUBSTATE_FSDAX, false, false, NULL}, -ENODEV,
+		"no persistent regions"},
 };
 
 static void test_refusals(void)
@@ -284,13 +304,14 @@ static const struct {
 	struct pm_wish wish;
 	const char *steps, *name;
 } allowed[] = {
-	{"fsdax", pinned, {PM_SUBSTATE_FSDAX, false, NULL}, "", "pinned and as wanted"},
-	{"fsdax", NULL, {PM_SUBSTATE_FSDAX, false, "c4708bbc"}, "", "a pin is lost, as wanted"},
-	{"devdax", pinned, {PM_SUBSTATE_EMPTY, true, NULL}, "wipe:0 remove:0",
+	{"fsdax", pinned, {PM_SUBSTATE_FSDAX, false, false, NULL}, "", "pinned and as wanted"},
+	{"fsdax", NULL, {PM_SUBSTATE_FSDAX, false, false, "c4708bbc"}, "",
+		"a pin is lost, as wanted"},
+	{"devdax", pinned, {PM_SUBSTATE_EMPTY, true, false, NULL}, "wipe:0 remove:0",
 		"leftovers: the pinned one stays"},
-	{"fsdax", elsewhere, {PM_SUBSTATE_FSDAX, false, NULL}, "", "mounted elsewhere too"},
-	{"empty", no_regions, {PM_SUBSTATE_EMPTY, false, NULL}, "", "no regions are empty"},
-	{"empty", no_target_node, {PM_SUBSTATE_DEVDAX, false, NULL}, "make clear",
+	{"fsdax", elsewhere, {PM_SUBSTATE_FSDAX, false, false, NULL}, "", "mounted elsewhere too"},
+	{"empty", no_regions, {PM_SUBSTATE_EMPTY, false, false, NULL}, "", "no regions are empty"},
+	{"empty", no_target_node, {PM_SUBSTATE_DEVDAX, false, false, NULL}, "make clear",
 		"a device needs no node"},
 };
 
@@ -311,7 +332,8 @@ static void test_allowed(void)
 
 int main(void)
 {
-	test_transitions();
+	test_transitions("ndctl-81");
+	test_transitions("ndctl-76");
 	test_odd_states();
 	test_refusals();
 	test_allowed();
