@@ -29,4 +29,4 @@ check-fuzz:
 	@./setup build fuzz
 	@$(MAKE) --no-print-directory run-fuzz
 run-fuzz: build-fuzz
-	@tests/fuzz/run 40000 $(FUZZ_BUILD) $(FUZZ_TARGET)
+	@tests/fuzz/run 20000 $(FUZZ_BUILD) $(FUZZ_TARGET)
