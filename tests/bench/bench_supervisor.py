@@ -20,6 +20,8 @@ class Daemons:
     def __init__(self, bench: Bench):
         self.bench = bench
         self.running: dict[str, subprocess.Popen] = {}
+        self.resets = dict.fromkeys(bench.nodes(), 0)
+        self.boots = {node: threading.Lock() for node in bench.nodes()}
 
     def start(self, name: str, *command: str, node: str | None = None) -> None:
         environment = self.bench.environment()
@@ -48,14 +50,20 @@ class Daemons:
 
     def kill_slurmd(self, node: str, jobs: bool) -> None:
         """The slurmd alone, or with all that runs on that node, as a reset would."""
-        daemon = self.running.pop(f"slurmd.{node}")
-        daemon.kill()
-        daemon.wait()
-        for pid in processes_of(node) if jobs else []:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        daemon = self.running.pop(f"slurmd.{node}", None)
+        if daemon:
+            daemon.kill()
+            daemon.wait()
+        while jobs and (found := processes_of(node)):
+            kill_all(found)
+
+
+def kill_all(pids: list[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 def processes_of(node: str) -> list[int]:
@@ -96,11 +104,18 @@ def power_on(bench: Bench, node: str) -> None:
 
 
 def reboot(daemons: Daemons, node: str) -> None:
+    """A reset in the middle of a boot ends that one: it does not come to start its slurmd."""
     bench = daemons.bench
+    daemons.resets[node] = this = daemons.resets[node] + 1
     daemons.kill_slurmd(node, jobs=True)
-    power_on(bench, node)
-    verify(bench, node)
-    daemons.start_slurmd(node, rebooted=True)
+    with daemons.boots[node]:
+        if daemons.resets[node] != this:
+            return
+        daemons.kill_slurmd(node, jobs=True)
+        power_on(bench, node)
+        verify(bench, node)
+        if daemons.resets[node] == this:
+            daemons.start_slurmd(node, rebooted=True)
 
 
 def restart(daemons: Daemons, node: str) -> None:
@@ -108,7 +123,13 @@ def restart(daemons: Daemons, node: str) -> None:
     daemons.start_slurmd(node, rebooted=False)
 
 
-ORDERS = {"reboot": reboot, "restart": restart}
+def crash(daemons: Daemons, node: str) -> None:
+    """All processes of the node end at once, slurmd's and the jobs', and slurmd is started anew."""
+    daemons.kill_slurmd(node, jobs=True)
+    daemons.start_slurmd(node, rebooted=False)
+
+
+ORDERS = {"reboot": reboot, "restart": restart, "crash": crash}
 
 
 def reap_orphans(daemons: Daemons) -> None:

@@ -1,0 +1,14 @@
+# The fault campaign: what it preloads into pmctl and the tools, and the driver.
+# No _FORTIFY_SOURCE: with it glibc's own inline open() would clash with the one defined here.
+$(BUILD)/tests/pmfault.so: tests/faults/preload.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) -fPIC -shared $(CFLAGS) -U_FORTIFY_SOURCE $(RELRO) -o $@ $< -ldl
+
+FAULTS_ARGS ?=
+
+.PHONY: check-faults run-faults
+check-faults:
+	@./setup build check bench
+	@$(MAKE) --no-print-directory run-faults
+run-faults: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
+	tests/faults/campaign $(FAULTS_ARGS)
