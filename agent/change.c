@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/admission.h"
+#include "agent/observe.h"
 #include "agent/signals.h"
 #include "agent/state.h"
+#include "agent/substate.h"
 #include "agent/tools.h"
 #include "lib/cleanup.h"
 #include "lib/goal.h"
-#include "lib/strv.h"
 
 /* All that a change looks at and carries along. */
 struct change {
@@ -21,16 +23,17 @@ struct change {
 	bool dry_run;
 	int lock_fd;
 	struct pm_journal journal;
-	struct pm_evidence evidence;
-	struct pm_verdict verdict;
+	struct pm_record seen;
+	struct pm_dimms dimms;
 	struct pm_goals pending;
 	struct pm_goal_request request;
+	struct pm_dry_run tried; /* what ipmctl said of the request */
 };
 
 static void change_done(struct change *change)
 {
 	pm_journal_done(&change->journal);
-	pm_evidence_done(&change->evidence);
+	pm_dimms_done(&change->dimms);
 	pm_goals_done(&change->pending);
 	if (change->lock_fd >= 0)
 		close(change->lock_fd);
@@ -38,7 +41,7 @@ static void change_done(struct change *change)
 
 static const char *boot_id(const struct change *change)
 {
-	return change->evidence.kernel.boot_id;
+	return change->seen.kernel.boot_id;
 }
 
 static int step(
@@ -47,19 +50,41 @@ static int step(
 	return pm_state_step(change->agent, &change->journal, state, boot_id(change), text, err);
 }
 
+static int look_afresh(struct change *change, struct pm_err *err)
+{
+	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
+	int rc = pm_tool_evidence(change->config, &evidence, err);
+
+	if (rc)
+		return rc;
+	pm_evidence_decide(&evidence, &change->seen.verdict);
+	change->seen.kernel = evidence.kernel;
+	change->seen.capabilities = evidence.capabilities;
+	change->dimms = evidence.dimms;
+	evidence.dimms = (struct pm_dimms){0};
+	return 0;
+}
+
+/* The platform mode stays as it is until the next boot, the modules' health does not. */
+static int look_at_node(struct change *change, struct pm_err *err)
+{
+	if (pm_observe_record(change->config, &change->seen, NULL))
+		return look_afresh(change, err);
+	return pm_tool_dimms(change->config, &change->dimms, err);
+}
+
 static int look(struct change *change, struct pm_err *err)
 {
 	int rc = pm_state_read_journal(change->config, &change->journal, err);
 
 	if (!rc)
-		rc = pm_tool_evidence(change->config, &change->evidence, err);
+		rc = look_at_node(change, err);
 	if (!rc)
 		rc = pm_tool_goals(change->config, &change->pending, err);
-	if (rc)
-		return rc;
-	pm_evidence_decide(&change->evidence, &change->verdict);
-	pm_goal_request(change->mode, change->config, &change->request);
-	return 0;
+	if (!rc)
+		pm_goal_request(
+			change->mode, change->config, &change->seen.capabilities, &change->request);
+	return rc;
 }
 
 /* Is there a goal, or a change in the journal, that is not ours to replace? */
@@ -84,7 +109,8 @@ static bool is_staged(const struct change *change)
 {
 	return change->pending.n && pm_journal_is_open(&change->journal) &&
 	       pm_mode_platform(change->journal.mode) == change->mode->platform &&
-	       !pm_goal_compare(&change->request, &change->evidence.dimms, &change->pending, NULL);
+	       !pm_goal_compare(&change->request, &change->dimms, &change->pending,
+		       /* limited= */ NULL, NULL);
 }
 
 /* A crash between the goal and the journal left the intent: the goal itself says it is complete. */
@@ -95,16 +121,22 @@ static int confirm_staged(struct change *change, struct pm_err *err)
 	return step(change, PM_JOURNAL_STAGED, "goal found complete after an interruption", err);
 }
 
+static int report_withdrawal(const struct change *change)
+{
+	cleanup_free char *line = pm_tool_delete_line(change->config);
+
+	pm_say(change->agent, "would withdraw the goal %s of this boot: run '%s'",
+		pm_mode_name(change->journal.mode), line ? line : "");
+	return 0;
+}
+
 /* Takes back what an earlier set of this boot has left. */
 static int withdraw(struct change *change, struct pm_err *err)
 {
 	int rc;
 
-	if (change->dry_run) {
-		pm_say(change->agent, "would withdraw the goal %s of this boot",
-			pm_mode_name(change->journal.mode));
-		return 0;
-	}
+	if (change->dry_run)
+		return report_withdrawal(change);
 	rc = change->pending.n ? pm_tool_delete_goal(change->config, err) : 0;
 	if (rc)
 		return pm_err_prefix(
@@ -114,46 +146,45 @@ static int withdraw(struct change *change, struct pm_err *err)
 	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
 }
 
-static int refuse_version(const struct change *change, struct pm_err *err)
+/* Takes what is ours off the regions. Foreign and pinned namespaces veto before anything is done.
+ */
+static int clear_regions(const struct change *change, struct pm_err *err)
 {
-	struct pm_ipmctl_version version;
-	int rc = pm_tool_version(change->config, &version, err);
+	int rc = 0;
 
-	if (rc || !pm_strv_contains(change->config->bad_ipmctl_versions, version.text))
-		return rc;
-	return pm_err_set(err, -EPERM,
-		"ipmctl %s is one of BadIpmctlVersions: it loses goals; install another",
-		version.text);
+	if (change->seen.kernel.n_regions)
+		rc = pm_substate_reach(change->agent, PM_SUBSTATE_EMPTY, change->dry_run, err);
+	return rc || change->dry_run ? rc : pm_admission_empty(change->config, err);
 }
 
-static int refuse_namespaces(const struct change *change, struct pm_err *err)
+/* What would still be in ipmctl's way: namespaces that a dry run leaves, a goal not withdrawn. */
+static bool can_try(const struct change *change)
 {
-	cleanup_with(pm_namespaces_done) struct pm_namespaces found = {0};
-	int rc = pm_tool_namespaces(change->config, &found, err);
-
-	if (rc || !found.n)
-		return rc;
-	return pm_err_set(err, -EPERM,
-		"there are %zu namespaces, the first is %s%s%s%s (%llu bytes); save what is in "
-		"them, then remove them with 'ndctl destroy-namespace -f %s'",
-		found.n, found.list[0].dev, *found.list[0].name ? " named '" : "",
-		found.list[0].name, *found.list[0].name ? "'" : "",
-		(unsigned long long)found.list[0].size_bytes, found.list[0].dev);
+	if (!change->dry_run)
+		return true;
+	return !change->pending.n && !pm_admission_empty(change->config, NULL);
 }
 
-static int admit(const struct change *change, struct pm_err *err)
+static int try_goal(struct change *change, struct pm_err *err)
 {
-	int rc = pm_goal_admit_dimms(&change->evidence.dimms, err);
+	int rc;
 
-	if (!rc)
-		rc = pm_goal_admit_mode(change->mode->mode, &change->evidence.capabilities, err);
-	if (!rc)
-		rc = refuse_version(change, err);
-	if (!rc)
-		rc = refuse_namespaces(change, err);
-	if (!rc)
-		rc = pm_tool_try_goal(change->config, &change->request, err);
+	if (!can_try(change))
+		return 0;
+	rc = pm_tool_try_goal(change->config, &change->request, &change->tried, err);
+	if (!rc && *change->tried.warnings)
+		pm_warn(change->agent, "ipmctl: %s", change->tried.warnings);
 	return rc;
+}
+
+static int admit(struct change *change, struct pm_err *err)
+{
+	int rc = pm_admission_check(
+		change->config, &change->request, &change->seen.capabilities, &change->dimms, err);
+
+	if (!rc)
+		rc = clear_regions(change, err);
+	return rc ? rc : try_goal(change, err);
 }
 
 static int write_goal(struct change *change, struct pm_err *err)
@@ -164,7 +195,8 @@ static int write_goal(struct change *change, struct pm_err *err)
 	if (!rc)
 		rc = pm_tool_goals(change->config, &goals, err);
 	if (!rc)
-		rc = pm_goal_compare(&change->request, &change->evidence.dimms, &goals, err);
+		rc = pm_goal_compare(
+			&change->request, &change->dimms, &goals, change->tried.limited, err);
 	if (!rc)
 		rc = step(change, PM_JOURNAL_STAGED, "goal written and read back", err);
 	return rc;
@@ -178,7 +210,7 @@ static void roll_back(struct change *change, struct pm_err *err)
 
 	if (!rc) {
 		pm_err_set(err, first.code, "%.800s; goal deleted, the mode stays %s", first.text,
-			pm_platform_name(change->verdict.platform));
+			pm_platform_name(change->seen.verdict.platform));
 		rc = step(change, PM_JOURNAL_UNDONE, err->text, &second);
 	} else {
 		pm_err_set(err, first.code, "%.450s; and the goal could not be deleted: %.450s",
@@ -195,8 +227,8 @@ static int stage(struct change *change, struct pm_err *err)
 	int rc;
 
 	pm_signals_hold(&before);
-	rc = pm_journal_begin(
-		&change->journal, change->mode->mode, change->verdict.mode, boot_id(change), err);
+	rc = pm_journal_begin(&change->journal, change->mode->mode, change->seen.verdict.mode,
+		boot_id(change), err);
 	if (!rc)
 		rc = pm_state_write_journal(change->config, &change->journal, err);
 	if (!rc) {
@@ -208,17 +240,33 @@ static int stage(struct change *change, struct pm_err *err)
 	return rc;
 }
 
-static int report_plan(const struct change *change)
+static void report_goal(const struct change *change)
 {
-	const struct pm_goal_request *request = &change->request;
+	cleanup_free char *line = pm_tool_goal_line(change->config, &change->request);
 
 	pm_say(change->agent,
-		"would run '%s create -u B -o nvmxml -goal %s%s%s%s%s' on %zu modules, then "
-		"wait for a reboot",
-		change->config->ipmctl_path, request->words[0], request->n_words > 1 ? " " : "",
-		request->words[1], request->n_words > 2 ? " " : "", request->words[2],
-		change->evidence.dimms.n);
-	return 0;
+		"would run '%s', which destroys the labels of %zu modules at once and, at the next "
+		"reboot, what is on their App Direct regions",
+		line ? line : "", change->dimms.n);
+}
+
+/* The right platform mode, and not other percentages of it than pmem.conf asks for by now. */
+static bool is_there(const struct change *change)
+{
+	return change->seen.verdict.platform == change->mode->platform &&
+	       pm_goal_is_met(&change->request, &change->dimms);
+}
+
+static int reach_substate(const struct change *change, struct pm_err *err)
+{
+	const struct pm_mode_info *mode = change->mode;
+	int rc = 0;
+
+	if (pm_platform_has_regions(mode->platform))
+		rc = pm_substate_reach(change->agent, mode->substate, change->dry_run, err);
+	if (!rc)
+		pm_say(change->agent, "node is in %s already", pm_platform_name(mode->platform));
+	return rc;
 }
 
 /* Clears the way in the journal; *ret_done: nothing is left to do. */
@@ -237,10 +285,9 @@ static int settle(struct change *change, bool *ret_done, struct pm_err *err)
 	}
 	if (pm_journal_is_open(&change->journal))
 		rc = withdraw(change, err);
-	if (!rc && change->verdict.platform == change->mode->platform) {
+	if (!rc && is_there(change)) {
 		*ret_done = true;
-		pm_say(change->agent, "node is in %s already",
-			pm_platform_name(change->verdict.platform));
+		rc = reach_substate(change, err);
 	}
 	return rc;
 }
@@ -257,12 +304,14 @@ static int run(struct change *change, struct pm_err *err)
 	rc = admit(change, err);
 	if (rc)
 		return rc;
-	if (change->dry_run)
-		return report_plan(change);
+	if (change->dry_run) {
+		report_goal(change);
+		return 0;
+	}
 	rc = stage(change, err);
 	if (!rc)
 		pm_say(change->agent, "goal %s is staged on %zu modules, reboot to apply it",
-			change->mode->name, change->evidence.dimms.n);
+			change->mode->name, change->dimms.n);
 	return rc;
 }
 
@@ -279,6 +328,11 @@ int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mod
 	cleanup_free char *allowed = pm_config_mode_names(&agent->config);
 	int rc;
 
+	if (mode->substate == PM_SUBSTATE_FLAT && !agent->config.provision)
+		return pm_err_set(err, -EOPNOTSUPP,
+			"set %s: Provision=no in pmem.conf: pmctl makes no flat memory on this "
+			"node",
+			mode->name);
 	if (!pm_config_allows(&agent->config, mode->mode))
 		return pm_err_set(err, -EPERM, "mode '%s' is not one of this node's Modes=: %s",
 			mode->name, allowed ? allowed : "");

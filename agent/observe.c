@@ -47,8 +47,21 @@ static int ask(const struct pm_config *config, struct pm_record *ret, struct pm_
 		return rc;
 	pm_evidence_decide(&evidence, &record.verdict);
 	record.kernel = evidence.kernel;
+	record.capabilities = evidence.capabilities;
 	*ret = record;
 	return 0;
+}
+
+int pm_observe_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
+{
+	struct pm_record record;
+	int rc = take_record(config, &record, err);
+
+	if (!rc && !root_may_take(config, &record))
+		rc = pm_err_set(err, -ESTALE, "the record does not count now");
+	if (!rc)
+		*ret = record;
+	return rc;
 }
 
 int pm_observe(

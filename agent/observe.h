@@ -18,4 +18,7 @@ struct pm_observation {
 int pm_observe(
 	const struct pm_config *config, bool fresh, struct pm_observation *ret, struct pm_err *err);
 
+/* The record alone, on root's terms. Any error: ask the tools. */
+int pm_observe_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err);
+
 #endif

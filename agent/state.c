@@ -143,6 +143,21 @@ int pm_state_write_record(
 	return path ? pm_record_write(path, record, err) : pm_err_nomem(err);
 }
 
+int pm_state_read_roster(const struct pm_config *config, struct pm_roster *ret, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->state_dir, "modules.json");
+
+	return path ? pm_roster_read(path, ret, err) : pm_err_nomem(err);
+}
+
+int pm_state_write_roster(
+	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err)
+{
+	cleanup_free char *path = path_in(config->state_dir, "modules.json");
+
+	return path ? pm_roster_write(path, dimms, err) : pm_err_nomem(err);
+}
+
 void pm_state_drop_record(const struct pm_config *config)
 {
 	cleanup_free char *path = record_path(config);

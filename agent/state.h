@@ -9,6 +9,7 @@
 #include "lib/os_journal.h"
 #include "lib/pins.h"
 #include "lib/record.h"
+#include "lib/roster.h"
 
 /*
  * Makes both directories if need be, checks that only root can change them, and takes the lock.
@@ -48,6 +49,11 @@ int pm_state_write_pins(
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err);
 int pm_state_write_record(
 	const struct pm_config *config, const struct pm_record *record, struct pm_err *err);
+
+/* The modules that the node is known to have, in StateDir. */
+int pm_state_read_roster(const struct pm_config *config, struct pm_roster *ret, struct pm_err *err);
+int pm_state_write_roster(
+	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err);
 
 /* When the node's mode cannot be read, an old record must not answer for it. */
 void pm_state_drop_record(const struct pm_config *config);

@@ -130,14 +130,20 @@ static int ask_resources(
 static int ask_capabilities(
 	const struct pm_config *config, struct pm_capabilities *ret, struct pm_err *err)
 {
-	return ASK(config, pm_ipmctl_capabilities, ret, err, config->ipmctl_path, "show", "-o",
-		"nvmxml", "-system", "-capabilities");
+	return ASK(config, pm_ipmctl_capabilities, ret, err, config->ipmctl_path, "show", "-u", "B",
+		"-o", "nvmxml", "-system", "-capabilities");
 }
 
-static int ask_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err)
+int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err)
 {
 	return ASK(config, pm_ipmctl_dimms, ret, err, config->ipmctl_path, "show", "-d",
 		PM_DIMM_ATTRIBUTES, "-u", "B", "-o", "nvmxml", "-dimm");
+}
+
+int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_slots, ret, err, config->ipmctl_path, "show", "-a", "-u", "B",
+		"-o", "nvmxml", "-topology");
 }
 
 int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err)
@@ -146,11 +152,13 @@ int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, st
 	int rc = pm_kernel_read(config->fs_root, &evidence.kernel, err);
 
 	if (!rc)
+		rc = pm_state_read_roster(config, &evidence.roster, err);
+	if (!rc)
 		rc = ask_resources(config, &evidence.resources, err);
 	if (!rc)
 		rc = ask_capabilities(config, &evidence.capabilities, err);
 	if (!rc)
-		rc = ask_dimms(config, &evidence.dimms, err);
+		rc = pm_tool_dimms(config, &evidence.dimms, err);
 	if (rc)
 		return rc;
 	*ret = evidence;
@@ -165,8 +173,8 @@ static const char *word(const struct pm_goal_request *request, size_t i)
 }
 
 /* Ends with a status other than 0 by design, so the exit status says nothing. */
-int pm_tool_try_goal(
-	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err)
+int pm_tool_try_goal(const struct pm_config *config, const struct pm_goal_request *request,
+	struct pm_dry_run *ret, struct pm_err *err)
 {
 	const char *const argv[] = {config->ipmctl_path, "create", "-goal", word(request, 0),
 		word(request, 1), word(request, 2), NULL};
@@ -175,11 +183,31 @@ int pm_tool_try_goal(
 	int rc = pm_tool_run(config, argv, &output, err);
 
 	if (!rc)
-		rc = pm_ipmctl_dry_run(output.out, output.out_len, err);
+		rc = pm_ipmctl_dry_run(output.out, output.out_len, ret, err);
 	if (!rc)
 		return 0;
 	line = pm_run_line(argv);
 	return pm_err_prefix(err, "dry run of '%s'", line ? line : argv[0]);
+}
+
+#define CREATE_GOAL(config_, request_)                                                             \
+	(config_)->ipmctl_path, "create", "-u", "B", "-o", "nvmxml", "-goal", word(request_, 0),   \
+		word(request_, 1), word(request_, 2)
+
+#define DELETE_GOAL(config_) (config_)->ipmctl_path, "delete", "-o", "nvmxml", "-goal"
+
+char *pm_tool_goal_line(const struct pm_config *config, const struct pm_goal_request *request)
+{
+	const char *const argv[] = {CREATE_GOAL(config, request), NULL};
+
+	return pm_run_line(argv);
+}
+
+char *pm_tool_delete_line(const struct pm_config *config)
+{
+	const char *const argv[] = {DELETE_GOAL(config), NULL};
+
+	return pm_run_line(argv);
 }
 
 int pm_tool_create_goal(
@@ -187,14 +215,13 @@ int pm_tool_create_goal(
 {
 	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
 
-	return ASK(config, pm_ipmctl_goals, &goals, err, config->ipmctl_path, "create", "-u", "B",
-		"-o", "nvmxml", "-goal", word(request, 0), word(request, 1), word(request, 2));
+	return ASK(config, pm_ipmctl_goals, &goals, err, CREATE_GOAL(config, request));
 }
 
 /* What delete prints is not looked at: on modules without a goal it speaks of an error. */
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err)
 {
-	const char *const argv[] = {config->ipmctl_path, "delete", "-o", "nvmxml", "-goal", NULL};
+	const char *const argv[] = {DELETE_GOAL(config), NULL};
 	const struct pm_run run = {.argv = argv};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_with(pm_goals_done) struct pm_goals left = {0};

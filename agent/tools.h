@@ -36,17 +36,24 @@ int pm_tool_nd_regions(
 	const struct pm_config *config, struct pm_nd_regions *ret, struct pm_err *err);
 int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct pm_err *err);
 
-/* Firmware, modules and kernel; regions stay empty. Release with pm_evidence_done(). */
+int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
+int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err);
+
+/* Firmware, modules, roster and kernel; regions stay empty. Release with pm_evidence_done(). */
 int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);
 
 /* `create -goal` without -f on an empty stdin: 0 when ipmctl offers to go on. */
-int pm_tool_try_goal(
-	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err);
+int pm_tool_try_goal(const struct pm_config *config, const struct pm_goal_request *request,
+	struct pm_dry_run *ret, struct pm_err *err);
 
 /* `create -goal`, which writes. What it printed must be a list of goals; that they are the right
  * ones is for the caller to see by pm_tool_goals(). */
 int pm_tool_create_goal(
 	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err);
+
+/* The command lines of pm_tool_create_goal() and pm_tool_delete_goal(), for people; malloc'ed. */
+char *pm_tool_goal_line(const struct pm_config *config, const struct pm_goal_request *request);
+char *pm_tool_delete_line(const struct pm_config *config);
 
 /* `delete -goal`, and none is left afterwards. */
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err);

@@ -59,6 +59,15 @@ static int refuse_goals(const struct pm_config *config, struct pm_err *err)
 		goals.list[0].dimm);
 }
 
+/* The modules that are there are those that the node has from now on. */
+static int accept_modules(const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_with(pm_dimms_done) struct pm_dimms dimms = {0};
+	int rc = pm_tool_dimms(config, &dimms, err);
+
+	return rc ? rc : pm_state_write_roster(config, &dimms, err);
+}
+
 /* Only a failure is cleared; what is open belongs to verify. */
 static int clear(const struct pm_agent *agent, struct pm_err *err)
 {
@@ -72,6 +81,8 @@ static int clear(const struct pm_agent *agent, struct pm_err *err)
 		rc = pm_state_read_journal(&agent->config, &journal, err);
 	if (!rc)
 		rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	if (!rc)
+		rc = accept_modules(&agent->config, err);
 	if (rc || journal.state != PM_JOURNAL_FAILED)
 		return rc;
 	rc = check_mode(&agent->config, /* fresh= */ true, err);

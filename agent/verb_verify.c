@@ -114,6 +114,18 @@ static int tidy(const struct pm_agent *agent, int status)
 	return PM_EXIT_FAILED;
 }
 
+/* What the node has is learnt from a boot in which nothing is wrong. */
+static void learn_modules(const struct pm_agent *agent, const struct pm_evidence *evidence,
+	const struct pm_verdict *verdict)
+{
+	struct pm_err err;
+
+	if (!verdict->platform || pm_roster_equals(&evidence->roster, &evidence->dimms))
+		return;
+	if (pm_state_write_roster(&agent->config, &evidence->dimms, &err))
+		pm_warn(agent, "%s", err.text);
+}
+
 /* The record is written whatever the journal says: users ask for the mode, not for its history. */
 int pm_verb_verify(struct pm_agent *agent)
 {
@@ -132,8 +144,10 @@ int pm_verb_verify(struct pm_agent *agent)
 	}
 	rc = settle(agent, &evidence, &record.verdict, &settlement, &journal_err);
 	record.kernel = evidence.kernel;
+	record.capabilities = evidence.capabilities;
 	if (pm_state_write_record(&agent->config, &record, &err))
 		return fail(agent, &err);
+	learn_modules(agent, &evidence, &record.verdict);
 	rc = rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
 	return tidy(agent, rc);
 }

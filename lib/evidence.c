@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
+
+#include "lib/partition.h"
 
 #define GIB (1ULL << 30)
 
@@ -78,16 +81,77 @@ static bool has_broken_dimm(const struct pm_evidence *e, struct pm_verdict *ret)
 	return false;
 }
 
+/* What goals have reserved is counted as inaccessible. */
+static uint64_t lost_bytes(const struct pm_evidence *e)
+{
+	uint64_t lost = e->resources.inaccessible_pmem_bytes, reserved = 0;
+
+	for (size_t i = 0; i < e->dimms.n; i++)
+		reserved += e->dimms.list[i].reserved_bytes;
+	return lost - MIN(reserved, lost);
+}
+
 static bool is_out_of_reach(const struct pm_evidence *e, struct pm_verdict *ret)
 {
-	const struct pm_resources *r = &e->resources;
+	uint64_t all = e->resources.physical_pmem_bytes, lost = lost_bytes(e);
 
-	if (r->inaccessible_pmem_bytes <= r->physical_pmem_bytes / 100 * MAX_INACCESSIBLE_PERCENT)
+	if (lost <= all / 100 * MAX_INACCESSIBLE_PERCENT)
 		return false;
 	conclude(ret, PM_PLATFORM_UNKNOWN,
-		"%.1f of %.1f GiB of the persistent memory are inaccessible",
-		in_gib(r->inaccessible_pmem_bytes), in_gib(r->physical_pmem_bytes));
+		"%.1f of %.1f GiB of the persistent memory are inaccessible", in_gib(lost),
+		in_gib(all));
 	return true;
+}
+
+static bool lacks_module(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	const struct pm_module *missing = pm_roster_missing(&e->roster, &e->dimms);
+
+	if (!missing)
+		return false;
+	conclude(ret, PM_PLATFORM_UNKNOWN,
+		"module %s of socket %s, which the node had, is missing; put it back, or if it was "
+		"taken out for good run 'pmctl health --clear', then 'pmctl verify'",
+		missing->id, missing->socket);
+	return true;
+}
+
+static struct pm_partition use_of(const struct pm_dimms *dimms, const char *socket)
+{
+	struct pm_partition sum = {0};
+
+	for (size_t i = 0; i < dimms->n; i++) {
+		if (strcmp(dimms->list[i].socket, socket))
+			continue;
+		sum.memory_bytes += dimms->list[i].memory_bytes;
+		sum.appdirect_bytes += dimms->list[i].appdirect_bytes;
+	}
+	return sum;
+}
+
+/* Each socket must have what the first one has. */
+static bool has_uneven_sockets(const struct pm_evidence *e, struct pm_verdict *ret)
+{
+	struct pm_partition first = {0};
+
+	for (size_t i = 0; i < e->dimms.n; i++) {
+		const char *socket = e->dimms.list[i].socket;
+		struct pm_partition use = use_of(&e->dimms, socket);
+
+		if (!i)
+			first = use;
+		if (!first.memory_bytes == !use.memory_bytes &&
+			!first.appdirect_bytes == !use.appdirect_bytes)
+			continue;
+		conclude(ret, PM_PLATFORM_UNKNOWN,
+			"the sockets are in different modes: socket %s has %.1f GiB as main memory "
+			"and %.1f GiB App Direct, socket %s has %.1f and %.1f GiB",
+			e->dimms.list[0].socket, in_gib(first.memory_bytes),
+			in_gib(first.appdirect_bytes), socket, in_gib(use.memory_bytes),
+			in_gib(use.appdirect_bytes));
+		return true;
+	}
+	return false;
 }
 
 /* "Pending" is a healthy region whose modules have a new goal. */
@@ -174,7 +238,8 @@ static void decide(const struct pm_evidence *e, struct pm_verdict *ret)
 
 	if (!as_main && !as_appdirect)
 		conclude(ret, PM_PLATFORM_UNKNOWN, "the persistent memory is not configured");
-	else if (has_broken_dimm(e, ret) || is_out_of_reach(e, ret) || has_ill_region(e, ret))
+	else if (lacks_module(e, ret) || has_broken_dimm(e, ret) || has_uneven_sockets(e, ret) ||
+		 is_out_of_reach(e, ret) || has_ill_region(e, ret))
 		return;
 	else if (two_level && as_main && as_appdirect)
 		decide_mixed(e, ret);
@@ -209,4 +274,5 @@ void pm_evidence_done(struct pm_evidence *evidence)
 {
 	pm_dimms_done(&evidence->dimms);
 	pm_regions_done(&evidence->regions);
+	pm_roster_done(&evidence->roster);
 }

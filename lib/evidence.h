@@ -5,18 +5,21 @@
 /*
  * Which platform mode is the node in? Decided only from what firmware and kernel show after boot,
  * never from a goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it
- * is App Direct. App Direct: 1LM and the other way round. Mixed: 2LM and both. Everything else, and
- * every contradiction between ipmctl and the kernel, is unknown, with a sentence why.
+ * is App Direct. App Direct: 1LM and the other way round. Mixed: 2LM and both. Everything else,
+ * every contradiction between ipmctl and the kernel, sockets that are not alike and a module that
+ * has gone are unknown, with a sentence why.
  */
 #include "lib/ipmctl.h"
 #include "lib/kernel.h"
 #include "lib/modes.h"
+#include "lib/roster.h"
 
 struct pm_evidence {
 	struct pm_resources resources;
 	struct pm_capabilities capabilities;
 	struct pm_dimms dimms;
 	struct pm_regions regions; /* may be left empty: then it is not looked at */
+	struct pm_roster roster;   /* may be left empty */
 	struct pm_kernel kernel;
 };
 

@@ -26,24 +26,20 @@ static unsigned memory_percent(enum pm_platform platform, const struct pm_config
 }
 
 void pm_goal_request(const struct pm_mode_info *mode, const struct pm_config *config,
-	struct pm_goal_request *ret)
+	const struct pm_capabilities *capabilities, struct pm_goal_request *ret)
 {
 	*ret = (struct pm_goal_request){
 		.platform = mode->platform,
-		.memory_percent = memory_percent(mode->platform, config),
-		.reserved_percent = config->reserved_percent,
+		.shares = {.memory_percent = memory_percent(mode->platform, config),
+			.reserved_percent = config->reserved_percent,
+			.alignment_bytes = capabilities->alignment_bytes},
 	};
-	if (ret->memory_percent)
-		add_word(ret, "MemoryMode=%u", ret->memory_percent);
+	if (ret->shares.memory_percent)
+		add_word(ret, "MemoryMode=%u", ret->shares.memory_percent);
 	if (pm_platform_has_regions(mode->platform))
 		add_word(ret, "PersistentMemoryType=%s", config->appdirect_type);
-	if (ret->reserved_percent)
-		add_word(ret, "Reserved=%u", ret->reserved_percent);
-}
-
-bool pm_dimm_is_manageable(const struct pm_dimm *dimm)
-{
-	return !strcmp(dimm->manageability, "Manageable");
+	if (ret->shares.reserved_percent)
+		add_word(ret, "Reserved=%u", ret->shares.reserved_percent);
 }
 
 static const struct pm_goal *find_goal(
@@ -58,36 +54,44 @@ static const struct pm_goal *find_goal(
 	return found;
 }
 
-static bool is_near(uint64_t goal, uint64_t wanted, uint64_t slack)
+static bool is_limited(const char *limited, const char *socket)
 {
-	return wanted ? goal && goal + slack >= wanted && goal <= wanted + slack : !goal;
+	return limited && strstr(limited, socket);
 }
 
-static int compare_one(const struct pm_goal_request *request, const struct pm_dimm *dimm,
-	const struct pm_goals *goals, struct pm_err *err)
+static bool is_size(uint64_t goal, uint64_t expected, bool may_be_less)
 {
+	return goal == expected || (may_be_less && goal && goal < expected);
+}
+
+static int compare_one(const struct pm_goal_request *request, const struct pm_dimms *dimms,
+	const struct pm_dimm *dimm, const struct pm_goals *goals, const char *limited,
+	struct pm_err *err)
+{
+	struct pm_partition wanted = pm_partition_of(&request->shares, dimms, dimm);
+	bool less = is_limited(limited, dimm->socket);
 	size_t n;
 	const struct pm_goal *goal = find_goal(goals, dimm->id, &n);
-	uint64_t percent = dimm->capacity_bytes / 100, slack = 10 * percent + GIB;
-	unsigned rest = 100 - request->memory_percent - request->reserved_percent;
-	uint64_t memory, appdirect;
+	uint64_t appdirect;
 
 	if (n != 1)
 		return pm_err_set(err, -ENODATA, "module %s has %zu goals", dimm->id, n);
-	memory = goal->memory_bytes;
 	appdirect = goal->appdirect1_bytes + goal->appdirect2_bytes;
-	if (is_near(memory, percent * request->memory_percent, slack) &&
-		is_near(appdirect, percent * rest, slack) && !strcmp(goal->socket, dimm->socket))
+	if (is_size(goal->memory_bytes, wanted.memory_bytes, less) &&
+		is_size(appdirect, wanted.appdirect_bytes, less) &&
+		!strcmp(goal->socket, dimm->socket))
 		return 0;
 	return pm_err_set(err, -ENODATA,
-		"module %s of %llu bytes on socket %s has a goal of %llu bytes memory and %llu "
-		"bytes App Direct on socket %s",
-		dimm->id, (unsigned long long)dimm->capacity_bytes, dimm->socket,
-		(unsigned long long)memory, (unsigned long long)appdirect, goal->socket);
+		"module %s on socket %s has a goal of %llu bytes memory and %llu bytes App Direct "
+		"on socket %s, not of %llu and %llu",
+		dimm->id, dimm->socket, (unsigned long long)goal->memory_bytes,
+		(unsigned long long)appdirect, goal->socket,
+		(unsigned long long)wanted.memory_bytes,
+		(unsigned long long)wanted.appdirect_bytes);
 }
 
 int pm_goal_compare(const struct pm_goal_request *request, const struct pm_dimms *dimms,
-	const struct pm_goals *goals, struct pm_err *err)
+	const struct pm_goals *goals, const char *limited, struct pm_err *err)
 {
 	size_t n = 0;
 
@@ -97,7 +101,7 @@ int pm_goal_compare(const struct pm_goal_request *request, const struct pm_dimms
 		if (!pm_dimm_is_manageable(&dimms->list[i]))
 			continue;
 		n++;
-		rc = compare_one(request, &dimms->list[i], goals, err);
+		rc = compare_one(request, dimms, &dimms->list[i], goals, limited, err);
 		if (rc)
 			return rc;
 	}
@@ -106,51 +110,26 @@ int pm_goal_compare(const struct pm_goal_request *request, const struct pm_dimms
 	return 0;
 }
 
-static int refuse(const struct pm_dimm *dimm, const char *what, const char *state, const char *cure,
-	struct pm_err *err)
+static bool is_known(const struct pm_dimms *dimms)
 {
-	return pm_err_set(err, -EPERM, "module %s has %s '%s'; %s", dimm->id, what, state, cure);
+	for (size_t i = 0; i < dimms->n; i++)
+		if (dimms->list[i].memory_bytes || dimms->list[i].appdirect_bytes)
+			return true;
+	return false;
 }
 
-static int admit_dimm(const struct pm_dimm *dimm, struct pm_err *err)
+bool pm_goal_is_met(const struct pm_goal_request *request, const struct pm_dimms *dimms)
 {
-	if (!pm_dimm_is_manageable(dimm))
-		return refuse(dimm, "ManageabilityState", dimm->manageability,
-			"replace it or update its firmware", err);
-	if (strcmp(dimm->health, "Healthy"))
-		return refuse(dimm, "HealthState", dimm->health,
-			"see 'ipmctl show -a -dimm', it may have to be replaced", err);
-	if (strcmp(dimm->lock, "Disabled"))
-		return refuse(dimm, "LockState", dimm->lock,
-			"disable its security in the firmware setup or with 'ndctl "
-			"remove-passphrase'",
-			err);
-	if (strcmp(dimm->population_violation, "No"))
-		return refuse(dimm, "PopulationViolation", dimm->population_violation,
-			"put the modules into slots that the platform supports", err);
-	return 0;
-}
+	if (!is_known(dimms))
+		return true;
+	for (size_t i = 0; i < dimms->n; i++) {
+		const struct pm_dimm *dimm = &dimms->list[i];
+		struct pm_partition wanted = pm_partition_of(&request->shares, dimms, dimm);
 
-int pm_goal_admit_dimms(const struct pm_dimms *dimms, struct pm_err *err)
-{
-	int rc = 0;
-
-	if (!dimms->n)
-		return pm_err_set(err, -EPERM, "there are no persistent memory modules");
-	for (size_t i = 0; !rc && i < dimms->n; i++)
-		rc = admit_dimm(&dimms->list[i], err);
-	return rc;
-}
-
-int pm_goal_admit_mode(
-	enum pm_mode mode, const struct pm_capabilities *capabilities, struct pm_err *err)
-{
-	const char *needed = pm_platform_has_volatile(pm_mode_platform(mode)) ? "2LM" : "1LM";
-
-	if (strstr(capabilities->allowed_volatile_mode, needed))
-		return 0;
-	return pm_err_set(err, -EPERM,
-		"AllowedVolatileMode is '%s' and lacks %s; change the volatile memory mode in the "
-		"firmware setup",
-		capabilities->allowed_volatile_mode, needed);
+		if (pm_dimm_is_manageable(dimm) &&
+			(!is_size(dimm->memory_bytes, wanted.memory_bytes, true) ||
+				!is_size(dimm->appdirect_bytes, wanted.appdirect_bytes, true)))
+			return false;
+	}
+	return true;
 }

@@ -52,6 +52,13 @@ struct items {
 		.size = sizeof(((struct struct_ *)0)->member_)                                     \
 	}
 
+#define SIZE_IF_KNOWN(struct_, member_, element_)                                                  \
+	{                                                                                          \
+		.element = element_, .parse = parse_size_if_known,                                 \
+		.offset = offsetof(struct struct_, member_), .size = sizeof(uint64_t),             \
+		.optional = true                                                                   \
+	}
+
 #define COUNT(array_) (sizeof(array_) / sizeof((array_)[0]))
 
 static void free_doc(xmlDoc **doc)
@@ -102,6 +109,14 @@ static int parse_size(const char *text, void *to, size_t size)
 static int parse_size_or_dash(const char *text, void *to, size_t size)
 {
 	return strcmp(text, "-") ? parse_size(text, to, size) : 0;
+}
+
+/* Of a module that does not answer ipmctl prints words. */
+static int parse_size_if_known(const char *text, void *to, size_t size)
+{
+	if (!strcmp(text, "Unknown") || !strcmp(text, "N/A"))
+		return 0;
+	return parse_size(text, to, size);
 }
 
 /* The element's text without the white space around it; malloc'ed. */
@@ -314,6 +329,9 @@ static const struct field dimm_fields[] = {
 	FIELD(pm_dimm, manageability, "ManageabilityState", parse_string),
 	FIELD(pm_dimm, population_violation, "PopulationViolation", parse_string),
 	FIELD(pm_dimm, config_status, "ConfigurationStatus", parse_string),
+	SIZE_IF_KNOWN(pm_dimm, memory_bytes, "MemoryCapacity"),
+	SIZE_IF_KNOWN(pm_dimm, appdirect_bytes, "AppDirectCapacity"),
+	SIZE_IF_KNOWN(pm_dimm, reserved_bytes, "ReservedCapacity"),
 };
 
 static const struct form dimm_form = {
@@ -340,11 +358,7 @@ static const struct field goal_fields[] = {
 	FIELD(pm_goal, socket, "SocketID", parse_id),
 	FIELD(pm_goal, memory_bytes, "MemorySize", parse_size),
 	FIELD(pm_goal, appdirect1_bytes, "AppDirect1Size", parse_size),
-	{.element = "AppDirect2Size",
-		.parse = parse_size,
-		.offset = offsetof(struct pm_goal, appdirect2_bytes),
-		.size = sizeof(uint64_t),
-		.optional = true},
+	SIZE_IF_KNOWN(pm_goal, appdirect2_bytes, "AppDirect2Size"),
 };
 
 static const struct form goal_form = {
@@ -397,6 +411,7 @@ void pm_regions_done(struct pm_regions *regions)
 }
 
 static const struct field capability_fields[] = {
+	FIELD(pm_capabilities, alignment_bytes, "Alignment", parse_size),
 	FIELD(pm_capabilities, allowed_volatile_mode, "AllowedVolatileMode", parse_string),
 	FIELD(pm_capabilities, current_volatile_mode, "CurrentVolatileMode", parse_string),
 };
@@ -420,6 +435,32 @@ int pm_ipmctl_capabilities(
 	return rc;
 }
 
+static const struct field slot_fields[] = {
+	FIELD(pm_slot, dimm, "DimmID", parse_string),
+	FIELD(pm_slot, socket, "SocketID", parse_id),
+	FIELD(pm_slot, type, "MemoryType", parse_string),
+	FIELD(pm_slot, capacity_bytes, "Capacity", parse_size),
+};
+
+static const struct form slot_form = {
+	.root = "DimmTopologyList",
+	.item = "Dimm",
+	.item_size = sizeof(struct pm_slot),
+	.fields = slot_fields,
+	.n_fields = COUNT(slot_fields),
+};
+
+int pm_ipmctl_slots(const char *text, size_t length, struct pm_slots *ret, struct pm_err *err)
+{
+	return read_list(text, length, &slot_form, &ret->list, &ret->n, err);
+}
+
+void pm_slots_done(struct pm_slots *slots)
+{
+	free(slots->list);
+	*slots = (struct pm_slots){0};
+}
+
 int pm_ipmctl_version(
 	const char *text, size_t length, struct pm_ipmctl_version *ret, struct pm_err *err)
 {
@@ -437,14 +478,68 @@ int pm_ipmctl_version(
 	return 0;
 }
 
-int pm_ipmctl_dry_run(const char *text, size_t length, struct pm_err *err)
+static void append(char *to, size_t size, const char *separator, const char *text, size_t length)
+{
+	size_t used = strlen(to);
+
+	snprintf(to + used, size - used, "%s%.*s", used ? separator : "", (int)length, text);
+}
+
+static bool starts_with(const char *line, size_t length, const char *prefix)
+{
+	return length >= strlen(prefix) && !strncmp(line, prefix, strlen(prefix));
+}
+
+/* Neither a part of the table, nor its head, nor the question. */
+static bool is_warning(const char *line, size_t length)
+{
+	return length && !memchr(line, '|', length) && line[0] != '=' &&
+	       !starts_with(line, length, "The following configuration") &&
+	       !starts_with(line, length, "Do you want to continue");
+}
+
+/* "Socket 0x0000: Error 127 - The amount of mapped memory was limited based on the SKU ..." */
+static void note_limit(const char *line, size_t length, struct pm_dry_run *ret)
+{
+	static const char socket[] = "Socket ", limit[] = ": Error 127";
+	const char *colon = memchr(line, ':', length);
+
+	if (!colon || !starts_with(line, length, socket) ||
+		!starts_with(colon, length - (size_t)(colon - line), limit))
+		return;
+	line += strlen(socket);
+	append(ret->limited, sizeof(ret->limited), " ", line, (size_t)(colon - line));
+}
+
+static void read_warnings(const char *text, size_t length, struct pm_dry_run *ret)
+{
+	const char *end = text + length;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *stop = newline ? newline : end;
+
+		while (text < stop && isspace((unsigned char)*text))
+			text++;
+		if (is_warning(text, (size_t)(stop - text))) {
+			append(ret->warnings, sizeof(ret->warnings), "; ", text,
+				(size_t)(stop - text));
+			note_limit(text, (size_t)(stop - text), ret);
+		}
+		text = stop + 1;
+	}
+}
+
+int pm_ipmctl_dry_run(const char *text, size_t length, struct pm_dry_run *ret, struct pm_err *err)
 {
 	static const char end[] = "Do you want to continue? [y/n] Error: Invalid data input.";
 	const struct answer answer = {text, length};
 
 	while (length && isspace((unsigned char)text[length - 1]))
 		length--;
-	if (length >= strlen(end) && !memcmp(text + length - strlen(end), end, strlen(end)))
-		return 0;
-	return misread(&answer, -EREMOTEIO, err, "ipmctl does not offer the goal");
+	if (length < strlen(end) || memcmp(text + length - strlen(end), end, strlen(end)))
+		return misread(&answer, -EREMOTEIO, err, "ipmctl does not offer the goal");
+	*ret = (struct pm_dry_run){0};
+	read_warnings(text, length, ret);
+	return 0;
 }

@@ -32,7 +32,7 @@ int pm_ipmctl_resources(
 /* show -d PM_DIMM_ATTRIBUTES -dimm */
 #define PM_DIMM_ATTRIBUTES                                                                         \
 	"SocketID,Capacity,HealthState,LockState,ManageabilityState,PopulationViolation,"          \
-	"ConfigurationStatus"
+	"ConfigurationStatus,MemoryCapacity,AppDirectCapacity,ReservedCapacity"
 
 struct pm_dimm {
 	char id[PM_DIMM_ID_MAX];     /* "0x0011" */
@@ -43,6 +43,9 @@ struct pm_dimm {
 	char manageability[32];	      /* "Manageable" */
 	char population_violation[8]; /* "No" */
 	char config_status[64];	      /* "Valid", "Not configured", "Failed - Reverted", ... */
+	/* How it is used since this boot; 0 when not printed. What a goal reserves is counted as
+	 * inaccessible by -memoryresources. */
+	uint64_t memory_bytes, appdirect_bytes, reserved_bytes;
 };
 
 struct pm_dimms {
@@ -90,12 +93,29 @@ void pm_regions_done(struct pm_regions *regions);
 
 /* show -system -capabilities */
 struct pm_capabilities {
+	uint64_t alignment_bytes;	/* of App Direct: 1 GiB, on early firmware 32 GiB */
 	char allowed_volatile_mode[48]; /* "1LM or 2LM" */
 	char current_volatile_mode[16]; /* "1LM", "2LM" */
 };
 
 int pm_ipmctl_capabilities(
 	const char *text, size_t length, struct pm_capabilities *ret, struct pm_err *err);
+
+/* show -a -topology: every slot that has a module, of DRAM or of persistent memory */
+struct pm_slot {
+	char dimm[PM_DIMM_ID_MAX];   /* "0x0011", of DRAM "N/A" */
+	char socket[PM_DIMM_ID_MAX]; /* "0x0000" */
+	char type[48];		     /* "DDR4", "Logical Non-Volatile Device" */
+	uint64_t capacity_bytes;
+};
+
+struct pm_slots {
+	struct pm_slot *list;
+	size_t n;
+};
+
+int pm_ipmctl_slots(const char *text, size_t length, struct pm_slots *ret, struct pm_err *err);
+void pm_slots_done(struct pm_slots *slots);
 
 /* version: digits and dots only, "03.00.00.0468" of "... Version 03.00.00.0468-1" */
 struct pm_ipmctl_version {
@@ -109,6 +129,11 @@ int pm_ipmctl_version(
  * The text of `create -goal` without -f on an empty stdin: 0 when it ends in the question whether
  * to go on, which is how a goal that would be accepted looks. Else -EREMOTEIO with what it says.
  */
-int pm_ipmctl_dry_run(const char *text, size_t length, struct pm_err *err);
+struct pm_dry_run {
+	char warnings[512]; /* lines that are neither the table nor the question, "; " between */
+	char limited[128];  /* "0x0000 0x0001": sockets whose CPU cannot map all, "Error 127" */
+};
+
+int pm_ipmctl_dry_run(const char *text, size_t length, struct pm_dry_run *ret, struct pm_err *err);
 
 #endif

@@ -41,6 +41,7 @@ static uint64_t get_number(const struct pm_kernel *kernel, const struct number *
 int pm_record_write(const char *path, const struct pm_record *record, struct pm_err *err)
 {
 	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	const struct pm_capabilities *caps = &record->capabilities;
 	cleanup_free char *text = NULL;
 	char now[32];
 
@@ -52,6 +53,9 @@ int pm_record_write(const char *path, const struct pm_record *record, struct pm_
 	pm_json_add_string(root, "boot_id", record->kernel.boot_id);
 	for (size_t i = 0; i < N_NUMBERS; i++)
 		pm_json_add_u64(root, numbers[i].key, get_number(&record->kernel, &numbers[i]));
+	pm_json_add_string(root, "allowed_volatile_mode", caps->allowed_volatile_mode);
+	pm_json_add_string(root, "current_volatile_mode", caps->current_volatile_mode);
+	pm_json_add_u64(root, "alignment_bytes", caps->alignment_bytes);
 	text = pm_json_format(root);
 	if (!text)
 		return pm_err_nomem(err);
@@ -68,6 +72,15 @@ static bool copy_string(const json_object *root, const char *key, char *to, size
 	return true;
 }
 
+static bool read_capabilities(const json_object *root, struct pm_capabilities *caps)
+{
+	return copy_string(root, "allowed_volatile_mode", caps->allowed_volatile_mode,
+		       sizeof(caps->allowed_volatile_mode)) &&
+	       copy_string(root, "current_volatile_mode", caps->current_volatile_mode,
+		       sizeof(caps->current_volatile_mode)) &&
+	       !pm_json_u64(root, "alignment_bytes", &caps->alignment_bytes);
+}
+
 static bool read_object(const json_object *root, struct pm_record *record)
 {
 	const char *name = pm_json_string(root, "platform");
@@ -82,7 +95,8 @@ static bool read_object(const json_object *root, struct pm_record *record)
 		if (pm_json_u64(root, numbers[i].key,
 			    (uint64_t *)((char *)&record->kernel + numbers[i].offset)))
 			return false;
-	return copy_string(root, "why", record->verdict.why, sizeof(record->verdict.why)) &&
+	return read_capabilities(root, &record->capabilities) &&
+	       copy_string(root, "why", record->verdict.why, sizeof(record->verdict.why)) &&
 	       copy_string(root, "time", record->time, sizeof(record->time)) &&
 	       copy_string(root, "boot_id", record->kernel.boot_id, sizeof(record->kernel.boot_id));
 }

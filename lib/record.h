@@ -13,7 +13,8 @@
 struct pm_record {
 	struct pm_verdict verdict; /* the file holds no mode: that changes without a reboot */
 	struct pm_kernel kernel;
-	char time[32]; /* when it was written, UTC */
+	struct pm_capabilities capabilities; /* the firmware tells the same until the next boot */
+	char time[32];			     /* when it was written, UTC */
 };
 
 /* Fills in the time and replaces the file, mode 0644. */

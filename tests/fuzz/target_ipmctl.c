@@ -77,8 +77,32 @@ static int version(const char *text, size_t length, struct pm_err *err)
 	return rc;
 }
 
+static int dry_run(const char *text, size_t length, struct pm_err *err)
+{
+	struct pm_dry_run found = {0};
+	int rc = pm_ipmctl_dry_run(text, length, &found, err);
+
+	CHECK_FITS(found.warnings);
+	CHECK_FITS(found.limited);
+	return rc;
+}
+
+static int slots(const char *text, size_t length, struct pm_err *err)
+{
+	cleanup_with(pm_slots_done) struct pm_slots found = {0};
+	int rc = pm_ipmctl_slots(text, length, &found, err);
+
+	CHECK(rc ? !found.n && !found.list : found.n);
+	for (size_t i = 0; i < found.n; i++) {
+		CHECK_FITS(found.list[i].dimm);
+		CHECK_FITS(found.list[i].socket);
+		CHECK_FITS(found.list[i].type);
+	}
+	return rc;
+}
+
 static reader *const readers[] = {
-	resources, dimms, goals, regions, capabilities, version, pm_ipmctl_dry_run};
+	resources, dimms, goals, regions, capabilities, version, dry_run, slots};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -53,7 +53,7 @@ unhook() {
 
 # configure [LINE]... : the node's pmem.conf, with these lines at its end
 configure() {
-	printf '%s\n' "IpmctlPath=$node/ipmctl NdctlPath=$node/ndctl" "RebootCommand=$node/reset" \
+	printf '%s\n' "IpmctlPath=$node/ipmctl NdctlPath=$node/ndctl DaxctlPath=$node/ndctl Provision=no" "RebootCommand=$node/reset" \
 		"StateDir=$node/state" "RunDir=$node/run" "FsRoot=$node/machine/root" "$@" >"$node/pmem.conf"
 	chmod 644 "$node/pmem.conf"
 }
@@ -160,7 +160,7 @@ journal_state() {
 
 @test "a dry run says what it would do and does nothing" {
 	run -0 pmctl set --dry-run memory
-	assert_output --partial "would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100' on 4 modules"
+	assert_output "would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100', which destroys the labels of 4 modules at once and, at the next reboot, what is on their App Direct regions"
 	assert_no_goal
 	[ ! -e "$node/state/journal.json" ]
 	configure "BadIpmctlVersions=03.00.00.0468"
@@ -295,7 +295,7 @@ journal_state() {
 }
 
 @test "a platform without 2LM is refused before ipmctl is asked" {
-	hook "show -o nvmxml -system" "cat '$PWD/tests/fixtures/ipmctl/hand-made/capabilities-1lm.xml'"
+	hook "show -u B -o nvmxml -system" "cat '$PWD/tests/fixtures/ipmctl/hand-made/capabilities-1lm.xml'"
 	run -1 pmctl set memory
 	assert_output --partial "AllowedVolatileMode is '1LM' and lacks 2LM"
 	assert_no_goal

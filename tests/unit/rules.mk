@@ -5,7 +5,7 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)
 
 .SECONDARY: $(UNIT_TESTS:%=%.o)
--include $(UNIT_TESTS:%=%.d)
+-include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "lib/evidence.h"
 #include "tests/unit/recorded.h"
 #include "tests/unit/tap.h"
@@ -60,6 +62,28 @@ static void without_regions(struct pm_evidence *e)
 static void ill_module(struct pm_evidence *e)
 {
 	strcpy(e->dimms.list[3].config_status, "Failed - Broken interleave");
+}
+
+static void uneven_sockets(struct pm_evidence *e)
+{
+	for (size_t i = 0; i < e->dimms.n; i++)
+		e->dimms.list[i].memory_bytes = strcmp(e->dimms.list[i].socket, "0x0000") ? 0 : GIB;
+}
+
+static void third_reserved(struct pm_evidence *e)
+{
+	e->resources.inaccessible_pmem_bytes = e->resources.physical_pmem_bytes / 3;
+	for (size_t i = 0; i < e->dimms.n; i++)
+		e->dimms.list[i].reserved_bytes = e->resources.inaccessible_pmem_bytes / e->dimms.n;
+}
+
+static void lost_module(struct pm_evidence *e)
+{
+	static struct pm_module gone = {.id = "0x0321", .socket = "0x0000"};
+
+	e->roster.list = malloc(sizeof(gone));
+	e->roster.list[0] = gone;
+	e->roster.n = 1;
 }
 
 static void one_level(struct pm_evidence *e)
@@ -130,6 +154,12 @@ static const struct {
 	{"memory", unknown_level, PM_PLATFORM_UNKNOWN, "volatile mode Unknown", false, "no level"},
 	{"memory", half_lost, PM_PLATFORM_UNKNOWN, "of 2022.8 GiB of the persistent memory are",
 		false, "half of it inaccessible"},
+	{"memory", third_reserved, PM_PLATFORM_MEMORY, "2LM", false, "a third is reserved"},
+	{"memory", lost_module, PM_PLATFORM_UNKNOWN,
+		"module 0x0321 of socket 0x0000, which the node had, is missing", false,
+		"a module has gone"},
+	{"memory", uneven_sockets, PM_PLATFORM_UNKNOWN, "the sockets are in different modes", false,
+		"one socket in Memory Mode"},
 	{"memory", ill_module, PM_PLATFORM_UNKNOWN, "module 0x0111 has ConfigurationStatus", false,
 		"a module is broken"},
 	{"appdirect", two_level, PM_PLATFORM_UNKNOWN, "volatile mode 2LM", false,

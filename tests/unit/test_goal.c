@@ -5,13 +5,15 @@
 #include "tests/unit/recorded.h"
 #include "tests/unit/tap.h"
 
+static const struct pm_capabilities capabilities = {.alignment_bytes = 1ULL << 30};
+
 static struct pm_goal_request request_of(enum pm_mode mode)
 {
 	const struct pm_config config = {
 		.appdirect_type = (char *)"AppDirect", .mixed_percent = 50};
 	struct pm_goal_request request;
 
-	pm_goal_request(pm_mode_info(mode), &config, &request);
+	pm_goal_request(pm_mode_info(mode), &config, &capabilities, &request);
 	return request;
 }
 
@@ -40,7 +42,7 @@ static void test_request(void)
 		struct pm_goal_request request;
 		size_t n = 0;
 
-		pm_goal_request(pm_mode_info(row->mode), &config, &request);
+		pm_goal_request(pm_mode_info(row->mode), &config, &capabilities, &request);
 		for (; row->words[n]; n++)
 			is_text(request.words[n], row->words[n], pm_mode_name(row->mode));
 		is_number((long long)request.n_words, (long long)n, "and no more words");
@@ -56,7 +58,7 @@ static const struct {
 	{"memory-goal-pending/goal.xml", PM_MODE_MEMORY, 0, ""},
 	{"appdirect-goal-pending/goal.xml", PM_MODE_APPDIRECT, 0, ""},
 	{"hand-made/goal-without-second.xml", PM_MODE_MEMORY, 0, ""},
-	{"memory-goal-pending/goal.xml", PM_MODE_APPDIRECT, -ENODATA, "module 0x0001 of"},
+	{"memory-goal-pending/goal.xml", PM_MODE_APPDIRECT, -ENODATA, "module 0x0001 on socket"},
 	{"appdirect-goal-pending/goal.xml", PM_MODE_MEMORY, -ENODATA,
 		"135291469824 bytes App Direct"},
 	{"create-mixed.xml", PM_MODE_MEMORY, -ENODATA, "module 0x0001"},
@@ -83,7 +85,7 @@ static void test_compare(void)
 		int rc;
 
 		recorded_goals(row->file, &goals);
-		rc = pm_goal_compare(&request, &dimms, &goals, &err);
+		rc = pm_goal_compare(&request, &dimms, &goals, NULL, &err);
 		is_number(rc, row->rc, row->file);
 		has_text(err.text, row->error, "what differs");
 		pm_goals_done(&goals);
@@ -93,69 +95,98 @@ static void test_compare(void)
 
 static void test_compare_edges(void)
 {
+	const struct pm_goal_request request = request_of(PM_MODE_MEMORY);
 	struct pm_dimms dimms;
 	struct pm_goals goals;
-	const struct pm_goal_request request = request_of(PM_MODE_MEMORY);
-	const uint64_t slack = 135744454656 / 100 * 10 + (1ULL << 30);
 
 	recorded_dimms("appdirect/dimm.xml", &dimms);
 	recorded_goals("memory-goal-pending/goal.xml", &goals);
-	goals.list[4].memory_bytes = 135744454656 / 100 * 100 - slack;
-	is_number(pm_goal_compare(&request, &dimms, &goals, NULL), 0, "as small as allowed");
-	goals.list[4].memory_bytes--;
-	is_number(pm_goal_compare(&request, &dimms, &goals, NULL), -ENODATA, "too small");
+	goals.list[4].memory_bytes -= 1ULL << 30;
+	is_number(pm_goal_compare(&request, &dimms, &goals, NULL, NULL), -ENODATA, "too small");
+	is_number(pm_goal_compare(&request, &dimms, &goals, " 0x0001", NULL), -ENODATA,
+		"another socket's CPU is limited");
+	is_number(pm_goal_compare(&request, &dimms, &goals, " 0x0001 0x0000", NULL), 0,
+		"its CPU is limited");
+	goals.list[4].memory_bytes = 0;
+	is_number(pm_goal_compare(&request, &dimms, &goals, " 0x0000", NULL), -ENODATA,
+		"no CPU is limited to nothing");
+	goals.list[4].memory_bytes = 136365211648;
+	is_number(
+		pm_goal_compare(&request, &dimms, &goals, " 0x0000", NULL), -ENODATA, "too large");
 	goals.list[4].memory_bytes = 135291469824;
 	strcpy(goals.list[4].socket, "0x0001");
-	is_number(pm_goal_compare(&request, &dimms, &goals, NULL), -ENODATA, "other socket");
+	is_number(pm_goal_compare(&request, &dimms, &goals, NULL, NULL), -ENODATA, "other socket");
 	strcpy(goals.list[4].socket, "0x0000");
 	strcpy(dimms.list[4].manageability, "Unmanageable");
-	is_number(pm_goal_compare(&request, &dimms, &goals, NULL), -ENODATA,
+	is_number(pm_goal_compare(&request, &dimms, &goals, NULL, NULL), -ENODATA,
 		"a goal for a module that should have none");
 	goals.list[4] = goals.list[--goals.n];
-	is_number(pm_goal_compare(&request, &dimms, &goals, NULL), 0,
+	is_number(pm_goal_compare(&request, &dimms, &goals, NULL, NULL), 0,
 		"an unmanageable module needs no goal");
 	pm_goals_done(&goals);
 	dimms.n = 0;
-	is_number(pm_goal_compare(&request, &dimms, &goals, NULL), -ENODATA, "no modules");
+	is_number(pm_goal_compare(&request, &dimms, &goals, NULL, NULL), -ENODATA, "no modules");
 	pm_dimms_done(&dimms);
 }
 
-static void test_admit_dimms(void)
+static void test_limited(void)
+{
+	const struct pm_goal_request request = request_of(PM_MODE_MIXED);
+	struct pm_dimms dimms;
+	struct pm_goals goals;
+
+	recorded_dimms("dimm-memory-reserved.xml", &dimms);
+	recorded_goals("create-limited.xml", &goals);
+	is_number(pm_goal_compare(&request, &dimms, &goals, NULL, NULL), -ENODATA, "no limit");
+	is_number(pm_goal_compare(&request, &dimms, &goals, " 0x0000 0x0001", NULL), 0, "limits");
+	pm_goals_done(&goals);
+	pm_dimms_done(&dimms);
+}
+
+static void set_use(struct pm_dimms *dimms, uint64_t memory_gib, uint64_t appdirect_gib)
+{
+	for (size_t i = 0; i < dimms->n; i++) {
+		dimms->list[i].memory_bytes = memory_gib << 30;
+		dimms->list[i].appdirect_bytes = appdirect_gib << 30;
+	}
+}
+
+static const struct {
+	enum pm_mode mode;
+	unsigned memory_gib, appdirect_gib;
+	bool is_met;
+} uses[] = {
+	{PM_MODE_MIXED, 63, 63, true},
+	{PM_MODE_MIXED, 63, 53, true},
+	{PM_MODE_MIXED, 64, 62, false},
+	{PM_MODE_MIXED, 62, 64, false},
+	{PM_MODE_MIXED, 63, 0, false},
+	{PM_MODE_MIXED, 0, 0, true},
+	{PM_MODE_MEMORY, 126, 0, true},
+	{PM_MODE_MEMORY, 116, 0, true},
+	{PM_MODE_MEMORY, 63, 63, false},
+	{PM_MODE_APPDIRECT, 0, 126, true},
+	{PM_MODE_APPDIRECT, 126, 0, false},
+};
+
+static void test_is_met(void)
 {
 	struct pm_dimms dimms;
-	struct pm_err err = {0};
 
-	recorded_dimms("appdirect/dimm.xml", &dimms);
-	is_number(pm_goal_admit_dimms(&dimms, &err), 0, "sound modules");
-	strcpy(dimms.list[2].population_violation, "Yes");
-	is_number(pm_goal_admit_dimms(&dimms, &err), -EPERM, "a wrong slot");
-	has_text(err.text, "module 0x0101 has PopulationViolation 'Yes'", "is named");
-	strcpy(dimms.list[2].manageability, "Unmanageable");
-	is_number(pm_goal_admit_dimms(&dimms, &err), -EPERM, "unmanageable");
-	has_text(err.text, "module 0x0101 has ManageabilityState", "is named first");
-	pm_dimms_done(&dimms);
-	recorded_dimms("locked/dimm.xml", &dimms);
-	is_number(pm_goal_admit_dimms(&dimms, &err), -EPERM, "a locked module");
-	has_text(
-		err.text, "module 0x0011 has LockState 'Locked'; disable its security", "is named");
-	pm_dimms_done(&dimms);
-	recorded_dimms("unhealthy/dimm.xml", &dimms);
-	is_number(pm_goal_admit_dimms(&dimms, &err), -EPERM, "an unhealthy module");
-	has_text(err.text, "module 0x1101 has HealthState 'Noncritical failure'", "is named");
-	pm_dimms_done(&dimms);
-	is_number(pm_goal_admit_dimms(&dimms, &err), -EPERM, "no modules");
-}
+	recorded_dimms("dimm-memory-reserved.xml", &dimms);
+	FOR_EACH(row, uses)
+	{
+		const struct pm_goal_request request = request_of(row->mode);
 
-static void test_admit_mode(void)
-{
-	struct pm_capabilities both = {.allowed_volatile_mode = "1LM or 2LM"};
-	struct pm_capabilities one = {.allowed_volatile_mode = "1LM"};
-	struct pm_err err = {0};
-
-	is_number(pm_goal_admit_mode(PM_MODE_MEMORY, &both, &err), 0, "Memory Mode with 2LM");
-	is_number(pm_goal_admit_mode(PM_MODE_APPDIRECT, &one, &err), 0, "App Direct with 1LM");
-	is_number(pm_goal_admit_mode(PM_MODE_MEMORY, &one, &err), -EPERM, "Memory Mode without");
-	has_text(err.text, "AllowedVolatileMode is '1LM' and lacks 2LM", "says so");
+		set_use(&dimms, row->memory_gib, row->appdirect_gib);
+		ok(pm_goal_is_met(&request, &dimms) == row->is_met, "%s with %u and %u GiB",
+			pm_mode_name(row->mode), row->memory_gib, row->appdirect_gib);
+	}
+	set_use(&dimms, 63, 63);
+	dimms.list[11].memory_bytes += 1ULL << 30;
+	ok(!pm_goal_is_met(&(struct pm_goal_request){.shares = {.memory_percent = 50}}, &dimms),
+		"one module differs");
+	pm_dimms_done(&dimms);
 }
 
 int main(void)
@@ -163,7 +194,7 @@ int main(void)
 	test_request();
 	test_compare();
 	test_compare_edges();
-	test_admit_dimms();
-	test_admit_mode();
+	test_limited();
+	test_is_met();
 	return tap_done();
 }

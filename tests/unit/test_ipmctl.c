@@ -196,6 +196,39 @@ static void test_regions(void)
 	is_number((long long)got.n, 0, "is an empty list");
 }
 
+static void test_slots(void)
+{
+	struct pm_slots got = {0};
+	struct pm_err err = {0};
+	size_t length;
+	const char *text = recorded("topology.xml", &length);
+
+	is_number(pm_ipmctl_slots(text, length, &got, &err), 0, "slots");
+	is_number((long long)got.n, 24, "of DRAM and of persistent memory");
+	is_text(got.list[0].type, "DDR4", "the first");
+	is_text(got.list[0].dimm, "N/A", "has no number");
+	is_number((long long)got.list[0].capacity_bytes, 17179869184, "its capacity");
+	is_text(got.list[23].type, "Logical Non-Volatile Device", "the last");
+	is_text(got.list[23].dimm, "0x1121", "its number");
+	is_text(got.list[23].socket, "0x0001", "its socket");
+	pm_slots_done(&got);
+	text = recorded("appdirect/dimm.xml", &length);
+	is_number(pm_ipmctl_slots(text, length, &got, &err), -EBADMSG, "modules are none");
+}
+
+static void test_use(void)
+{
+	struct pm_dimms got = {0};
+	size_t length;
+	const char *text = recorded("dimm-memory-reserved.xml", &length);
+
+	is_number(pm_ipmctl_dimms(text, length, &got, NULL), 0, "modules with their use");
+	is_number((long long)got.list[11].memory_bytes, 94489280512, "main memory");
+	is_number((long long)got.list[11].appdirect_bytes, 0, "App Direct");
+	is_number((long long)got.list[11].reserved_bytes, 40802189312, "reserved");
+	pm_dimms_done(&got);
+}
+
 static void test_capabilities(void)
 {
 	struct pm_capabilities got = {0};
@@ -205,6 +238,7 @@ static void test_capabilities(void)
 	is_number(pm_ipmctl_capabilities(text, length, &got, NULL), 0, "capabilities");
 	is_text(got.allowed_volatile_mode, "1LM or 2LM", "allowed");
 	is_text(got.current_volatile_mode, "2LM", "current");
+	is_number((long long)got.alignment_bytes, 1LL << 30, "alignment");
 	text = recorded("memory/dimm.xml", &length);
 	is_number(pm_ipmctl_capabilities(text, length, &got, NULL), -EBADMSG, "modules are none");
 }
@@ -237,17 +271,25 @@ static void test_versions(void)
 static const struct {
 	const char *file;
 	int rc;
-	const char *quote;
+	const char *quote, *warnings, *limited;
 } dry_runs[] = {
-	{"dry-run-appdirect.txt", 0, ""},
-	{"dry-run-memory.txt", 0, ""},
-	{"dry-run-warning.txt", 0, ""},
-	{"error-115.txt", -EREMOTEIO, "Error 115 - PMem modules on one or more sockets"},
-	{"error-36.txt", -EREMOTEIO, "Error 36"},
-	{"error-93.txt", -EREMOTEIO, "below the NM:FM limit"},
-	{"syntax.txt", -EREMOTEIO, "Syntax Error"},
-	{"create-memory.xml", -EREMOTEIO, "ConfigGoal"},
-	{"hand-made/empty", -EREMOTEIO, "''"},
+	{"dry-run-appdirect.txt", 0, "", "", ""},
+	{"dry-run-memory.txt", 0, "", "", ""},
+	{"dry-run-warning.txt", 0, "",
+		"WARNING! The requested memory mode size is above the recommended NM:FM limit of "
+		"1:16",
+		""},
+	{"dry-run-limited.txt", 0, "",
+		"Socket 0x0000: Error 127 - The amount of mapped memory was limited based on the "
+		"SKU resulting in un-mapped capacity.; Socket 0x0001: Error 127 - The amount of "
+		"mapped memory was limited based on the SKU resulting in un-mapped capacity.",
+		"0x0000 0x0001"},
+	{"error-115.txt", -EREMOTEIO, "Error 115 - PMem modules on one or more sockets", "", ""},
+	{"error-36.txt", -EREMOTEIO, "Error 36", "", ""},
+	{"error-93.txt", -EREMOTEIO, "below the NM:FM limit", "", ""},
+	{"syntax.txt", -EREMOTEIO, "Syntax Error", "", ""},
+	{"create-memory.xml", -EREMOTEIO, "ConfigGoal", "", ""},
+	{"hand-made/empty", -EREMOTEIO, "''", "", ""},
 };
 
 static void test_dry_runs(void)
@@ -257,8 +299,11 @@ static void test_dry_runs(void)
 		struct pm_err err = {0};
 		size_t length;
 		const char *text = recorded(row->file, &length);
+		struct pm_dry_run got = {"untouched", ""};
 
-		is_number(pm_ipmctl_dry_run(text, length, &err), row->rc, row->file);
+		is_number(pm_ipmctl_dry_run(text, length, &got, &err), row->rc, row->file);
+		is_text(got.warnings, row->rc ? "untouched" : row->warnings, "its warnings");
+		is_text(got.limited, row->limited, "sockets whose CPU is limited");
 		has_text(err.text, row->quote, "what ipmctl says");
 	}
 }
@@ -270,6 +315,8 @@ int main(void)
 	test_dimms();
 	test_goals();
 	test_regions();
+	test_slots();
+	test_use();
 	test_capabilities();
 	test_versions();
 	test_dry_runs();

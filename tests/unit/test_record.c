@@ -16,6 +16,9 @@ static struct pm_record sample(enum pm_platform platform)
 			.n_regions = 2,
 			.region_bytes = 8000,
 			.side_cache_bytes = 0},
+		.capabilities = {.allowed_volatile_mode = "1LM or 2LM",
+			.current_volatile_mode = "1LM",
+			.alignment_bytes = 1 << 30},
 	};
 }
 
@@ -32,6 +35,8 @@ static void test_round_trip(void)
 	is_number(back.verdict.platform, PM_PLATFORM_APPDIRECT, "platform mode");
 	is_text(back.verdict.why, "1LM", "why");
 	is_number(memcmp(&back.kernel, &record.kernel, sizeof(back.kernel)), 0, "the kernel");
+	is_number(memcmp(&back.capabilities, &record.capabilities, sizeof(back.capabilities)), 0,
+		"the firmware");
 	is_number((long long)strlen(back.time), 24, "a time");
 	stat(path, &st);
 	is_number(st.st_mode & 07777, 0644, "everybody may read it");
