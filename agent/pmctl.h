@@ -94,6 +94,7 @@ int pm_verb_recover(struct pm_agent *agent);
 int pm_verb_pin(struct pm_agent *agent);
 int pm_verb_unpin(struct pm_agent *agent);
 int pm_verb_reachable(struct pm_agent *agent);
+int pm_verb_show(struct pm_agent *agent);
 int pm_verb_gather(struct pm_agent *agent);
 int pm_verb_show_config(struct pm_agent *agent);
 

@@ -9,6 +9,7 @@ AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print
 AGENT_SRCS += agent/wipe.c agent/crypto_erase.c agent/places.c agent/job.c
 
 # What people see.
+AGENT_SRCS += agent/verb_show.c agent/show_node.c agent/show_regions.c agent/show_text.c
 AGENT_SRCS += agent/verb_gather.c agent/gather_kernel.c agent/gather_tools.c
 
 # What is made of the regions below the platform mode.

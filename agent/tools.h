@@ -28,6 +28,7 @@ int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigne
 int pm_tool_version(
 	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err);
 int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err);
+int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
 int pm_tool_regions(const struct pm_config *config, struct pm_regions *ret, struct pm_err *err);
 int pm_tool_namespaces(
 	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err);

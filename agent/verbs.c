@@ -223,6 +223,20 @@ const struct pm_verb pm_verbs[] = {
 			"and never runs ipmctl.",
 	},
 	{
+		.name = "show",
+		.args = "",
+		.options = PM_OPT_JSON,
+		.run = pm_verb_show,
+		.summary = "print all there is to know of the node's memory, on one screen",
+		.help = "Prints the node's mode, its last change, the memory of its NUMA nodes, "
+			"its\n"
+			"modules, regions, namespaces with their owner, mounts and jobs with their "
+			"use\n"
+			"and quota, and what blocks a change of mode. Without root it shows what "
+			"may be\n"
+			"seen, and names what it did not see.",
+	},
+	{
 		.name = "gather",
 		.args = "",
 		.options = PM_OPT_OUTPUT,

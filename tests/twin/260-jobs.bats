@@ -61,7 +61,7 @@ check_directory() {
 	run -1 as user1 "dd if=/dev/zero of=$dir/more bs=1M count=20"
 	assert_output --regexp 'No space left|quota exceeded'
 	run -2 as user2 "ls $dir"
-	run -0 as user1 "mkdir -p $dir/a/b/c && ln -s /etc/passwd $dir/a/link && mkfifo $dir/a/b/fifo && chmod 0 $dir/a"
+	run -0 as user1 "rm $dir/more; mkdir -p $dir/a/b/c && ln -s /etc/passwd $dir/a/link && mkfifo $dir/a/b/fifo && chmod 0 $dir/a"
 	run -0 end 9001
 	run -0 n1 "ls /mnt/slurm-pmem/socket0 /run/slurm-pmem/jobs /var/lib/slurm-pmem/jobs; test -s /etc/passwd"
 	refute_output --partial 9001

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "agent/job.h"
+#include "agent/show.h"
+#include "agent/survey.h"
+#include "lib/cleanup.h"
+#include "lib/cpulist.h"
+#include "lib/file.h"
+#include "lib/node_memory.h"
+#include "lib/quota.h"
+
+struct show {
+	const struct pm_agent *agent;
+	json_object *root;
+	struct pm_survey survey;
+	struct pm_jobs jobs;
+	char boot_id[PM_BOOT_ID_MAX];
+};
+
+static void done(struct show *show)
+{
+	pm_survey_done(&show->survey);
+	pm_jobs_done(&show->jobs);
+}
+
+static bool lives(const struct show *show, const struct pm_job *job)
+{
+	return !strcmp(job->boot_id, show->boot_id);
+}
+
+static void add_bool(json_object *object, const char *key, bool value)
+{
+	json_object_object_add(object, key, json_object_new_boolean(value));
+}
+
+static void add_int(json_object *object, const char *key, int value)
+{
+	json_object_object_add(object, key, json_object_new_int(value));
+}
+
+/* Which socket's is the node: that of its processors, or that of the region whose memory it is. */
+static int socket_of(const struct show *show, int node)
+{
+	const struct pm_inventory *inventory = &show->survey.inventory;
+
+	for (size_t i = 0; i < inventory->n; i++)
+		if (inventory->list[i].nd.target_node == node)
+			return inventory->list[i].socket;
+	return pm_node_socket(show->agent->config.fs_root, node);
+}
+
+static bool is_pmem(const struct show *show, int node)
+{
+	const struct pm_inventory *inventory = &show->survey.inventory;
+
+	for (size_t i = 0; i < inventory->n; i++)
+		if (inventory->list[i].nd.target_node == node)
+			return true;
+	return false;
+}
+
+static void add_nodes(const struct show *show)
+{
+	json_object *list = json_object_new_array();
+	cleanup_free char *text = NULL;
+	char path[4200];
+	cpu_set_t nodes;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/node/online",
+		show->agent->config.fs_root);
+	CPU_ZERO(&nodes);
+	if (!pm_file_read(AT_FDCWD, path, 4096, &text, NULL, NULL))
+		(void)pm_cpulist_parse(text, &nodes);
+	for (int node = 0; node < CPU_SETSIZE; node++) {
+		struct pm_node_memory memory = {0};
+		json_object *one;
+
+		if (!CPU_ISSET(node, &nodes) ||
+			pm_node_memory_read(show->agent->config.fs_root, node, &memory, NULL))
+			continue;
+		one = json_object_new_object();
+		add_int(one, "node", node);
+		add_int(one, "socket", socket_of(show, node));
+		pm_json_add_string(one, "kind", is_pmem(show, node) ? "pmem" : "main");
+		pm_json_add_u64(one, "total_bytes", memory.total_bytes);
+		pm_json_add_u64(one, "free_bytes", memory.free_bytes);
+		json_object_array_add(list, one);
+	}
+	json_object_object_add(show->root, "memory_nodes", list);
+}
+
+static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored, json_object *to)
+{
+	json_object *mount = json_object_new_object();
+	struct statvfs st;
+
+	pm_json_add_string(mount, "place", pmem->place);
+	pm_json_add_string(mount, "type", *stored->fs.type ? stored->fs.type : NULL);
+	if (!statvfs(pmem->place, &st)) {
+		pm_json_add_u64(mount, "size_bytes", (uint64_t)st.f_blocks * st.f_frsize);
+		pm_json_add_u64(
+			mount, "used_bytes", (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize);
+	}
+	json_object_object_add(to, "mount", mount);
+}
+
+static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_object *list)
+{
+	cleanup_close int fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	json_object *one = json_object_new_object();
+	struct pm_quota quota;
+
+	pm_json_add_u64(one, "job", job->id);
+	pm_json_add_u64(one, "uid", job->uid);
+	if (fd >= 0 && !pm_quota_get(fd, PM_QUOTA_PROJECT(job->id), &quota, NULL)) {
+		pm_json_add_u64(one, "quota_bytes", quota.limit_bytes);
+		pm_json_add_u64(one, "used_bytes", quota.used_bytes);
+	}
+	json_object_array_add(list, one);
+}
+
+/* The jobs that use this namespace: those whose sub-state it serves. */
+static void add_users(const struct show *show, const struct pm_pmem *pmem,
+	const struct pm_stored *stored, json_object *to)
+{
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < show->jobs.n; i++) {
+		const struct pm_job *job = &show->jobs.list[i];
+
+		if (job->state != PM_JOB_REFUSED && lives(show, job) &&
+			pm_pmem_serving(pmem, job->substate) == stored)
+			add_use(pmem, job, list);
+	}
+	json_object_object_add(to, "jobs", list);
+}
+
+static void judge(const struct show *show, const struct pm_stored *stored)
+{
+	const char *dev = stored->nd.dev, *name = *stored->nd.name ? stored->nd.name : "no name";
+
+	if (stored->is_pinned)
+		pm_show_block(show->root, "%s (%s) is pinned", dev, name);
+	else if (!stored->is_ours)
+		pm_show_block(show->root, "%s (%s) is not ours", dev, name);
+	if (*stored->elsewhere)
+		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, stored->elsewhere);
+}
+
+static json_object *namespace(
+	const struct show *show, const struct pm_pmem *pmem, const struct pm_stored *stored)
+{
+	json_object *one = json_object_new_object();
+
+	pm_json_add_string(one, "name", stored->nd.dev);
+	pm_json_add_string(one, "label", stored->nd.name);
+	pm_json_add_string(one, "mode", stored->nd.mode);
+	pm_json_add_string(one, "owner", stored->is_ours ? "ours" : "foreign");
+	add_bool(one, "pinned", stored->is_pinned);
+	pm_json_add_u64(one, "size_bytes", stored->nd.size_bytes);
+	pm_json_add_string(one, "block_device", *stored->nd.blockdev ? stored->nd.blockdev : NULL);
+	if (*stored->dax.chardev) {
+		pm_json_add_string(one, "device", stored->dax.chardev);
+		pm_json_add_string(one, "device_mode", stored->dax.mode);
+	}
+	if (stored->is_mounted || stored->is_misplaced)
+		add_mount(pmem, stored, one);
+	add_users(show, pmem, stored, one);
+	judge(show, stored);
+	return one;
+}
+
+static json_object *region(const struct show *show, const struct pm_pmem *pmem)
+{
+	json_object *one = json_object_new_object(), *list = json_object_new_array();
+
+	pm_json_add_string(one, "name", pmem->nd.dev);
+	add_int(one, "socket", pmem->socket);
+	add_int(one, "numa_node", pmem->nd.numa_node);
+	add_int(one, "target_node", pmem->nd.target_node);
+	pm_json_add_u64(one, "size_bytes", pmem->nd.size_bytes);
+	pm_json_add_u64(one, "available_bytes", pmem->nd.available_bytes);
+	for (size_t i = 0; i < pmem->n; i++)
+		json_object_array_add(list, namespace(show, pmem, &pmem->list[i]));
+	json_object_object_add(one, "namespaces", list);
+	if (*pmem->occupant)
+		pm_show_block(
+			show->root, "'%.200s' is mounted at %.200s", pmem->occupant, pmem->place);
+	return one;
+}
+
+static void add_regions(const struct show *show)
+{
+	json_object *list = json_object_new_array();
+	const struct pm_inventory *inventory = &show->survey.inventory;
+	const struct pm_pin *lost = show->survey.lost;
+
+	for (size_t i = 0; i < inventory->n; i++)
+		json_object_array_add(list, region(show, &inventory->list[i]));
+	json_object_object_add(show->root, "regions", list);
+	if (lost)
+		pm_show_block(
+			show->root, "pinned %s (%s) is not there any more", lost->dev, lost->name);
+}
+
+static void add_jobs(const struct show *show)
+{
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < show->jobs.n; i++) {
+		const struct pm_job *job = &show->jobs.list[i];
+		json_object *one = json_object_new_object();
+
+		pm_json_add_u64(one, "job", job->id);
+		pm_json_add_u64(one, "uid", job->uid);
+		pm_json_add_string(one, "mode", pm_mode_name(job->mode));
+		pm_json_add_string(one, "substate", pm_substate_name(job->substate));
+		pm_json_add_string(one, "state",
+			lives(show, job) ? pm_job_state_name(job->state) : "of an earlier boot");
+		pm_json_add_string(one, "since", job->time);
+		json_object_array_add(list, one);
+		if (lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
+			job->state != PM_JOB_REFUSED)
+			pm_show_block(show->root, "job %u uses it", (unsigned)job->id);
+	}
+	json_object_object_add(show->root, "jobs", list);
+}
+
+static void read_jobs(struct show *show)
+{
+	struct pm_err err;
+
+	if (geteuid() != 0)
+		pm_show_unseen(show->root, "jobs and quotas", "must be root");
+	else if (pm_kernel_boot_id(show->agent->config.fs_root, show->boot_id, &err) ||
+		 pm_jobs_of(show->agent, &show->jobs, &err))
+		pm_show_unseen(show->root, "jobs and quotas", err.text);
+}
+
+void pm_show_regions(const struct pm_agent *agent, json_object *root)
+{
+	cleanup_with(done) struct show show = {.agent = agent, .root = root};
+	struct pm_err err;
+
+	read_jobs(&show);
+	if (pm_survey(&agent->config, &show.survey, &err))
+		pm_show_unseen(root, "regions", err.text);
+	else
+		add_regions(&show);
+	if (geteuid() == 0)
+		add_jobs(&show);
+	add_nodes(&show);
+}
