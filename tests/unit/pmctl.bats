@@ -569,6 +569,100 @@ start_slow() {
 	assert_output "$(printf '%s\n' '#!/bin/sh' 'exec /usr/bin/pmctl helper "$@"')"
 }
 
+@test "job begin and job end say what is wrong with their words" {
+	run -2 pmctl job begin --expect memory --job 1 --uid 1
+	assert_output --partial "--gid=GID: a group's number expected"
+	run -2 pmctl job begin --expect memory --job 1 --uid 1 --gid 4294967295
+	run -2 pmctl job begin --expect memory --job 1 --uid root --gid 1
+	run -2 pmctl job begin --expect memory --job ../1 --uid 1 --gid 1
+	run -2 pmctl job begin --expect memory --job 1 --uid 1 --gid 1 --size 10
+	run -2 pmctl job begin --expect memory --job 1 --uid 1 --gid 1 --size 0G
+	run -2 pmctl job begin --expect memory --job 1 --uid 1 --gid 1 --namespace raw
+	run -2 pmctl job end
+	run -2 pmctl job end --job 0
+	run -0 ls "$node/state" "$node/run"
+	refute_output --partial jobs
+}
+
+@test "a job is told its mode, also again, and forgotten at its end" {
+	into memory
+	run -0 pmctl job begin --expect appdirect,memory --job 12 --uid 1 --gid 1
+	assert_equal "$(cat "$node/run/jobs/12")" PM_MODE=memory
+	assert_equal "$(stat -c %a "$node/run/jobs/12" "$node/state/jobs" "$node/state/jobs/12.json" | xargs)" "644 700 600"
+	run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1
+	run -0 pmctl job begin --expect memory --job 13 --uid 1 --gid 1
+	run -1 pmctl job begin --expect appdirect --job 14 --uid 1 --gid 1
+	run -0 pmctl job end --job 12
+	run -0 pmctl job end --job 12
+	run -0 ls "$node/run/jobs" "$node/state/jobs"
+	refute_line 12
+	assert_line 13
+	rm -f "$node/run/jobs/13"
+	run -0 pmctl job begin --expect memory --job 13 --uid 1 --gid 1
+	assert_equal "$(cat "$node/run/jobs/13")" PM_MODE=memory
+}
+
+@test "what the site does not offer is refused with a sentence for the user" {
+	into appdirect
+	run -4 pmctl job begin --expect flat --job 12 --uid 1 --gid 1
+	assert_output --partial "who offer no flat"
+	run cat "$node/run/jobs/12"
+	assert_line PM_MODE=flat
+	assert_line --regexp '^PM_REFUSED=this node.s persistent memory is set up by its administrators'
+	run -4 pmctl job begin --expect flat --job 12 --uid 1 --gid 1 --namespace devdax
+	run -0 pmctl job end --job 12
+	assert [ ! -e "$node/run/jobs/12" ]
+	run -0 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1 --size 1G
+	assert_equal "$(cat "$node/run/jobs/12")" PM_MODE=appdirect
+}
+
+@test "a job's record that cannot be understood stops jobs and is kept" {
+	into memory
+	run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1
+	echo '{' >"$node/state/jobs/12.json"
+	run -1 pmctl job begin --expect memory --job 13 --uid 1 --gid 1
+	assert_output --partial "/jobs/12.json': not a job's record; look at it, then move it away"
+	run -1 pmctl job end --job 12
+	assert [ -s "$node/state/jobs/12.json" ]
+}
+
+@test "show prints modules, goal and jobs, as JSON too, and to users what they may see" {
+	into appdirect
+	run -0 pmctl job begin --expect appdirect --job 12 --uid 0 --gid 0
+	run -0 pmctl set memory
+	run -0 pmctl show
+	assert_line --regexp ': appdirect \(1LM'
+	assert_line --regexp '^last change: staged, from appdirect to memory'
+	assert_line --regexp '^  0x0001  socket 0 .* Healthy, lock Disabled'
+	assert_line --regexp '^  goal on 0x0001: .* memory, 0.0 GiB App Direct'
+	assert_line --regexp '^  12 of root: appdirect, '
+	run -0 pmctl show --json
+	run -0 /usr/bin/python3 -c 'import json, sys; node = json.load(sys.stdin)
+print(node["mode"], len(node["modules"]) == len(node["goal"]) > 0, node["jobs"][0]["job"], node["unseen"])' <<<"$output"
+	assert_output 'appdirect True 12 []'
+	run -0 as_user show
+	assert_line --partial 'modules and goal: must be root'
+	refute_line --partial '0x0001'
+}
+
+@test "gather writes one private archive that holds what the tools print" {
+	into appdirect
+	run -0 pmctl gather -o "$node/report.tar.gz"
+	assert_output "$node/report.tar.gz"
+	assert_equal "$(stat -c %a "$node/report.tar.gz")" 600
+	mkdir "$node/unpacked"
+	run -0 tar -xzf "$node/report.tar.gz" -C "$node/unpacked" --strip-components=1
+	assert_output ''
+	cmp "$node/unpacked/state/journal.json" "$node/state/journal.json"
+	cmp "$node/unpacked/root/proc/sys/kernel/random/boot_id" "$node/machine/root/proc/sys/kernel/random/boot_id"
+	"$node/real" show -u B -o nvmxml -region | cmp - "$node/unpacked/tools/ipmctl.show.-u.B.-o.nvmxml.-region"
+	grep -q "^IpmctlPath=$node/ipmctl # $node/pmem.conf:1" "$node/unpacked/config"
+	grep -q "^pmctl " "$node/unpacked/versions"
+	run -1 pmctl gather --output="$node/none/report.tar.gz"
+	run -0 ls "$node"
+	refute_output --partial report.tar.gz.
+}
+
 @test "job begin lets a job in only where it wants to be" {
 	into memory
 	run -0 pmctl job begin --expect memory
