@@ -44,7 +44,7 @@ all: programs man
 include $(wildcard */rules.mk) $(wildcard tests/*/rules.mk)
 
 .PHONY: programs
-programs: $(BUILD)/pmctl $(BUILD)/spank_pmem.so
+programs: $(BUILD)/pmctl $(BUILD)/spank_pmem.so $(BUILD)/pm-reachable
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -90,6 +90,7 @@ place = $(INSTALL) -D -m $(1) /dev/null $(DESTDIR)$(3) && sed \
 install: all
 	$(INSTALL) -D -m 755 $(BUILD)/pmctl $(DESTDIR)$(bindir)/pmctl
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
+	$(INSTALL) -D -m 755 $(BUILD)/pm-reachable $(DESTDIR)$(pkglibexecdir)/pm-reachable
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true
 	$(call place,644,agent/pmctl-verify.service,$(unitdir)/pmctl-verify.service)

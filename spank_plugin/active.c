@@ -59,12 +59,12 @@ static int replace_mode(char *known, const char *feature, char **ret)
 int pm_active_correction(
 	const struct pm_config *config, unsigned timeout_ms, char **ret, struct pm_err *err)
 {
-	cleanup_free char *known = NULL;
-	int rc = pm_node_active(config, timeout_ms, &known, err);
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+	int rc = pm_node_ask(config, timeout_ms, &known, err);
 
 	if (rc)
 		return rc;
-	if (replace_mode(known, feature_of_node(config, timeout_ms), ret))
+	if (replace_mode(known.active, feature_of_node(config, timeout_ms), ret))
 		return pm_err_nomem(err);
 	return 0;
 }

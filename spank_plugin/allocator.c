@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/contexts.h"
+#include "spank_plugin/option.h"
 #include "spank_plugin/request.h"
 
 int pm_allocator_init_post_opt(spank_t sp, int ac, char **av)
@@ -8,5 +9,6 @@ int pm_allocator_init_post_opt(spank_t sp, int ac, char **av)
 
 	if (pm_request_check(sp, ac, av, &err))
 		slurm_error("pm: %s", err.text);
+	pm_option_end_component(sp);
 	return err.code;
 }

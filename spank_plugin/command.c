@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
-#include "lib/run.h"
 
 #define MAX_SENTENCE 900
 
@@ -65,21 +64,45 @@ static int run_command(
 	return pm_run(&run, ret, err);
 }
 
-int pm_command(const char *const *argv, unsigned timeout_ms, struct pm_err *err)
+int pm_command_status(
+	const char *const *argv, unsigned timeout_ms, int *ret_status, struct pm_err *err)
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	int rc = run_command(argv, timeout_ms, &output, err);
 
-	return rc ? rc : judge(argv[0], &output, err);
+	if (rc)
+		return rc;
+	*ret_status = output.status;
+	return judge(argv[0], &output, err);
 }
 
-int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, struct pm_err *err)
+int pm_command(const char *const *argv, unsigned timeout_ms, struct pm_err *err)
+{
+	int status;
+
+	return pm_command_status(argv, timeout_ms, &status, err);
+}
+
+int pm_command_output(
+	const char *const *argv, unsigned timeout_ms, struct pm_output *ret, struct pm_err *err)
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	int rc = run_command(argv, timeout_ms, &output, err);
 
 	if (!rc)
 		rc = judge(argv[0], &output, err);
+	if (rc)
+		return rc;
+	*ret = output;
+	output = (struct pm_output){0};
+	return 0;
+}
+
+int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, struct pm_err *err)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	int rc = pm_command_output(argv, timeout_ms, &output, err);
+
 	if (rc)
 		return rc;
 	*ret = strndup(output.out, strcspn(output.out, "\n"));

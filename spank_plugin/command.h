@@ -3,6 +3,7 @@
 #define PM_COMMAND_H
 
 #include "lib/err.h"
+#include "lib/run.h"
 
 /* pm_command(): the program ran and did not end with 0. */
 #define PM_COMMAND_SAID_NO (-EPERM)
@@ -15,7 +16,15 @@
  */
 int pm_command(const char *const *argv, unsigned timeout_ms, struct pm_err *err);
 
+/* The same; *ret_status is the exit status where it ran, else untouched. */
+int pm_command_status(
+	const char *const *argv, unsigned timeout_ms, int *ret_status, struct pm_err *err);
+
 /* The same; *ret is the first line of its stdout, malloc'ed. */
 int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, struct pm_err *err);
+
+/* The same; *ret is all that it printed, to be released with pm_output_done(). */
+int pm_command_output(
+	const char *const *argv, unsigned timeout_ms, struct pm_output *ret, struct pm_err *err);
 
 #endif

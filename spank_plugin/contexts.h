@@ -23,12 +23,22 @@ int pm_allocator_init_post_opt(spank_t sp, int ac, char **av);
 int pm_slurmd_init(spank_t sp, int ac, char **av);
 
 /*
- * Prolog, as root: a node that is in none of the modes of the job's constraint is drained with the
+ * Prolog, as root: makes what the job's mode promises. A node that cannot is drained with the
  * reason, and the job goes back to the queue. A job without such a constraint costs one getenv().
  */
 int pm_job_prolog(spank_t sp, int ac, char **av);
 
-/* slurmstepd, as the user just before execve: a task whose node is in another mode fails. */
+/*
+ * Epilog, as root: takes it away again. A job that left nothing costs one look for its files. A
+ * node that cannot is drained with the reason, or rebooted where only that helps.
+ */
+int pm_job_epilog(spank_t sp, int ac, char **av);
+
+/*
+ * slurmstepd, as the user just before execve: the task learns what its job was given, from the
+ * job's view (lib/jobview.h) alone. It fails where its node is in another mode, or the view says
+ * so.
+ */
 int pm_remote_task_init(spank_t sp, int ac, char **av);
 
 #endif

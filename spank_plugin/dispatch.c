@@ -43,6 +43,11 @@ int slurm_spank_job_prolog(spank_t sp, int ac, char **av)
 	return pm_job_prolog(sp, ac, av);
 }
 
+int slurm_spank_job_epilog(spank_t sp, int ac, char **av)
+{
+	return pm_job_epilog(sp, ac, av);
+}
+
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
 	return pm_remote_task_init(sp, ac, av);

@@ -3,80 +3,78 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/features.h"
-#include "spank_plugin/command.h"
+#include "lib/jobview.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/option.h"
+#include "spank_plugin/prepare.h"
+#include "spank_plugin/reachable.h"
 #include "spank_plugin/settings.h"
 
-#define ENV_CONSTRAINTS	 "SLURM_JOB_CONSTRAINTS"
-#define ENV_TWIN	 "SPANK_" PM_ENV_MODE
-#define DRAIN_TIMEOUT_MS 20000
+#define ENV_CONSTRAINTS	    "SLURM_JOB_CONSTRAINTS"
+#define SCONTROL_TIMEOUT_MS 20000
 
-static int append_mode(char **list, const char *name)
-{
-	char *longer = NULL;
-
-	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", name) < 0)
-		return -ENOMEM;
-	free(*list);
-	*list = longer;
-	return 0;
-}
-
-/* The modes that satisfy the constraint, "memory,appdirect"; NULL when none does. */
-static int expected_modes(const char *constraints, char **ret, struct pm_err *err)
-{
-	cleanup_free char *list = NULL;
-	bool allowed;
-	int rc;
-
-	pm_mode_foreach(row) {
-		rc = pm_features_allow(constraints, row->mode, &allowed, err);
-		if (rc)
-			return rc;
-		if (allowed && append_mode(&list, row->name))
-			return pm_err_nomem(err);
-	}
-	*ret = pm_steal(list);
-	return 0;
-}
-
-static int begin_job(const struct pm_config *config, const char *modes, struct pm_err *err)
-{
-	const char *argv[] = {config->pmctl_path, "job", "begin", "--expect", modes, NULL};
-
-	return pm_command(argv, config->tool_timeout_s * 1000, err);
-}
-
-static void drain_node(const struct pm_config *config, const char *sentence)
+static void drain_node(const struct pm_config *config, const char *where, const char *sentence)
 {
 	cleanup_free char *reason = NULL;
-	struct pm_node_update update = {.config = config, .timeout_ms = DRAIN_TIMEOUT_MS};
+	struct pm_node_update update = {.config = config, .timeout_ms = SCONTROL_TIMEOUT_MS};
 	struct pm_err err = {0};
 
-	if (asprintf(&reason, "pm: prolog: %s", sentence) < 0)
+	slurm_error("pm: %s: %s, draining node", where, sentence);
+	if (asprintf(&reason, "pm: %s: %s", where, sentence) < 0)
 		reason = NULL;
-	update.reason = reason ? reason : "pm: prolog";
+	update.reason = reason ? reason : "pm";
 	if (pm_node_update(&update, &err))
-		slurm_error("pm: prolog: %s, leaving it to Slurm", err.text);
+		slurm_error("pm: %s: %s, leaving it to Slurm", where, err.text);
 }
 
-/* From here on every failure is the node's: it was chosen for a mode and must be able to tell. */
-static int check_node(const char *modes, int ac, char **av)
+static void tell_reachable(const struct pm_config *config, const char *where)
 {
-	cleanup_with(pm_config_done) struct pm_config config = {0};
 	struct pm_err err = {0};
-	bool configured = !pm_settings_load(ac, av, &config, &err);
 
-	if (configured && !begin_job(&config, modes, &err))
+	if (pm_reachable_tell(config, SCONTROL_TIMEOUT_MS, &err))
+		slurm_error("pm: %s: %s", where, err.text);
+}
+
+/* From Slurm itself: nothing in these a user could have written. */
+static int identify(spank_t sp, struct pm_prepare *prepare, struct pm_err *err)
+{
+	if (spank_get_item(sp, S_JOB_ID, &prepare->job_id) != ESPANK_SUCCESS ||
+		spank_get_item(sp, S_JOB_UID, &prepare->uid) != ESPANK_SUCCESS ||
+		spank_get_item(sp, S_JOB_GID, &prepare->gid) != ESPANK_SUCCESS)
+		return pm_err_set(err, -EINVAL, "Slurm does not say whose job this is");
+	return 0;
+}
+
+static int begin(spank_t sp, const struct pm_config *config, const struct pm_expect *expect,
+	struct pm_err *err)
+{
+	struct pm_prepare prepare = {.config = config, .expect = expect};
+	int rc = identify(sp, &prepare, err);
+
+	return rc ? rc : pm_prepare_begin(&prepare, err);
+}
+
+/*
+ * A constraint that cannot be read was never ours; from then on every failure is the node's: it was
+ * chosen for a mode and must be able to tell.
+ */
+static int serve(spank_t sp, const char *constraints, const struct pm_config *config)
+{
+	cleanup_with(pm_expect_done) struct pm_expect expect = {0};
+	struct pm_err err = {0};
+
+	if (pm_expect_read(sp, constraints, config, &expect, &err)) {
+		slurm_error("pm: prolog: %s, not checking the mode", err.text);
 		return 0;
-	slurm_error("pm: prolog: %s, draining node", err.text);
-	drain_node(configured ? &config : NULL, err.text);
+	}
+	if (!expect.modes || !begin(sp, config, &expect, &err))
+		return 0;
+	drain_node(config, "prolog", err.text);
 	return err.code;
 }
 
@@ -87,11 +85,10 @@ static int check_node(const char *modes, int ac, char **av)
  */
 static void tell_unmapped(spank_t sp)
 {
-	const struct pm_mode_info *mode = pm_option_mode_of_job(sp);
-	const char *twin = getenv(ENV_TWIN);
+	const struct pm_mode_info *mode = pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE));
 
-	if (!mode && twin)
-		mode = pm_mode_by_name(twin);
+	if (!mode)
+		mode = pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
 	if (mode)
 		slurm_error("pm: prolog: job asks for mode %s, but its constraint does not: "
 			    "is pmem.lua called by job_submit.lua on the controller?",
@@ -101,16 +98,68 @@ static void tell_unmapped(spank_t sp)
 int pm_job_prolog(spank_t sp, int ac, char **av)
 {
 	const char *constraints = getenv(ENV_CONSTRAINTS);
-	cleanup_free char *modes = NULL;
+	cleanup_with(pm_config_done) struct pm_config config = {0};
 	struct pm_err err = {0};
+	int rc;
 
 	if (!constraints || !pm_features_mention(constraints)) {
 		tell_unmapped(sp);
 		return 0;
 	}
-	if (expected_modes(constraints, &modes, &err)) {
-		slurm_error("pm: prolog: %s, not checking the mode", err.text);
+	if (pm_settings_load(ac, av, &config, &err)) {
+		drain_node(NULL, "prolog", err.text);
+		return err.code;
+	}
+	rc = serve(sp, constraints, &config);
+	tell_reachable(&config, "prolog");
+	return rc;
+}
+
+/* Was something made for the job here, or begun to be made? */
+static bool left_something(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
+
+	if (asprintf(&record, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
+		record = NULL;
+	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
+}
+
+static void end(const struct pm_prepare *prepare)
+{
+	cleanup_free char *reason = NULL;
+	struct pm_err err = {0}, failed = {0};
+
+	switch (pm_prepare_end(prepare, &err)) {
+	case PM_ENDING_DONE:
+		return;
+	case PM_ENDING_FAULT:
+		drain_node(prepare->config, "epilog", err.text);
+		return;
+	case PM_ENDING_REBOOT:
+		slurm_error("pm: epilog: %s, rebooting node", err.text);
+		if (asprintf(&reason, "pm: epilog: %s", err.text) < 0)
+			reason = NULL;
+		if (pm_node_reboot(
+			    prepare->config, reason ? reason : "pm", SCONTROL_TIMEOUT_MS, &failed))
+			drain_node(prepare->config, "epilog", failed.text);
+	}
+}
+
+/* Never fails: Slurm would drain the node without the reason. */
+int pm_job_epilog(spank_t sp, int ac, char **av)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	struct pm_prepare prepare = {.config = &config};
+	struct pm_err err = {0};
+
+	if (identify(sp, &prepare, &err) || pm_settings_load(ac, av, &config, &err)) {
+		slurm_error("pm: epilog: %s, not looking for what the job left", err.text);
 		return 0;
 	}
-	return modes ? check_node(modes, ac, av) : 0;
+	if (!left_something(&config, prepare.job_id))
+		return 0;
+	end(&prepare);
+	tell_reachable(&config, "epilog");
+	return 0;
 }

@@ -15,17 +15,18 @@ static bool is_step(void)
 
 /*
  * Slurm hands the job's own option to its steps: only one that was given anew can differ. What a
- * job asked for by constraint or PM_MODE is not known here; task_init compares with the node.
+ * job asked for by constraint or PM_MODE is not known here, nor is that of another component;
+ * task_init compares with the job's view.
  */
 static int check_step(struct pm_err *err)
 {
 	const struct pm_mode_info *mode = pm_option_mode();
-	const char *job_mode = getenv(PM_ENV_JOB_OPTION);
+	const char *job_mode = getenv(pm_option_info(PM_OPTION_MODE)->carrier);
 
-	if (!mode || !job_mode || !strcmp(mode->name, job_mode))
+	if (!mode || !job_mode || !strcmp(mode->name, job_mode) || getenv("SLURM_HET_SIZE"))
 		return 0;
 	return pm_err_set(err, -EINVAL,
-		"--" PM_OPTION_MODE "=%s: this job runs in mode %.64s and a step cannot change it, "
+		"--pm-mode=%s: this job runs in mode %.64s and a step cannot change it, "
 		"leave the option out or submit another job",
 		mode->name, job_mode);
 }
@@ -36,5 +37,6 @@ int pm_local_init_post_opt(spank_t sp, int ac, char **av)
 
 	if (is_step() ? check_step(&err) : pm_request_check(sp, ac, av, &err))
 		slurm_error("pm: %s", err.text);
+	pm_option_end_component(sp);
 	return err.code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/node.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "spank_plugin/command.h"
 
 #define DEFAULT_SCONTROL "/usr/bin/scontrol"
-#define ACTIVE_FIELD	 "ActiveFeatures="
 #define NONE		 "(null)"
+#define MAX_WORDS	 8
 
 static char *node_name(void)
 {
@@ -25,32 +26,46 @@ static char *node_name(void)
 	return strndup(host, strcspn(host, "."));
 }
 
-/* "KEY=VALUE"; NULL when out of memory. */
-static char *word(const char *key, const char *value)
-{
-	char *text = NULL;
+/* The words of an update; each is freed. */
+struct words {
+	char *list[MAX_WORDS];
+	size_t count;
+	bool lost; /* out of memory */
+};
 
-	return asprintf(&text, "%s=%s", key, value) < 0 ? NULL : text;
+static void add_word(struct words *words, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	if (asprintf(&words->list[words->count], "%s=%s", key, value) < 0)
+		words->lost = true;
+	else
+		words->count++;
+}
+
+static void release_words(struct words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		free(words->list[i]);
 }
 
 static int run_update(const struct pm_node_update *update, const char *node, struct pm_err *err)
 {
-	cleanup_free char *name = word("nodename", node);
-	cleanup_free char *reason = word("reason", update->reason ? update->reason : "");
-	cleanup_free char *active = word("activefeatures", update->active ? update->active : "");
-	const char *argv[7] = {DEFAULT_SCONTROL, "update", name};
-	size_t count = 3;
+	cleanup_with(release_words) struct words words = {0};
+	const char *argv[MAX_WORDS + 3] = {DEFAULT_SCONTROL, "update"};
 
-	if (!name || !reason || !active)
+	add_word(&words, "nodename", node);
+	add_word(&words, "state", update->reason ? "drain" : NULL);
+	add_word(&words, "reason", update->reason);
+	add_word(&words, "activefeatures", update->active);
+	add_word(&words, "availablefeatures", update->available);
+	add_word(&words, "comment", update->comment);
+	if (words.lost)
 		return pm_err_nomem(err);
 	if (update->config)
 		argv[0] = update->config->scontrol_path;
-	if (update->reason) {
-		argv[count++] = "state=drain";
-		argv[count++] = reason;
-	}
-	if (update->active)
-		argv[count++] = active;
+	for (size_t i = 0; i < words.count; i++)
+		argv[2 + i] = words.list[i];
 	return pm_command(argv, update->timeout_ms, err);
 }
 
@@ -66,32 +81,106 @@ int pm_node_update(const struct pm_node_update *update, struct pm_err *err)
 	return 0;
 }
 
-/* The value in 'scontrol --oneliner show node'. */
-static char *active_field(const char *line)
+/* The value of "NAME=" up to `end` in what scontrol shows, "" for none; malloc'ed. */
+static char *field(const char *text, const char *name, const char *end)
 {
-	const char *field = strstr(line, ACTIVE_FIELD);
+	const char *at = strstr(text, name);
 
-	if (!field)
+	if (!at)
 		return strdup("");
-	field += strlen(ACTIVE_FIELD);
-	if (!strncmp(field, NONE, strlen(NONE)))
+	at += strlen(name);
+	if (!strncmp(at, NONE, strlen(NONE)))
 		return strdup("");
-	return strndup(field, strcspn(field, " "));
+	return strndup(at, strcspn(at, end));
 }
 
-int pm_node_active(
-	const struct pm_config *config, unsigned timeout_ms, char **ret, struct pm_err *err)
+void pm_node_known_done(struct pm_node_known *known)
 {
+	free(known->active);
+	free(known->available);
+	free(known->comment);
+	*known = (struct pm_node_known){0};
+}
+
+static bool read_known(const char *text, struct pm_node_known *ret)
+{
+	ret->active = field(text, " ActiveFeatures=", " \n");
+	ret->available = field(text, " AvailableFeatures=", " \n");
+	ret->comment = field(text, " Comment=", "\n");
+	return ret->active && ret->available && ret->comment;
+}
+
+int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_node_known *ret,
+	struct pm_err *err)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = node_name();
-	cleanup_free char *line = NULL;
-	const char *argv[] = {config->scontrol_path, "--oneliner", "show", "node", node, NULL};
+	const char *argv[] = {config->scontrol_path, "show", "node", node, NULL};
 	int rc;
 
 	if (!node)
 		return pm_err_nomem(err);
-	rc = pm_command_read(argv, timeout_ms, &line, err);
+	rc = pm_command_output(argv, timeout_ms, &output, err);
 	if (rc)
 		return rc;
-	*ret = active_field(line);
-	return *ret ? 0 : pm_err_nomem(err);
+	if (!read_known(output.out, &known))
+		return pm_err_nomem(err);
+	*ret = known;
+	known = (struct pm_node_known){0};
+	return 0;
+}
+
+int pm_node_reboot(
+	const struct pm_config *config, const char *reason, unsigned timeout_ms, struct pm_err *err)
+{
+	cleanup_free char *node = node_name(), *word = NULL;
+	const char *argv[] = {
+		config->scontrol_path, "reboot", "ASAP", "nextstate=resume", NULL, node, NULL};
+
+	if (!node || asprintf(&word, "reason=%s", reason) < 0) {
+		word = NULL;
+		return pm_err_nomem(err);
+	}
+	argv[4] = word;
+	if (pm_command(argv, timeout_ms, err))
+		return pm_err_prefix(err, "reboot node '%s'", node);
+	return 0;
+}
+
+static bool is_over(const char *state)
+{
+	static const char *const states[] = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
+		"NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
+		"PENDING", "REQUEUED", "SPECIAL_EXIT"};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (!strcmp(state, states[i]))
+			return true;
+	return false;
+}
+
+bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *state = NULL;
+	char id[16];
+	const char *argv[] = {config->scontrol_path, "show", "job", id, NULL};
+	struct pm_err err = {0};
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
+	if (pm_command_output(argv, timeout_ms, &output, &err))
+		return !strstr(err.text, "Invalid job id");
+	state = field(output.out, " JobState=", " \n");
+	return !state || !is_over(state);
+}
+
+int pm_job_requeue(
+	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err)
+{
+	char id[16];
+	const char *argv[] = {config->scontrol_path, "requeue", id, NULL};
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
+	return pm_command(argv, timeout_ms, err);
 }

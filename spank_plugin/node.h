@@ -3,9 +3,12 @@
 #define PM_NODE_H
 
 /*
- * What the controller knows of this node, asked and changed by scontrol. Slurm's name for the node
- * is SLURMD_NODENAME, which the prolog has, else the host's name up to its first dot.
+ * What the controller knows of this node and its jobs, asked and changed by scontrol. Slurm's name
+ * for the node is SLURMD_NODENAME, which the prolog has, else the host's name up to its first dot.
  */
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "lib/config.h"
 #include "lib/err.h"
 
@@ -13,7 +16,15 @@ struct pm_node_update {
 	const struct pm_config *config; /* NULL: scontrol's default path, when there is none */
 	const char *reason;		/* drains the node with this line; NULL leaves its state */
 	const char *active;		/* its active features; NULL leaves them */
+	const char *available;		/* its available features; NULL leaves them */
+	const char *comment;		/* what 'sinfo -O Comment' shows; NULL leaves it */
 	unsigned timeout_ms;
+};
+
+struct pm_node_known {
+	char *active;	 /* "rack1,pm_memory"; "" for none */
+	char *available; /* the same */
+	char *comment;	 /* "" for none */
 };
 
 /*
@@ -22,8 +33,24 @@ struct pm_node_update {
  */
 int pm_node_update(const struct pm_node_update *update, struct pm_err *err);
 
-/* The features that the controller takes for active, "rack1,pm_memory"; "" for none. malloc'ed. */
-int pm_node_active(
-	const struct pm_config *config, unsigned timeout_ms, char **ret, struct pm_err *err);
+/* Release with pm_node_known_done(). */
+int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_node_known *ret,
+	struct pm_err *err);
+
+void pm_node_known_done(struct pm_node_known *known);
+
+/* Drains the node until it has no jobs, reboots it, and takes it back. */
+int pm_node_reboot(const struct pm_config *config, const char *reason, unsigned timeout_ms,
+	struct pm_err *err);
+
+/*
+ * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm
+ * does not answer, it may have.
+ */
+bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
+
+/* Back to the queue: only batch jobs can be. */
+int pm_job_requeue(
+	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err);
 
 #endif

@@ -3,80 +3,229 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/units.h"
 
-#define USAGE "[pm] run on nodes whose persistent memory is in this mode: %s"
+#define CARRIER "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
+#define PROLOG	"SPANK_" /* Slurm puts this before what spank_job_control_setenv() was told */
 
-static const struct pm_mode_info *given;
+static const struct pm_option_info options[PM_OPTION_COUNT] = {
+	[PM_OPTION_MODE] =
+		{
+			.name = "pm-mode",
+			.twin = "PM_MODE",
+			.arginfo = "MODE",
+			.usage = "[pm] run on nodes whose persistent memory is in this mode: ",
+			.carrier = CARRIER "pm_mode",
+		},
+	[PM_OPTION_SIZE] =
+		{
+			.name = "pm-size",
+			.twin = "PM_SIZE",
+			.arginfo = "SIZE",
+			.usage = "[pm] get this much persistent memory of each socket, as 100G "
+				 "(modes appdirect and mixed)",
+			.carrier = CARRIER "pm_size",
+		},
+	[PM_OPTION_NAMESPACE] =
+		{
+			.name = "pm-namespace",
+			.twin = "PM_NAMESPACE",
+			.arginfo = "KIND",
+			.usage = "[pm] get it as fsdax (directories, the default) or devdax "
+				 "(devices; modes appdirect and mixed)",
+			.carrier = CARRIER "pm_namespace",
+		},
+};
 
-static int take_mode(int val, const char *name, int remote)
+static struct state {
+	char *given;	/* for this component */
+	char *at_start; /* what the carrier said when the process began: holds for all components */
+	unsigned calls; /* of the callback in this component */
+} states[PM_OPTION_COUNT];
+
+static unsigned component;
+
+const struct pm_option_info *pm_option_info(enum pm_option option)
 {
-	struct pm_err err = {0};
-
-	(void)val;
-	(void)remote;
-	if (pm_option_parse("--" PM_OPTION_MODE, name, &given, &err))
-		slurm_error("pm: %s", err.text);
-	return err.code;
+	return &options[option];
 }
 
-static struct spank_option mode_option(char *usage)
+static int check_mode(const char *source, const char *name, struct pm_err *err)
+{
+	cleanup_free char *names = NULL;
+
+	if (pm_mode_by_name(name))
+		return 0;
+	names = pm_mode_names();
+	return pm_err_set(err, -EINVAL, "%s: unknown mode '%.64s', valid modes are %s", source,
+		name, names ? names : "(out of memory)");
+}
+
+static int check_size(const char *source, const char *text, struct pm_err *err)
+{
+	uint64_t bytes = 0;
+
+	if (!pm_parse_size(text, &bytes) && bytes)
+		return 0;
+	return pm_err_set(err, -EINVAL, "%s: '%.64s' is no size, write it like 100G", source, text);
+}
+
+static int check_namespace(const char *source, const char *text, struct pm_err *err)
+{
+	if (!strcmp(text, "fsdax") || !strcmp(text, "devdax"))
+		return 0;
+	return pm_err_set(err, -EINVAL, "%s: unknown kind '%.64s', valid kinds are fsdax, devdax",
+		source, text);
+}
+
+int pm_option_check(
+	enum pm_option option, const char *source, const char *value, struct pm_err *err)
+{
+	static int (*const checks[PM_OPTION_COUNT])(const char *, const char *, struct pm_err *) = {
+		[PM_OPTION_MODE] = check_mode,
+		[PM_OPTION_SIZE] = check_size,
+		[PM_OPTION_NAMESPACE] = check_namespace,
+	};
+
+	return checks[option](source, value ? value : "", err);
+}
+
+/* The first call of a later component is for the carrier, if that is set: see option.h. */
+static bool comes_from_before(enum pm_option option, int remote)
+{
+	return !remote && component && !states[option].calls++ && getenv(options[option].carrier);
+}
+
+static int remember(enum pm_option option, const char *value)
+{
+	char *copy = value ? strdup(value) : NULL;
+
+	if (value && !copy)
+		return -ENOMEM;
+	free(states[option].given);
+	states[option].given = copy;
+	return 0;
+}
+
+static int take(int val, const char *value, int remote)
+{
+	enum pm_option option = (enum pm_option)val;
+	struct pm_err err = {0};
+	char source[40];
+
+	if (comes_from_before(option, remote))
+		return remember(option, states[option].at_start);
+	snprintf(source, sizeof(source), "--%s", options[option].name);
+	if (pm_option_check(option, source, value, &err))
+		slurm_error("pm: %s", err.text);
+	return err.code ? err.code : remember(option, value);
+}
+
+static struct spank_option spank_form(enum pm_option option, char *usage)
 {
 	return (struct spank_option){
-		.name = PM_OPTION_MODE,
-		.arginfo = "MODE",
+		.name = (char *)options[option].name,
+		.arginfo = (char *)options[option].arginfo,
 		.usage = usage,
 		.has_arg = 1,
-		.cb = take_mode,
+		.val = (int)option,
+		.cb = take,
 	};
 }
 
-int pm_option_register(spank_t sp)
+static int register_one(spank_t sp, enum pm_option option)
 {
-	cleanup_free char *names = pm_mode_names();
+	cleanup_free char *names = option == PM_OPTION_MODE ? pm_mode_names() : strdup("");
 	cleanup_free char *usage = NULL;
-	struct spank_option option;
+	struct spank_option form;
 
-	if (!names || asprintf(&usage, USAGE, names) < 0) {
+	if (!names || asprintf(&usage, "%s%s", options[option].usage, names) < 0) {
 		usage = NULL;
-		slurm_error("pm: register '--%s': out of memory", PM_OPTION_MODE);
+		slurm_error("pm: register '--%s': out of memory", options[option].name);
 		return -ENOMEM;
 	}
-	option = mode_option(usage);
-	if (spank_option_register(sp, &option) != ESPANK_SUCCESS) {
-		slurm_error("pm: register '--%s': refused by Slurm", PM_OPTION_MODE);
+	form = spank_form(option, usage);
+	if (spank_option_register(sp, &form) != ESPANK_SUCCESS) {
+		slurm_error("pm: register '--%s': refused by Slurm", options[option].name);
 		return -EINVAL;
 	}
 	return 0;
 }
 
+int pm_option_register(spank_t sp)
+{
+	int rc = 0;
+
+	for (enum pm_option option = 0; !rc && option < PM_OPTION_COUNT; option++) {
+		const char *carried = getenv(options[option].carrier);
+
+		states[option].at_start = carried ? strdup(carried) : NULL;
+		rc = register_one(sp, option);
+	}
+	return rc;
+}
+
+const char *pm_option_given(enum pm_option option)
+{
+	return states[option].given;
+}
+
 const struct pm_mode_info *pm_option_mode(void)
 {
-	return given;
+	return pm_mode_by_name(states[PM_OPTION_MODE].given);
 }
 
-const struct pm_mode_info *pm_option_mode_of_job(spank_t sp)
+const char *pm_option_twin(enum pm_option option)
 {
-	struct spank_option option = mode_option("");
-	char *name = NULL;
+	const char *value = getenv(options[option].twin);
 
-	if (spank_option_getopt(sp, &option, &name) != ESPANK_SUCCESS || !name)
-		return NULL;
-	return pm_mode_by_name(name);
+	return value && *value ? value : NULL;
 }
 
-int pm_option_parse(
-	const char *source, const char *name, const struct pm_mode_info **ret, struct pm_err *err)
+/* Slurm has just carried over what an earlier component was given: put it right. */
+static void correct(spank_t sp, enum pm_option option)
 {
-	const struct pm_mode_info *row = name ? pm_mode_by_name(name) : NULL;
-	cleanup_free char *names = NULL;
+	const char *word = options[option].carrier + strlen("SLURM_SPANK_");
+	const char *given = states[option].given;
 
-	if (row) {
-		*ret = row;
-		return 0;
+	if (given) {
+		(void)setenv(word, given, 1);
+		(void)spank_job_control_setenv(sp, word, given, 1);
+	} else {
+		(void)unsetenv(word);
+		(void)spank_job_control_unsetenv(sp, word);
 	}
-	names = pm_mode_names();
-	return pm_err_set(err, -EINVAL, "%s: unknown mode '%.64s', valid modes are %s", source,
-		name ? name : "", names ? names : "(out of memory)");
+}
+
+void pm_option_end_component(spank_t sp)
+{
+	for (enum pm_option option = 0; option < PM_OPTION_COUNT; option++) {
+		if (component)
+			correct(sp, option);
+		(void)remember(option, NULL);
+		states[option].calls = 0;
+	}
+	component++;
+}
+
+const char *pm_option_of_job(spank_t sp, enum pm_option option)
+{
+	struct spank_option form = spank_form(option, "");
+	char *value = NULL;
+
+	if (spank_option_getopt(sp, &form, &value) != ESPANK_SUCCESS)
+		return NULL;
+	return value;
+}
+
+const char *pm_option_twin_of_job(enum pm_option option)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), PROLOG "%s", options[option].twin);
+	return getenv(name);
 }

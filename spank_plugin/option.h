@@ -2,36 +2,66 @@
 #ifndef PM_OPTION_H
 #define PM_OPTION_H
 
-/* The option --pm-mode=MODE and its environment twin PM_MODE. */
+/*
+ * The options --pm-mode, --pm-size and --pm-namespace, each with its environment twin. One table
+ * drives registration, help, checking and how Slurm carries them.
+ *
+ * Heterogeneous jobs: sbatch, salloc and srun read the components one after the other in one
+ * process, each ends with init_post_opt. Slurm never forgets that an option was given, and sbatch
+ * and salloc leave it in their own environment, where the next component finds it. So an option
+ * counts only until pm_option_end_component(), which also takes out what Slurm carried over.
+ */
 #include <slurm/spank.h>
+#include <stdbool.h>
 
 #include "lib/err.h"
 #include "lib/modes.h"
 
-#define PM_OPTION_MODE "pm-mode"
-#define PM_ENV_MODE    "PM_MODE"
+enum pm_option {
+	PM_OPTION_MODE,
+	PM_OPTION_SIZE,
+	PM_OPTION_NAMESPACE,
+	PM_OPTION_COUNT,
+};
 
-/* How Slurm names the option in the environment of a running job, for the sruns in that job. */
-#define PM_ENV_JOB_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_pm_mode"
+struct pm_option_info {
+	const char *name; /* "pm-mode" */
+	const char *twin; /* "PM_MODE", the environment variable that means the same */
+	const char *arginfo;
+	const char *usage;   /* for --help */
+	const char *carrier; /* the variable in which Slurm takes it to the running job's sruns */
+};
+
+const struct pm_option_info *pm_option_info(enum pm_option option);
 
 /*
- * Registers the option: with the exported table spank_options[] sbatch and salloc would not know
- * it. Its callback refuses unknown modes at once, so that nothing is submitted; when it is given
+ * Registers the options: with the exported table spank_options[] sbatch and salloc would not know
+ * them. Their callback refuses bad values at once, so that nothing is submitted; when one is given
  * more than once the last one counts, as with Slurm's own options.
  */
 int pm_option_register(spank_t sp);
 
-/* The mode that --pm-mode asked for in this process; NULL when it was not given. */
+/* What was given for this component of the job; NULL when it was not. */
+const char *pm_option_given(enum pm_option option);
+
+/* The same of --pm-mode. */
 const struct pm_mode_info *pm_option_mode(void);
 
-/* The prolog's view of the option: no callback runs there. NULL when not given or not a mode. */
-const struct pm_mode_info *pm_option_mode_of_job(spank_t sp);
+/* The environment twin where it is set and not empty; else NULL. */
+const char *pm_option_twin(enum pm_option option);
+
+/* At the end of init_post_opt in sbatch, salloc and srun. */
+void pm_option_end_component(spank_t sp);
+
+/* The prolog's view, where no callback runs: the option, else NULL; and its twin, else NULL. */
+const char *pm_option_of_job(spank_t sp, enum pm_option option);
+const char *pm_option_twin_of_job(enum pm_option option);
 
 /*
- * The row of a mode's name that came from `source`.
- * -EINVAL: "SOURCE: unknown mode 'x', valid modes are memory, appdirect, flat, mixed".
+ * Is this a value of the option? `source` is how it was given: "--pm-mode" or "PM_MODE".
+ * -EINVAL: "SOURCE: unknown mode 'x', valid modes are memory, ...".
  */
-int pm_option_parse(
-	const char *source, const char *name, const struct pm_mode_info **ret, struct pm_err *err);
+int pm_option_check(
+	enum pm_option option, const char *source, const char *value, struct pm_err *err);
 
 #endif

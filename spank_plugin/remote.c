@@ -1,53 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/jobview.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
+#include "spank_plugin/places.h"
 #include "spank_plugin/settings.h"
 
 #define MODE_TIMEOUT_MS 10000
 
-/* What this node is in, by the record of this boot that any user may read. */
-static int mode_of_node(int ac, char **av, char **ret, struct pm_err *err)
+static bool is_component(spank_t sp)
 {
-	cleanup_with(pm_config_done) struct pm_config config = {0};
-	int rc = pm_settings_load(ac, av, &config, err);
+	char size[16];
 
-	if (rc)
-		return rc;
-	return pm_command_read(
-		(const char *[]){config.pmctl_path, "mode", NULL}, MODE_TIMEOUT_MS, ret, err);
+	return spank_getenv(sp, "SLURM_HET_SIZE", size, sizeof(size)) == ESPANK_SUCCESS;
 }
 
-/* The prolog has checked the job's constraint; this is for jobs whose option never became one. */
-static int check_task(const struct pm_mode_info *mode, int ac, char **av, struct pm_err *err)
+/* A step of a heterogeneous job inherits the options of another component: see option.h. */
+static const struct pm_mode_info *wanted_mode(spank_t sp)
+{
+	return is_component(sp) ? NULL : pm_option_mode();
+}
+
+static int compare(const struct pm_mode_info *wanted, const char *is, struct pm_err *err)
+{
+	if (!wanted || !strcmp(is, wanted->name))
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"--pm-mode=%s: this node is in mode %.64s, the task does not run", wanted->name,
+		is);
+}
+
+/* An option that never became a constraint: this boot's record, which any user may read, decides.
+ */
+static int check_unmapped(
+	const struct pm_config *config, const struct pm_mode_info *wanted, struct pm_err *err)
 {
 	cleanup_free char *name = NULL;
-	int rc = mode_of_node(ac, av, &name, err);
+	int rc = pm_command_read(
+		(const char *[]){config->pmctl_path, "mode", NULL}, MODE_TIMEOUT_MS, &name, err);
 
-	if (rc)
-		return rc;
-	if (strcmp(name, mode->name))
-		return pm_err_set(err, -EINVAL,
-			"--" PM_OPTION_MODE
-			"=%s: this node is in mode %.64s, the task does not run",
-			mode->name, name);
-	return 0;
+	return rc ? rc : compare(wanted, name, err);
 }
 
+static int serve(spank_t sp, const struct pm_config *config, const struct pm_jobview *view,
+	struct pm_err *err)
+{
+	int rc = 0;
+
+	if (view->refused)
+		return pm_err_set(err, -EPERM, "%s", view->refused);
+	if (view->mode)
+		rc = compare(wanted_mode(sp), pm_mode_name(view->mode), err);
+	return rc ? rc : pm_places_announce(sp, view, config->fs_root, err);
+}
+
+static int read_view(
+	spank_t sp, const struct pm_config *config, struct pm_jobview *ret, struct pm_err *err)
+{
+	cleanup_free char *path = NULL;
+	uint32_t job_id;
+
+	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+		return pm_err_set(err, -EINVAL, "Slurm does not say which job this is");
+	path = pm_jobview_path(config->run_dir, job_id);
+	return path ? pm_jobview_read(path, ret, err) : pm_err_nomem(err);
+}
+
+static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+	const struct pm_mode_info *wanted = wanted_mode(sp);
+	int rc = read_view(sp, config, &view, err);
+
+	if (!rc)
+		return serve(sp, config, &view, err);
+	if (rc != -ENOENT)
+		return rc;
+	if (is_component(sp))
+		pm_places_withdraw(sp);
+	if (!wanted)
+		return 0;
+	rc = check_unmapped(config, wanted, err);
+	if (!rc && spank_setenv(sp, "PM_MODE", wanted->name, 1) != ESPANK_SUCCESS)
+		rc = pm_err_set(err, -EINVAL, "set PM_MODE for the task: refused by Slurm");
+	return rc;
+}
+
+/* A job without a mode does not care for a broken configuration. */
 int pm_remote_task_init(spank_t sp, int ac, char **av)
 {
-	const struct pm_mode_info *mode = pm_option_mode();
+	cleanup_with(pm_config_done) struct pm_config config = {0};
 	struct pm_err err = {0};
+	int rc = pm_settings_load(ac, av, &config, &err);
 
-	if (!mode)
+	if (rc && !pm_option_mode())
 		return 0;
-	if (check_task(mode, ac, av, &err))
+	if (!rc)
+		rc = begin_task(sp, &config, &err);
+	if (rc)
 		slurm_error("pm: %s", err.text);
-	else if (spank_setenv(sp, PM_ENV_MODE, mode->name, 1) != ESPANK_SUCCESS)
-		slurm_error("pm: set %s for the task: refused by Slurm", PM_ENV_MODE);
-	return err.code;
+	return rc;
 }

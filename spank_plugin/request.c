@@ -5,56 +5,73 @@
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
+#include "lib/strv.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
 
-static int check_offered(const char *source, const struct pm_mode_info *mode,
-	const struct pm_config *config, struct pm_err *err)
+/* Here a job's partition is not known: what one of them offers is left to the controller. */
+static bool is_offered(const struct pm_config *config, const struct pm_mode_info *mode)
 {
-	cleanup_free char *names = NULL;
+	const struct pm_partition_pairs *pairs = &config->by_partition;
+	bool offered = pm_config_allows(config, mode->mode);
 
-	if (pm_config_allows(config, mode->mode))
-		return 0;
-	names = pm_config_mode_names(config);
-	return pm_err_set(err, -EINVAL, "%s: mode '%s' is not offered here, take one of %s", source,
-		mode->name, names ? names : "(out of memory)");
+	for (size_t i = 0; i < pairs->count; i++) {
+		cleanup_with(pm_strv_cleanup) char **names =
+			pm_strv_split(pairs->list[i].text, ",");
+
+		if (pairs->list[i].key == PM_KEY_MODES)
+			offered = offered || pm_strv_contains(names, mode->name);
+	}
+	return offered;
 }
 
-static int check_mode(
-	const char *source, const struct pm_mode_info *mode, int ac, char **av, struct pm_err *err)
+static int check_offered(
+	const char *source, const char *name, int ac, char **av, struct pm_err *err)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
+	cleanup_free char *names = NULL;
 	int rc = pm_settings_load(ac, av, &config, err);
 
-	return rc ? rc : check_offered(source, mode, &config, err);
+	if (rc || is_offered(&config, pm_mode_by_name(name)))
+		return rc;
+	names = pm_config_mode_names(&config);
+	return pm_err_set(err, -EINVAL, "%s: mode '%s' is not offered here, take one of %s", source,
+		name, names ? names : "(out of memory)");
 }
 
 /* Slurm carries an option to the controller by itself, a variable only when told to. */
-static int pass_on(spank_t sp, const struct pm_mode_info *mode, struct pm_err *err)
+static int pass_on(spank_t sp, enum pm_option option, struct pm_err *err)
 {
-	if (spank_job_control_setenv(sp, PM_ENV_MODE, mode->name, 1) != ESPANK_SUCCESS)
-		return pm_err_set(err, -EINVAL, "pass on %s: refused by Slurm", PM_ENV_MODE);
+	const char *name = pm_option_info(option)->twin, *value = pm_option_twin(option);
+
+	if (value && spank_job_control_setenv(sp, name, value, 1) != ESPANK_SUCCESS)
+		return pm_err_set(err, -EINVAL, "pass on %s: refused by Slurm", name);
 	return 0;
 }
 
-static int check_twin(spank_t sp, const char *name, int ac, char **av, struct pm_err *err)
+static int check_mode(spank_t sp, int ac, char **av, struct pm_err *err)
 {
-	const struct pm_mode_info *mode;
-	int rc = pm_option_parse(PM_ENV_MODE, name, &mode, err);
+	const struct pm_option_info *option = pm_option_info(PM_OPTION_MODE);
+	const char *given = pm_option_given(PM_OPTION_MODE);
+	const char *twin = pm_option_twin(PM_OPTION_MODE);
+	int rc = 0;
 
-	if (!rc)
-		rc = check_mode(PM_ENV_MODE, mode, ac, av, err);
-	return rc ? rc : pass_on(sp, mode, err);
+	if (given)
+		return check_offered("--pm-mode", given, ac, av, err);
+	if (twin)
+		rc = pm_option_check(PM_OPTION_MODE, option->twin, twin, err);
+	if (!rc && twin)
+		rc = check_offered(option->twin, twin, ac, av, err);
+	return rc ? rc : pass_on(sp, PM_OPTION_MODE, err);
 }
 
+/* Whether the job's mode has a use for them is the controller's to say. */
 int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err)
 {
-	const struct pm_mode_info *mode = pm_option_mode();
-	const char *twin = getenv(PM_ENV_MODE);
+	int rc = check_mode(sp, ac, av, err);
 
-	if (mode)
-		return check_mode("--" PM_OPTION_MODE, mode, ac, av, err);
-	if (twin && *twin)
-		return check_twin(sp, twin, ac, av, err);
-	return 0;
+	for (enum pm_option option = PM_OPTION_SIZE; !rc && option < PM_OPTION_COUNT; option++)
+		if (!pm_option_given(option))
+			rc = pass_on(sp, option, err);
+	return rc;
 }

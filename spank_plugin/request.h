@@ -7,9 +7,9 @@
 #include "lib/err.h"
 
 /*
- * Checks what a new job asks for, where it is submitted: --pm-mode, else PM_MODE, which is passed
- * on to the controller. Without either nothing is read. On the server pmem.lua checks the same, as
- * this can be bypassed; here a mistake is told before anything is sent.
+ * Checks what a new job asks for, where it is submitted: --pm-mode, else PM_MODE; the variables are
+ * passed on to the controller. Without either nothing is read. On the server pmem.lua checks the
+ * same, as this can be bypassed; here a mistake is told before anything is sent.
  * -EINVAL: unknown mode, mode that Modes= does not offer, bad configuration.
  */
 int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err);

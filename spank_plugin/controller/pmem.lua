@@ -117,7 +117,17 @@ local function unknown_feature(name)
 		names("feature"))
 end
 
--- What is written wins over the environment: a PM_MODE gives way to a constraint on our features.
+-- Does any of the features differ from this one?
+local function contradicts(ours, feature)
+	for _, name in ipairs(ours) do
+		if name ~= feature then
+			return true
+		end
+	end
+	return false
+end
+
+-- What is written wins over the environment: a PM_MODE gives way to a constraint on other features.
 local function read_request(job_desc)
 	local constraint = job_desc.features or ""
 	local ours, unknown = our_features(constraint)
@@ -131,7 +141,8 @@ local function read_request(job_desc)
 		request.twins[name] = variables[option.twin]
 	end
 	request.source = OPTIONS.mode.text
-	if not request.mode and #ours == 0 then
+	local twin = find("name", request.twins.mode)
+	if not request.mode and (#ours == 0 or (twin and not contradicts(ours, twin.feature))) then
 		request.mode, request.source = request.twins.mode, OPTIONS.mode.twin
 	end
 	return request
@@ -286,15 +297,6 @@ local function modes_of_features(ours, policy)
 	return modes
 end
 
-local function contradicts(ours, feature)
-	for _, name in ipairs(ours) do
-		if name ~= feature then
-			return true
-		end
-	end
-	return false
-end
-
 -- '&' and ',' mean the same to Slurm.
 local function is_plain(constraint)
 	return not string.find(constraint, "[^%w_.=&,]")
@@ -431,7 +433,7 @@ end
 local function set_delay(job_desc, policy, modes, changes)
 	if not may_reboot(policy, job_desc.user_name) then
 		changes.delay_boot = FOREVER_S
-		return problem("no node is rebooted for jobs of user %s: this one waits for nodes in mode %s",
+		return problem("no node is rebooted for jobs of user %s: this one takes nodes in mode %s only",
 			job_desc.user_name or "?", modes[1].name)
 	elseif policy.DelayBoot > 0 and not given(job_desc.delay_boot, NO_VAL) then
 		changes.delay_boot = policy.DelayBoot

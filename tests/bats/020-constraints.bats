@@ -7,15 +7,6 @@ setup() {
 	clean_nodes
 }
 
-job_field() {
-	admin scontrol -o show job "$1" | grep -o "$2=[^ ]*"
-}
-
-# A held job's number, for looking at what the controller made of its request.
-submit_held() {
-	run_client sbatch --parsable --hold "$@" --wrap=true
-}
-
 @test "--pm-mode becomes a feature, and the job takes whole nodes" {
 	submit_held --pm-mode=memory
 	run job_field "$output" '\(Features\|OverSubscribe\)'
@@ -77,7 +68,7 @@ submit_held() {
 @test "an unknown feature that looks like a mode is refused" {
 	run_srun 1 -C pm_bogus true
 	assert_output --partial \
-		"pm: --constraint: unknown feature 'pm_bogus', valid features are pm_memory, pm_appdirect"
+		"pm: --constraint: unknown feature 'pm_bogus', valid features are pm_memory, pm_appdirect, pm_mixed"
 	assert_nothing_queued
 }
 

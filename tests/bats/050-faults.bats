@@ -50,12 +50,6 @@ with_config() {
 	printf '%s\n' "$@" >>"$conf"
 }
 
-program() {
-	printf '%s\n' '#!/bin/sh' "$2" >"$BATS_TEST_TMPDIR/$1"
-	chmod 755 "$BATS_TEST_TMPDIR/$1"
-	echo "$BATS_TEST_TMPDIR/$1"
-}
-
 has_active() {
 	[[ ,$(node_field "$1" %b), == *,$2,* ]]
 }

@@ -47,6 +47,35 @@ run_sbatch() {
 	[ ! -e "$out" ] || run cat "$out"
 }
 
+# job_field JOB NAME: what the controller holds of it, "NAME=value".
+job_field() {
+	admin scontrol -o show job "$1" | grep -o "$2=[^ ]*"
+}
+
+# A held job's number in $output, for looking at what the controller made of its request.
+submit_held() {
+	run_client sbatch --parsable --hold "$@" --wrap=true
+}
+
+# with_site LINE...: behind pmem.conf as the bench has it; restore_site in the test's teardown.
+with_site() {
+	local conf
+	conf=$(bench_dir)/etc/pmem.conf
+	[ -e "$BATS_TEST_TMPDIR/site" ] || cp "$conf" "$BATS_TEST_TMPDIR/site"
+	{ cat "$BATS_TEST_TMPDIR/site"; printf '%s\n' "$@"; } >"$conf"
+}
+
+restore_site() {
+	[ ! -e "$BATS_TEST_TMPDIR/site" ] || cp "$BATS_TEST_TMPDIR/site" "$(bench_dir)/etc/pmem.conf"
+}
+
+# program NAME LINES: a script; prints its path.
+program() {
+	printf '%s\n' '#!/bin/sh' "$2" >"$BATS_TEST_TMPDIR/$1"
+	chmod 755 "$BATS_TEST_TMPDIR/$1"
+	echo "$BATS_TEST_TMPDIR/$1"
+}
+
 admin() {
 	bench exec "$@"
 }

@@ -125,6 +125,7 @@ def pmem_conf_of_slurm(bench: Bench) -> str:
     """The sample include file, with the few values that a reboot of a second asks for."""
     text = sample(bench, "slurm-pmem.conf")
     text = re.sub(r"^ResumeTimeout=.*$", "ResumeTimeout=40", text, flags=re.M)
+    text = re.sub(r"^HealthCheckInterval=.*$", "HealthCheckInterval=2", text, flags=re.M)
     text = re.sub(r"^AuthInfo=.*$",
                   f"AuthInfo=socket={bench.dir}/run/munge.socket,cred_expire=5", text, flags=re.M)
     return re.sub(r"^(SchedulerParameters=.*)$",
@@ -134,6 +135,12 @@ def pmem_conf_of_slurm(bench: Bench) -> str:
 
 def own_programs(bench: Bench) -> str:
     return f"ScontrolPath={bench.dir}/bin/scontrol\nPmctlPath={bench.dir}/bin/pmctl\n"
+
+
+def own_places(bench: Bench, name: str) -> str:
+    """Where the plugin finds what pmctl wrote on the node."""
+    home = bench.dir / name
+    return f"NodeName={name} StateDir={home}/state RunDir={home}/run\n"
 
 
 def write_node(bench: Bench, name: str) -> None:
@@ -165,6 +172,8 @@ def write_programs(bench: Bench, build: Path) -> None:
         write(home / "bin" / name, text.replace("/usr/bin/pmctl", f"{home}/bin/pmctl"), 0o755)
     write_script(home / "bin" / "scontrol", f"export SLURM_CONF={home}/etc/slurm.conf",
                  'exec /usr/bin/scontrol "$@"')
+    write_script(home / "bin" / "pm-reachable", f"export SLURM_CONF={home}/etc/slurm.conf",
+                 f'exec {home}/lib/pm-reachable "config={home}/$SLURMD_NODENAME/pmem.conf"')
     bench_py = f"{TOP}/tests/bench/bench"
     write_script(home / "bin" / "reset", f"export PM_BENCH={home}/pointer",
                  f'exec {bench_py} power-cycle "$1"')
@@ -173,7 +182,7 @@ def write_programs(bench: Bench, build: Path) -> None:
     write_script(home / "bin" / "prolog_slurmctld", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f"exec {controller}/prolog_slurmctld")
     (home / "lib").mkdir()
-    for product in ("pmctl", "spank_pmem.so", "tests/pmshim.so"):  # a build may go on meanwhile
+    for product in ("pmctl", "spank_pmem.so", "pm-reachable", "tests/pmshim.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
     (home / "share").mkdir()
     for script in ("pmem.lua", "pmem_conf.lua"):
@@ -200,5 +209,6 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path) -> Non
     write(etc / "plugstack.conf.d" / "pmem.conf",
           re.sub(r"^(required .*)$", rf"\1 config={etc}/pmem.conf",
                  sample(bench, "plugstack.conf.d/pmem.conf"), flags=re.M))
-    write(etc / "pmem.conf", sample(bench, "pmem.conf") + own_programs(bench))
+    write(etc / "pmem.conf", sample(bench, "pmem.conf") + own_programs(bench)
+          + "".join(own_places(bench, name) for name in names))
     write(etc / "munge.key", secrets.token_hex(64), 0o600)

@@ -98,6 +98,9 @@ local served = {
 	{ "none", { features = "pm_appdirect" }, { shared = 0 } },
 	{ "none", { features = "gpu", mode = "flat" }, { features = "gpu&pm_appdirect", shared = 0 } },
 	{ "none", { features = "pm_appdirect", mode = "flat" }, { features = "pm_appdirect", shared = 0 } },
+	{ "sizes", { features = "pm_appdirect", PM_MODE = "flat" }, { shared = 0, mem = 8900 } },
+	{ "sizes", { features = "pm_memory", PM_MODE = "flat" }, { shared = 0, mem = 7600 } },
+	{ "sizes", { features = "pm_memory|pm_appdirect", PM_MODE = "flat" }, { shared = 0, mem = 900 } },
 	{ "none", { mode = "memory", PM_MODE = "flat" }, { features = "pm_memory", shared = 0 } },
 	-- the site's modes
 	{ "two", { mode = "appdirect" }, { features = "pm_appdirect", shared = 0 } },
@@ -147,7 +150,7 @@ local served = {
 	{ "delay", { mode = "memory" }, { features = "pm_memory", shared = 0, delay = 600 } },
 	{ "delay", { mode = "memory", delay = 5 }, { features = "pm_memory", shared = 0 } },
 	{ "few", { mode = "memory" }, { features = "pm_memory", shared = 0, delay = 315360000,
-		says = "no node is rebooted for jobs of user carol: this one waits for nodes in mode memory" } },
+		says = "no node is rebooted for jobs of user carol: this one takes nodes in mode memory only" } },
 	{ "few", { mode = "memory", delay = 0 }, { features = "pm_memory", shared = 0, delay = 315360000,
 		says = "no node is rebooted" } },
 	{ "few", { mode = "memory", user_name = "bob" }, { features = "pm_memory", shared = 0 } },

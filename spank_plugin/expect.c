@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/expect.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+#include "lib/features.h"
+#include "spank_plugin/option.h"
+
+#define ENV_PARTITION "SLURM_JOB_PARTITION"
+
+/* The platform modes that satisfy the constraint, a bit each. */
+static int read_platforms(const char *constraints, unsigned *ret, struct pm_err *err)
+{
+	unsigned platforms = 0;
+
+	pm_mode_foreach(row) {
+		bool allowed;
+		int rc = pm_features_allow(constraints, row->mode, &allowed, err);
+
+		if (rc)
+			return rc;
+		if (allowed)
+			platforms |= 1u << row->platform;
+	}
+	*ret = platforms;
+	return 0;
+}
+
+/* Of these three the first that is one of the platform's modes. */
+static const struct pm_mode_info *meant(
+	spank_t sp, const struct pm_config *config, enum pm_platform platform)
+{
+	const struct pm_mode_info *rows[] = {
+		pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE)),
+		pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE)),
+		pm_mode_info(pm_config_default_mode(config, getenv(ENV_PARTITION))),
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i] && rows[i]->platform == platform)
+			return rows[i];
+	return pm_mode_of_platform(platform);
+}
+
+static const struct pm_mode_info *mode_of(
+	spank_t sp, const struct pm_config *config, enum pm_platform platform, unsigned platforms)
+{
+	const struct pm_mode_info *fallback =
+		pm_mode_info(pm_config_default_mode(config, getenv(ENV_PARTITION)));
+
+	if (platforms == 1u << platform)
+		return meant(sp, config, platform);
+	return fallback && fallback->platform == platform ? fallback
+							  : pm_mode_of_platform(platform);
+}
+
+static bool has_one(const struct pm_mode_info *row)
+{
+	return row->substate == PM_SUBSTATE_FSDAX;
+}
+
+/* The option, else its twin, unless it is none; both are checked here as nothing before was sure.
+ */
+static const char *value_of(spank_t sp, enum pm_option option)
+{
+	const char *value = pm_option_of_job(sp, option);
+
+	if (!value)
+		value = pm_option_twin_of_job(option);
+	return value && !pm_option_check(option, "", value, NULL) ? value : NULL;
+}
+
+int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *config,
+	struct pm_expect *ret, struct pm_err *err)
+{
+	char *modes = NULL;
+	size_t size;
+	FILE *out;
+	unsigned platforms = 0;
+	bool own_memory = true;
+	int rc = read_platforms(constraints, &platforms, err);
+
+	if (rc)
+		return rc;
+	out = open_memstream(&modes, &size);
+	if (!out)
+		return pm_err_nomem(err);
+	for (enum pm_platform p = PM_PLATFORM_MEMORY; p <= PM_PLATFORM_MIXED; p++) {
+		const struct pm_mode_info *row = mode_of(sp, config, p, platforms);
+
+		if (!(platforms & (1u << p)) || !row)
+			continue;
+		fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", row->name);
+		own_memory = own_memory && has_one(row);
+	}
+	if (fclose(out)) {
+		free(modes);
+		return pm_err_nomem(err);
+	}
+	*ret = (struct pm_expect){.modes = modes};
+	if (!*modes)
+		free(pm_steal(ret->modes));
+	if (own_memory) {
+		ret->size = value_of(sp, PM_OPTION_SIZE);
+		ret->kind = value_of(sp, PM_OPTION_NAMESPACE);
+	}
+	return 0;
+}
+
+void pm_expect_done(struct pm_expect *expect)
+{
+	free(expect->modes);
+	*expect = (struct pm_expect){0};
+}

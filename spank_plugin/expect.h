@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_EXPECT_H
+#define PM_EXPECT_H
+
+/* What a job expects of its node, as the prolog sees it: 'pmctl job begin' is told so. */
+#include <slurm/spank.h>
+
+#include "lib/config.h"
+#include "lib/err.h"
+
+struct pm_expect {
+	char *modes;	  /* "flat,memory", the wanted one first, one for each platform mode;
+			   * NULL: no mode satisfies the constraint */
+	const char *size; /* of --pm-size or PM_SIZE where the modes have a use for it */
+	const char *kind; /* the same of --pm-namespace; both belong to the environment */
+};
+
+/*
+ * The constraint says which platform modes do. Of the modes of one of them the job means that of
+ * --pm-mode, else of PM_MODE, else the default of its partition, else the first; a constraint that
+ * leaves the platform open overrules them all. pmem.lua reads a job in the same way.
+ * -EINVAL: the constraint cannot be read. Release with pm_expect_done().
+ */
+int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *config,
+	struct pm_expect *ret, struct pm_err *err);
+
+void pm_expect_done(struct pm_expect *expect);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_PREPARE_H
+#define PM_PREPARE_H
+
+/* 'pmctl job begin' and 'job end' for the job whose prolog or epilog runs. */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/config.h"
+#include "lib/err.h"
+#include "spank_plugin/expect.h"
+
+struct pm_prepare {
+	const struct pm_config *config;
+	uint32_t job_id;
+	uid_t uid;
+	gid_t gid;
+	const struct pm_expect *expect; /* for the beginning */
+};
+
+/*
+ * Makes what the job expects, once the node's earlier job is gone for good. 0: its tasks may start,
+ * or fail by what the job's view tells them: where another living job holds the node, this one goes
+ * back to the queue, if it can. Others: the node's fault, with its sentence.
+ */
+int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err);
+
+enum pm_ending {
+	PM_ENDING_DONE,
+	PM_ENDING_REBOOT, /* the sentence says why */
+	PM_ENDING_FAULT,  /* the same */
+};
+
+enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *err);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/reachable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/features.h"
+#include "lib/file.h"
+#include "lib/strv.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/node.h"
+
+#define MAX_MARK_BYTES	  4096
+#define MAX_COMMENT_BYTES 300
+#define OUR_COMMENT	  "pm: "
+
+/* What the node can serve, and why not more. */
+struct answer {
+	char **features; /* NULL at the end */
+	char *why;
+	bool all;
+};
+
+static void release_answer(struct answer *answer)
+{
+	pm_strv_free(answer->features);
+	free(answer->why);
+}
+
+static bool names_all(char *const *features)
+{
+	pm_mode_foreach(row)
+		if (!pm_strv_contains(features, row->feature))
+			return false;
+	return true;
+}
+
+static int ask_node(
+	const struct pm_config *config, unsigned timeout_ms, struct answer *ret, struct pm_err *err)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	const char *argv[] = {config->pmctl_path, "reachable", NULL}, *own_name = "pmctl: ";
+	const char *why;
+	int rc = pm_command_output(argv, timeout_ms, &output, err);
+
+	if (rc)
+		return rc;
+	why = output.err + (strncmp(output.err, own_name, strlen(own_name)) ? 0 : strlen(own_name));
+	ret->features = pm_strv_split(output.out, "\n");
+	ret->why = pm_quote(why, strcspn(why, "\n"), MAX_COMMENT_BYTES);
+	if (!ret->features || !ret->why)
+		return pm_err_nomem(err);
+	ret->all = names_all(ret->features);
+	return 0;
+}
+
+/* The mark remembers which features were taken away: nothing else knows what slurmd had reported.
+ */
+static char *mark_path(const struct pm_config *config)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/unreachable", config->run_dir) < 0 ? NULL : path;
+}
+
+static char *read_mark(const char *path)
+{
+	char *text = NULL;
+
+	if (pm_file_read(AT_FDCWD, path, MAX_MARK_BYTES, &text, NULL, NULL))
+		return NULL;
+	return text;
+}
+
+static void print_name(FILE *out, const char *name)
+{
+	fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", name);
+}
+
+/* A feature that slurmd reported, now or before it was taken away. */
+static void sort_in(const char *name, const struct answer *answer, FILE *available, FILE *missing)
+{
+	bool ours = pm_features_mention(name);
+
+	if (!ours || pm_strv_contains(answer->features, name))
+		print_name(available, name);
+	else
+		print_name(missing, name);
+}
+
+/* "rack1,pm_memory,pm_mixed" and the mark, into what is available now and what is not. */
+static int divide(const char *known, const char *mark, const struct answer *answer,
+	char **ret_available, char **ret_missing)
+{
+	cleanup_with(pm_strv_cleanup) char **now = pm_strv_split(known, ",");
+	cleanup_with(pm_strv_cleanup) char **before = pm_strv_split(mark ? mark : "", ",");
+	size_t size[2];
+	FILE *available = open_memstream(ret_available, &size[0]);
+	FILE *missing = open_memstream(ret_missing, &size[1]);
+
+	for (size_t i = 0; available && missing && now && now[i]; i++)
+		sort_in(now[i], answer, available, missing);
+	for (size_t i = 0; available && missing && before && before[i]; i++)
+		if (!pm_strv_contains(now, before[i]))
+			sort_in(before[i], answer, available, missing);
+	return (available && fclose(available)) || (missing && fclose(missing)) || !available ||
+			       !missing || !now || !before
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* The same names, in whatever order. */
+static bool same_set(const char *one, const char *other)
+{
+	cleanup_with(pm_strv_cleanup) char **a = pm_strv_split(one, ",");
+	cleanup_with(pm_strv_cleanup) char **b = pm_strv_split(other, ",");
+
+	if (pm_strv_length(a) != pm_strv_length(b))
+		return false;
+	for (size_t i = 0; a && a[i]; i++)
+		if (!pm_strv_contains(b, a[i]))
+			return false;
+	return true;
+}
+
+static int set_mark(const char *path, const char *missing, struct pm_err *err)
+{
+	if (*missing)
+		return pm_file_write(path, 0644, missing, strlen(missing), err);
+	if (unlink(path) && errno != ENOENT)
+		return pm_err_sys(err, -errno, "remove '%s'", path);
+	return 0;
+}
+
+/* NULL: leave it as it is. The comment of somebody else stays. */
+static const char *new_comment(const char *known, const char *wanted)
+{
+	bool ours = !*known || !strncmp(known, OUR_COMMENT, strlen(OUR_COMMENT));
+
+	return ours && strcmp(known, wanted) ? wanted : NULL;
+}
+
+static int tell(const struct pm_config *config, const struct answer *answer, const char *mark_file,
+	unsigned timeout_ms, struct pm_err *err)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+	cleanup_free char *mark = read_mark(mark_file), *available = NULL, *missing = NULL;
+	cleanup_free char *comment = NULL;
+	struct pm_node_update update = {.config = config, .timeout_ms = timeout_ms};
+	int rc = pm_node_ask(config, timeout_ms, &known, err);
+
+	if (rc)
+		return rc;
+	if (divide(known.available, mark, answer, &available, &missing) ||
+		asprintf(&comment, "%s%s", *missing ? OUR_COMMENT : "",
+			*missing ? answer->why : "") < 0)
+		return pm_err_nomem(err);
+	rc = set_mark(mark_file, missing, err);
+	update.available = same_set(known.available, available) ? NULL : available;
+	update.comment = new_comment(known.comment, comment);
+	if (!rc && (update.available || update.comment))
+		rc = pm_node_update(&update, err);
+	return rc;
+}
+
+/* A node that can serve nothing is pmctl health's business. */
+int pm_reachable_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+{
+	cleanup_with(release_answer) struct answer answer = {0};
+	cleanup_free char *mark_file = mark_path(config);
+	int rc;
+
+	if (!mark_file)
+		return pm_err_nomem(err);
+	rc = ask_node(config, timeout_ms, &answer, err);
+	if (rc)
+		return pm_err_prefix(err, "which modes this node can serve is not known");
+	if (!answer.features[0] || (answer.all && access(mark_file, F_OK)))
+		return 0;
+	return tell(config, &answer, mark_file, timeout_ms, err);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# What the plugin makes of pmctl's answers: refusals, forgotten jobs, reboots, and what a node can serve.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the job
+
+setup() {
+	load helper
+	clean_nodes
+	put_in appdirect n1
+	log=$BATS_TEST_TMPDIR/log
+	real=$(bench_dir)/bin
+}
+
+teardown() {
+	admin scancel -u nobody
+	restore_site
+}
+
+# with_pmctl LINES: a pmctl that does these first; $* is what it was asked.
+with_pmctl() {
+	with_site "PmctlPath=$(program pmctl "echo \"\$*\" >>$log
+$1
+exec $real/pmctl \"\$@\"")"
+}
+
+views() {
+	ls "$(bench_dir)/n1/run/jobs"
+}
+
+has_no_views() {
+	[ -z "$(views)" ]
+}
+
+has_available() {
+	[[ ,$(node_field n1 %f), == *,$1,* ]]
+}
+
+lacks_available() {
+	[[ ,$(node_field n1 %f), != *,$1,* ]]
+}
+
+@test "pmctl learns the job, its user and what it expects, and that it is over" {
+	with_pmctl ''
+	run_srun -w n1 --pm-mode=appdirect --pm-size=1G true
+	wait_for 10 grep -q 'job end' "$log"
+	run cat "$log"
+	assert_line --regexp \
+		'^job begin --job=[0-9]+ --uid=65534 --gid=65534 --expect=appdirect --size=1G$'
+	assert_line --regexp '^job end --job=[0-9]+$'
+	wait_for 5 has_no_views
+}
+
+@test "the option, then PM_MODE, then the partition's default say which mode of a feature it is" {
+	with_pmctl '[ "$2" != begin ] || exit 0'
+	bench srun -w n1 --pm-mode=flat true || true
+	PM_MODE=flat bench srun -w n1 -C pm_appdirect true || true
+	bench srun -w n1 -C pm_appdirect true
+	run grep -o 'expect=.*' "$log"
+	assert_line --index 0 expect=flat
+	assert_line --index 1 expect=flat
+	assert_line --index 2 expect=appdirect
+}
+
+@test "a job without a mode runs no pmctl" {
+	touch "$log"
+	with_pmctl ''
+	run_srun -w n1 true
+	sleep 1
+	run cat "$log"
+	assert_output ''
+}
+
+@test "what the node refuses the user is told, and nothing is drained" {
+	run bench srun -w n1 --pm-mode=flat echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial 'who offer no flat'
+	run_sbatch 1 -w n1 --pm-mode=flat <<-END
+		#!/bin/sh
+		echo ran
+	END
+	refute_line ran
+	wait_for 10 state_is n1 idle
+	wait_for 5 has_no_views
+}
+
+@test "a job that is over and still holds the node is ended first" {
+	with_pmctl "[ \$2 != begin ] || [ -e $log.ended ] ||
+	{ echo 'pmctl: job begin: job 99999999 holds the node' >&2; exit 3; }
+[ \"\$*\" != 'job end --job=99999999' ] || { touch $log.ended; exit 0; }"
+	run_srun -w n1 --pm-mode=appdirect echo ran
+	assert_line ran
+	run grep -c 'job begin' "$log"
+	assert_output 2
+}
+
+@test "a living job that holds the node turns the other away" {
+	run_client sbatch --parsable -w n2 --wrap 'sleep 60'
+	with_pmctl "[ \$2 != begin ] ||
+	{ echo 'pmctl: job begin: job $output holds the node' >&2; exit 3; }"
+	run bench srun -w n1 --pm-mode=appdirect echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial "holds the node"
+	run grep -c 'job begin' "$log"
+	assert_output 1
+	wait_for 10 state_is n1 idle
+}
+
+@test "what cannot be taken away without a reboot reboots the node, which then serves" {
+	local before
+	before=$(boot_id n1)
+	with_pmctl '[ $2 != end ] || { echo "pmctl: job end: memory stays" >&2; exit 5; }'
+	run_srun -w n1 --pm-mode=appdirect true
+	wait_for 40 is_rebooted n1 "$before"
+	restore_site
+	wait_for 20 state_is n1 idle
+}
+
+is_rebooted() {
+	[ "$(boot_id "$1")" != "$2" ]
+}
+
+@test "what cannot be taken away drains the node with the reason" {
+	with_pmctl '[ $2 != end ] || { echo "pmctl: job end: cannot wipe" >&2; exit 1; }'
+	run_srun -w n1 --pm-mode=appdirect true
+	wait_for 10 drains n1
+	restore_site
+	assert_drained n1 'pm: epilog: job end: cannot wipe'
+}
+
+drains() {
+	[[ $(node_field "$1" %T) == drain* ]]
+}
+
+@test "a node that cannot change is not chosen for another mode, says why, and serves its own" {
+	local conf before
+	conf=$(bench_dir)/n1/pmem.conf
+	before=$(boot_id n1)
+	cp "$conf" "$BATS_TEST_TMPDIR/n1.conf"
+	sed -i "s|^PmctlPath=.*|PmctlPath=$(program held "[ \$1 != reachable ] ||
+	{ echo pm_appdirect; echo 'pmctl: namespace0.0 is foreign' >&2; exit 0; }
+exec $real/pmctl \"\$@\"")|" "$conf"
+	wait_for 15 lacks_available pm_memory
+	run admin scontrol show node n1
+	assert_output --partial 'Comment=pm: namespace0.0 is foreign'
+	assert_output --partial 'State=IDLE'
+	run_srun --pm-mode=memory printenv SLURMD_NODENAME
+	assert_output n2
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_output appdirect
+	admin scontrol reconfigure
+	sleep 1
+	wait_for 15 lacks_available pm_memory
+	bench restart-slurmd n1
+	sleep 1
+	wait_for 15 lacks_available pm_memory
+	cp "$BATS_TEST_TMPDIR/n1.conf" "$conf"
+	wait_for 15 has_available pm_memory
+	wait_for 15 has_available rack1
+	assert_equal "$(boot_id n1)" "$before"
+	run admin scontrol show node n1
+	refute_output --partial 'Comment='
+}
