@@ -400,3 +400,43 @@ def test_bounds_of_configuration_data(shim, node):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0x0"] * len(good) + ["0x10007"] * len(bad)
     assert [goals.stored(node, d) for d in node.topology.dimms] == before
+
+
+def of_dimms(ipmctl, attribute: str) -> dict[str, str]:
+    text = ipmctl.out("show", "-d", attribute, "-dimm")
+    return dict(re.findall(rf"DimmID=(0x\w+)---\s+{attribute}=(.*)", text))
+
+
+def test_a_locked_dimm_refuses_goals(small):
+    node, ipmctl = small
+    last = node.topology.dimms[-1].name
+    node.power_on("dimm-locked")
+    locks = of_dimms(ipmctl, "LockState")
+    assert locks.pop(last) == "Locked" and set(locks.values()) == {"Disabled"}
+    assert "Error 36" in ipmctl("create", "-f", "-goal").stdout
+    node.power_on()
+    assert set(of_dimms(ipmctl, "LockState").values()) == {"Disabled"}
+
+
+def test_an_unhealthy_dimm_says_so(small):
+    node, ipmctl = small
+    node.power_on("dimm-unhealthy")
+    assert of_dimms(ipmctl, "HealthState")[node.topology.dimms[-1].name] == "Noncritical failure"
+
+
+def test_a_missing_dimm_takes_its_region_along(shim, tmp_path):
+    node = Node(tmp_path / "node", Topology())
+    node.provision("appdirect")
+    node.power_on()
+    ipmctl = Ipmctl(node.directory)
+    names = [d.name for d in node.topology.dimms]
+    assert len(set_ids(ipmctl)) == 2
+    node.power_on("dimm-missing")
+    assert list(of_dimms(ipmctl, "HealthState")) == names[:-1]
+    assert of_dimms(ipmctl, "ConfigurationStatus")[names[-2]] == "Failed - Broken interleave"
+    assert len(set_ids(ipmctl)) == 1
+    again = Node(node.directory)
+    assert [d.name for d in again.topology.dimms] == names[:-1]
+    again.power_on()
+    assert list(of_dimms(ipmctl, "HealthState")) == names
+    assert len(set_ids(ipmctl)) == 1

@@ -7,6 +7,7 @@ gets RawCapacity minus the volatile part (see rules.py).
 import struct
 
 from . import mailbox, pcd
+from .faults import LOCKED, UNHEALTHY
 from .state import DimmConfig
 from .topology import Dimm, Topology
 
@@ -21,8 +22,8 @@ PAGE = 4096
 # Boot status: media ready, DDRT trained, mailbox ready, boot finished (bits: ipmctl, FwUtility.h)
 BOOT_STATUS = 0x181D00FC
 
-# commands whose reply is all zeros: no security, no alarms, no long operation, no limits, no errors
-BLANK = ((0x01, 0x01), (0x02, 0x00), (0x02, 0x02), (0x02, 0x03), (0x04, 0x01), (0x04, 0x02),
+# commands whose reply is all zeros: no alarms, no long operation, no limits, no errors
+BLANK = ((0x01, 0x01), (0x02, 0x02), (0x02, 0x03), (0x04, 0x01), (0x04, 0x02),
          (0x04, 0x03), (0x04, 0x04), (0x04, 0x06), (0x06, 0x00), (0x06, 0x05), (0x06, 0x06),
          (0x06, 0x07), (0x06, 0x09), (0x06, 0x0A), (0x06, 0xCA), (0x06, 0xEA), (0x08, 0x01),
          (0x08, 0x04), (0x08, 0x05))
@@ -48,20 +49,30 @@ def partition_info(topology: Topology, config: DimmConfig) -> bytes:
                        config.volatile, topology.pmem_raw // PAGE)
 
 
-def smart_health() -> bytes:
-    """Get Log / SMART and Health: healthy, nothing of its life used, 38 and 40 degrees Celsius."""
+def security(ailment: str) -> bytes:
+    """Get Security Info / Security State: bit 1 enabled, bit 2 locked."""
+    return struct.pack("<I", 1 << 1 | 1 << 2 if ailment == LOCKED else 0)
+
+
+def smart_health(ailment: str) -> bytes:
+    """Get Log / SMART and Health: nothing of its life used, 38 and 40 degrees Celsius.
+
+    Health: 0 healthy, bit 0 a noncritical failure.
+    """
     valid, celsius, ait_dram_loaded, vendor_data_size = 0xEFB, 16, 1, 92
-    return struct.pack("<I4xBBxBHHIBH8xBI", valid, 0, 100, 0, 38 * celsius, 40 * celsius, 0,
+    health = 1 if ailment == UNHEALTHY else 0
+    return struct.pack("<I4xBBxBHHIBH8xBI", valid, health, 100, 0, 38 * celsius, 40 * celsius, 0,
                        ait_dram_loaded, 0, 0, vendor_data_size)
 
 
-def replies(topology: Topology, dimm: Dimm, config: DimmConfig) -> dict[int, bytes]:
+def replies(topology: Topology, dimm: Dimm, config: DimmConfig, ailment: str = "") -> dict[int, bytes]:
     """By slot of the mailbox."""
     answers = {mailbox.slot(*command): b"" for command in BLANK}
     for page in MEMORY_INFO_PAGES:
         answers[mailbox.slot(mailbox.OP_GET_LOG, mailbox.SUB_MEMORY_INFO, page)] = b""
     answers[mailbox.slot(0x01, 0x00)] = identify(topology, dimm)
     answers[mailbox.slot(0x06, 0x02)] = partition_info(topology, config)
-    answers[mailbox.slot(0x08, 0x00)] = smart_health()
+    answers[mailbox.slot(0x08, 0x00)] = smart_health(ailment)
+    answers[mailbox.slot(0x02, 0x00)] = security(ailment)
     answers[mailbox.slot(0xFD, 0x03)] = struct.pack("<Q", BOOT_STATUS)
     return answers

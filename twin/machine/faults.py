@@ -8,6 +8,8 @@ from typing import Callable
 
 from .topology import Dimm
 
+MISSING, LOCKED, UNHEALTHY = "missing", "locked", "unhealthy"
+
 
 class Fate(Enum):
     JUDGE = auto()      # let the rules decide
@@ -20,10 +22,19 @@ class Fault:
     help: str
     fate: Callable[[Dimm, bool], Fate]      # of a DIMM's goal; the flag: a cold power-on
     hangs: bool = False
+    ailment: str = ""       # of the node's last DIMM, from this power-on to the next
 
 
 def _first_socket(other: Fate) -> Callable[[Dimm, bool], Fate]:
     return lambda dimm, cold: Fate.JUDGE if dimm.socket == 0 else other
+
+
+def _judge(_dimm: Dimm, _cold: bool) -> Fate:
+    return Fate.JUDGE
+
+
+def _last_socket_refused(dimm: Dimm, _cold: bool) -> Fate:
+    return Fate.REFUSE if dimm.socket else Fate.JUDGE
 
 
 FAULTS = {
@@ -42,6 +53,15 @@ FAULTS = {
     "goal-split": Fault(
         "goals of socket 0 are applied, those of other sockets are refused",
         _first_socket(Fate.REFUSE)),
+    "dimm-missing": Fault(
+        "the last DIMM is not there: the sets it was in are lost, memory shrinks",
+        _judge, ailment=MISSING),
+    "dimm-locked": Fault(
+        "the last DIMM is locked by a passphrase: its socket's goals are refused",
+        _last_socket_refused, ailment=LOCKED),
+    "dimm-unhealthy": Fault(
+        "the last DIMM reports a noncritical failure",
+        _judge, ailment=UNHEALTHY),
     "boot-hang": Fault(
         "power-on self-test hangs before it looks at goals: the node never starts",
         lambda dimm, cold: Fate.IGNORE, hangs=True),

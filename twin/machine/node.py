@@ -5,10 +5,11 @@
     acpi/, smbios/  the tables of the last power-on; those of /sys/firmware have their names
     mailboxes     DIMM handle and offset of its mailbox in memory.img, for the shim of the bench
 """
+from dataclasses import replace
 from pathlib import Path
 
 from . import labels, mailbox, pcd, rules, tables
-from .faults import FAULTS
+from .faults import FAULTS, MISSING
 from .image import Image
 from .post import Post, decide, describe, read_goals, write_image
 from .rules import NoBoot
@@ -30,14 +31,14 @@ class Node:
         """
         self.directory = Path(directory)
         try:
-            self.topology, self._state = load(self._file)
+            self._whole, self._state = load(self._file)
         except FileNotFoundError:
             if topology is None:
                 raise NodeError(f"open '{self.directory}': there is no node here") from None
-            self.topology, self._state = topology, State.factory(topology)
+            self._whole, self._state = topology, State.factory(topology)
         except ValueError as error:
             raise NodeError(str(error)) from error
-        if topology is not None and topology != self.topology:
+        if topology is not None and topology != self._whole:
             raise NodeError(f"open '{self.directory}': this node was made with another topology; "
                             "remove the directory to make it anew")
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -49,6 +50,12 @@ class Node:
     @property
     def image_path(self) -> Path:
         return self.directory / "memory.img"
+
+    @property
+    def topology(self) -> Topology:
+        """The hardware as it is now: without the DIMMs that are missing."""
+        return replace(self._whole, missing=tuple(
+            name for name, ailment in self._state.ailing.items() if ailment == MISSING))
 
     @property
     def state(self) -> State:
@@ -98,6 +105,7 @@ class Node:
         post = Post()
         with Image(self.image_path, self.topology) as image:
             self._finish_interrupted(image, post)
+            self._fall_ill(FAULTS[fault].ailment if fault else "", post)
             goals, bad = read_goals(self.topology, image)
             post.goals = [d.name for d in (*goals, *bad)]
             state = self._reject_unreadable(bad, post)
@@ -116,13 +124,22 @@ class Node:
             state = rules.revert(state, [dimm.name], error.status)
         return state
 
+    def _fall_ill(self, ailment: str, post: Post) -> None:
+        """What ails the last DIMM from this power-on on; what ailed it before is cured."""
+        last = self._whole.dimms[-1].name
+        self._state = replace(self._state, ailing={last: ailment} if ailment else {})
+        if ailment:
+            post.say(f"{last} is {ailment}")
+        if ailment == MISSING:
+            self._state = rules.lose(self._whole, self._state, [last])
+
     def _finish_interrupted(self, image: Image, post: Post) -> None:
         if self._state.unfinished is not None:
             post.say("power was lost during the last self-test: finishing it")
             self._write_out(image)
 
     def _save(self, state: State) -> None:
-        save(self._file, self.topology, state)
+        save(self._file, self._whole, state)
         self._state = state
 
     def _write_out(self, image: Image) -> None:

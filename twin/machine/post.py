@@ -104,7 +104,8 @@ def _write_config(topology: Topology, state: State, image: Image, dimm: Dimm) ->
 
 
 def _write_replies(topology: Topology, state: State, image: Image, dimm: Dimm) -> None:
-    answers = dimm_firmware.replies(topology, dimm, state.dimms[dimm.name])
+    answers = dimm_firmware.replies(topology, dimm, state.dimms[dimm.name],
+                                    state.ailing.get(dimm.name, ""))
     data, status = mailbox.pack_replies(answers)
     image.write(dimm.mailbox + mailbox.REPLIES, data)
     image.write(dimm.mailbox + mailbox.STATUS, status)

@@ -211,6 +211,17 @@ def apply(topology: Topology, state: State, goals: dict) -> State:
     return replace(state, dimms=dimms, regions=sorted(regions, key=lambda r: (r.socket, r.index)))
 
 
+def lose(topology: Topology, state: State, names: list[str]) -> State:
+    """The state when these DIMMs are not there any more: a region of which any member is missing is
+    gone, and stays so when the DIMM comes back (assumed).  CCUR status 4. [pcd]"""
+    lost = [r for r in state.regions
+            if any(topology.by_handle(h).name in names for h in r.members)]
+    members = {topology.by_handle(h).name for r in lost for h in r.members}
+    return replace(state, regions=[r for r in state.regions if r not in lost],
+                   dimms={n: replace(c, persistent_mapped=0, status=SET_INCOMPLETE)
+                          if n in members else c for n, c in state.dimms.items()})
+
+
 def _new_regions(topology: Topology, goals: dict) -> list[Region]:
     regions = {}
     for dimm, goal in goals.items():

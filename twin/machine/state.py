@@ -62,6 +62,7 @@ class State:
     regions: list[Region] = field(default_factory=list)
     power_ons: int = 0
     unfinished: Unfinished | None = None
+    ailing: dict[str, str] = field(default_factory=dict)    # DIMM name -> faults.py's ailment
 
     @classmethod
     def factory(cls, topology: Topology) -> "State":
@@ -84,7 +85,8 @@ def _unfinished_from(values: dict | None) -> Unfinished | None:
 def _state_from(values: dict) -> State:
     return State({name: DimmConfig(**c) for name, c in values["dimms"].items()},
                  [Region(**r) for r in values["regions"]],
-                 values["power_ons"], _unfinished_from(values["unfinished"]))
+                 values["power_ons"], _unfinished_from(values["unfinished"]),
+                 values.get("ailing", {}))
 
 
 def load(path: Path) -> tuple[Topology, State]:

@@ -85,6 +85,7 @@ class Topology:
     pmem_overhead: int = 64 * MIB       # what Identify reports beyond that
     mapped_limit: int = 4 * TIB         # memory that a socket's CPU can map
     allows_memory_mode: bool = True     # BIOS setting: volatile mode "1LM or 2LM", not "1LM only"
+    missing: tuple[str, ...] = ()       # names of DIMMs that are not in their sockets any more
 
     def __post_init__(self):
         checks = (
@@ -135,10 +136,16 @@ class Topology:
         return self.pmem_per_dimm + self.pmem_overhead
 
     @cached_property
-    def dimms(self) -> tuple[Dimm, ...]:
+    def slots(self) -> tuple[Dimm, ...]:
+        """Every DIMM that the board was delivered with."""
         places = ((s, m, c) for s in range(self.sockets) for m in range(self.controllers)
                   for c in range(self.channels))
         return tuple(Dimm(i, *place) for i, place in enumerate(places))
+
+    @cached_property
+    def dimms(self) -> tuple[Dimm, ...]:
+        """Those that are there."""
+        return tuple(dimm for dimm in self.slots if dimm.name not in self.missing)
 
     def dimms_of(self, socket: int) -> tuple[Dimm, ...]:
         return tuple(d for d in self.dimms if d.socket == socket)

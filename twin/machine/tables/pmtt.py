@@ -32,16 +32,19 @@ def _module(slot: int, handle: int, flags: int) -> bytes:
             + struct.pack("<I", handle))
 
 
-def _channel(dimm: Dimm) -> bytes:
-    return (_vendor(CHANNEL, dimm.channel, 2) + _module(0, dimm.ddr_smbios, 0)
-            + _module(1, dimm.pmem_smbios, PMEM))
+def _channel(topology: Topology, dimm: Dimm) -> bytes:
+    modules = [_module(0, dimm.ddr_smbios, 0)]
+    if dimm in topology.dimms:
+        modules.append(_module(1, dimm.pmem_smbios, PMEM))
+    return _vendor(CHANNEL, dimm.channel, len(modules)) + b"".join(modules)
 
 
 def _socket(topology: Topology, socket: int) -> bytes:
     body = _numbered(SOCKET, socket, 1) + _vendor(DIE, 0, topology.controllers)
     for controller in range(topology.controllers):
-        dimms = [d for d in topology.dimms_of(socket) if d.controller == controller]
-        body += _numbered(CONTROLLER, controller, len(dimms)) + b"".join(map(_channel, dimms))
+        slots = [d for d in topology.slots if (d.socket, d.controller) == (socket, controller)]
+        body += _numbered(CONTROLLER, controller, len(slots))
+        body += b"".join(_channel(topology, slot) for slot in slots)
     return body
 
 

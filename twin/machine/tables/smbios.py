@@ -33,13 +33,15 @@ def _pair(topology: Topology, dimm: Dimm) -> list[bytes]:
     bank, locator = f"NODE {dimm.socket}", f"CPU{dimm.socket}_DIMM_{letter}"
     ddr = [f"{locator}1", bank, "Samsung", f"{dimm.index:08}", "none", "M393A2K40DB3"]
     pmem = [f"{locator}2", bank, "Intel", f"{dimm.serial:08x}", "none", "NMB1XXD128GPS"]
-    return [_memory_device(dimm.ddr_smbios, topology.ddr_size, DDR4, SYNCHRONOUS, ddr),
-            _memory_device(dimm.pmem_smbios, topology.pmem_raw, LOGICAL_NON_VOLATILE,
-                           SYNCHRONOUS | NON_VOLATILE, pmem)]
+    devices = [_memory_device(dimm.ddr_smbios, topology.ddr_size, DDR4, SYNCHRONOUS, ddr)]
+    if dimm in topology.dimms:
+        devices.append(_memory_device(dimm.pmem_smbios, topology.pmem_raw, LOGICAL_NON_VOLATILE,
+                                      SYNCHRONOUS | NON_VOLATILE, pmem))
+    return devices
 
 
 def structures(topology: Topology) -> list[bytes]:
-    return [s for dimm in topology.dimms for s in _pair(topology, dimm)]
+    return [s for dimm in topology.slots for s in _pair(topology, dimm)]
 
 
 def dmi(topology: Topology) -> bytes:
