@@ -15,7 +15,9 @@ from bench_supervisor import call  # noqa: E402
 
 NODE, SPARE = "n1", "n2"
 POLL_S = 0.1
-BOOT_S = 20                     # until slurmctld gives a boot up, as the sample's ResumeTimeout does
+# What a site counts in minutes: until slurmctld gives a boot up, until it gives up a node that does
+# not answer, until it misses a batch job that it has started.
+IMPATIENT = {"ResumeTimeout": 20, "SlurmdTimeout": 20, "BatchStartTimeout": 1}
 CHANGE_S, SETTLE_S, LOST_S = 40, 40, 120
 TOOL_TIMEOUT_S = 3
 TOOLS = ("ipmctl", "ndctl", "daxctl")
@@ -88,8 +90,8 @@ class Site:
                      f'[ ! -e "$node/trace" ] || export PMFAULT="$node" LD_PRELOAD={home}/lib/pmfault.so',
                      f'exec {home}/lib/pmctl --config "$node/pmem.conf" "$@"')
         slurm = home / "etc/slurm-pmem.conf"
-        slurm.write_text(re.sub(r"^ResumeTimeout=.*$", f"ResumeTimeout={BOOT_S}", slurm.read_text(),
-                                flags=re.M))
+        text = re.sub(rf"^({'|'.join(IMPATIENT)})=.*\n", "", slurm.read_text(), flags=re.M)
+        slurm.write_text(text + "".join(f"{key}={value}\n" for key, value in IMPATIENT.items()))
         self.root("scontrol", "reconfigure")
         with open(node / "pmem.conf", "a", encoding="utf-8") as conf:
             conf.write(f"NdctlPath={node}/ndctl\nDaxctlPath={node}/daxctl\n"
@@ -174,6 +176,14 @@ class Site:
         for path in (self.node / "state/journal.json", self.node / "trace", self.node / "calls"):
             if path.exists():
                 shutil.copy(path, folder)
+
+    def boot(self) -> None:
+        """A power cycle, until the node has registered again."""
+        boot_id = self.node / "machine/root/proc/sys/kernel/random/boot_id"
+        before = boot_id.read_text()
+        self.order("reboot")
+        wait_for(20, lambda: boot_id.exists() and boot_id.read_text() != before)
+        time.sleep(2)
 
     # --- a node as an injection wants it -------------------------------------------------------
     def is_idle(self, node: str = NODE) -> bool:

@@ -3,6 +3,7 @@ does while the job is on its way, and how one sees that it took place."""
 
 import random
 import subprocess
+import time
 import zlib
 from dataclasses import dataclass, field
 
@@ -127,6 +128,25 @@ class Goal(Kind):
         return not (site.node / "fault").exists()
 
 
+class Dimm(Kind):
+    name = "dimm"
+    help = "a DIMM is missing, locked or unhealthy, from before the change on or from its boot on"
+
+    def cases(self, recording, chance):
+        return [f"{fault} {since}" for fault in ("dimm-missing", "dimm-locked", "dimm-unhealthy")
+                for since in ("before", "boot")]
+
+    def arm(self, site, injection):
+        fault, since = injection.detail.split()
+        (site.node / "fault").write_text(fault)
+        if since == "before":
+            site.boot()
+            (site.node / "fault").write_text(fault)
+
+    def fired(self, site, injection):
+        return injection.detail.endswith("before") or not (site.node / "fault").exists()
+
+
 class Disk(Kind):
     name = "disk"
     help = "StateDir or RunDir is full (28) or read-only (30) from one step of the change on"
@@ -158,13 +178,15 @@ class Slurmd(Kind):
 class Epilog(Kind):
     name = "epilog"
     help = "the node's processes end while the job runs, with or without a boot: no epilog runs"
-    job_seconds = 1.5
+    job_seconds = 4
 
     def cases(self, recording, chance):
         return ["reboot", "crash"]
 
     def during(self, site, injection, job):
+        """Slurm misses a batch job only BatchStartTimeout after its start."""
         injection.extra["fired"] = wait_for(30, job.runs)
+        time.sleep(2)
         site.order(injection.detail)
 
     def fired(self, site, injection):
@@ -289,5 +311,5 @@ class ForeignData(Kind):
         return [f"foreign bytes changed: {what}" for what in changed]
 
 
-KINDS: tuple[Kind, ...] = (Power(), Tool("ipmctl"), Tool("ndctl"), Goal(), Disk(), Slurmd(), Epilog(),
+KINDS: tuple[Kind, ...] = (Power(), Tool("ipmctl"), Tool("ndctl"), Goal(), Dimm(), Disk(), Slurmd(), Epilog(),
                            Agents(), Journal(), ForeignData())
