@@ -8,6 +8,7 @@
 #include "lib/cleanup.h"
 #include "lib/features.h"
 #include "lib/jobview.h"
+#include "spank_plugin/active.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/option.h"
@@ -50,32 +51,62 @@ static int identify(spank_t sp, struct pm_prepare *prepare, struct pm_err *err)
 	return 0;
 }
 
-static int begin(spank_t sp, const struct pm_config *config, const struct pm_expect *expect,
-	struct pm_err *err)
+/* Else the controller, which believes the node to be in the job's mode, would send it here again.
+ */
+static void tell_active(const struct pm_config *config)
 {
-	struct pm_prepare prepare = {.config = config, .expect = expect};
-	int rc = identify(sp, &prepare, err);
+	cleanup_free char *active = NULL;
+	struct pm_node_update update = {.config = config, .timeout_ms = SCONTROL_TIMEOUT_MS};
+	struct pm_err err = {0};
+	int rc = pm_active_correction(config, SCONTROL_TIMEOUT_MS, &active, &err);
 
-	return rc ? rc : pm_prepare_begin(&prepare, err);
+	update.active = active;
+	if (!rc && active)
+		rc = pm_node_update(&update, &err);
+	if (rc)
+		slurm_error("pm: prolog: %s", err.text);
 }
 
 /*
- * A constraint that cannot be read was never ours; from then on every failure is the node's: it was
- * chosen for a mode and must be able to tell.
+ * What pmctl could not do is the node's fault: it was chosen for a mode and must be able to tell.
+ * Not so where somebody's data is in the way of the mode: the node keeps serving what it can, and
+ * only this job goes away. (It was chosen between slurmd's registration and pm-reachable; up to
+ * Slurm 23.11 slurmd then reboots the node for nothing.)
  */
-static int serve(spank_t sp, const char *constraints, const struct pm_config *config)
+static int serve(const struct pm_prepare *prepare)
+{
+	struct pm_err err = {0};
+
+	if (!pm_prepare_begin(prepare, &err))
+		return 0;
+	if (pm_reachable_any(prepare->config, prepare->expect->modes, SCONTROL_TIMEOUT_MS)) {
+		drain_node(prepare->config, "prolog", err.text);
+		return err.code;
+	}
+	slurm_error("pm: prolog: %s, which something here is in the way of", err.text);
+	tell_active(prepare->config);
+	pm_prepare_turn_away(prepare, err.text);
+	return 0;
+}
+
+/* A constraint that cannot be read was never ours. */
+static int read_and_serve(spank_t sp, const char *constraints, const struct pm_config *config)
 {
 	cleanup_with(pm_expect_done) struct pm_expect expect = {0};
+	struct pm_prepare prepare = {.config = config, .expect = &expect};
 	struct pm_err err = {0};
 
 	if (pm_expect_read(sp, constraints, config, &expect, &err)) {
 		slurm_error("pm: prolog: %s, not checking the mode", err.text);
 		return 0;
 	}
-	if (!expect.modes || !begin(sp, config, &expect, &err))
+	if (!expect.modes)
 		return 0;
-	drain_node(config, "prolog", err.text);
-	return err.code;
+	if (identify(sp, &prepare, &err)) {
+		drain_node(config, "prolog", err.text);
+		return err.code;
+	}
+	return serve(&prepare);
 }
 
 /*
@@ -110,7 +141,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 		drain_node(NULL, "prolog", err.text);
 		return err.code;
 	}
-	rc = serve(sp, constraints, &config);
+	rc = read_and_serve(sp, constraints, &config);
 	tell_reachable(&config, "prolog");
 	return rc;
 }

@@ -90,11 +90,11 @@ static uint32_t job_in(const char *sentence)
 	return 0;
 }
 
-/* Its tasks find this view, should they start at all, and fail with the sentence. */
-static void turn_away(const struct pm_prepare *prepare, struct pm_err *err)
+/* Its tasks find this view, should they start at all. */
+void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
 {
 	cleanup_free char *path = pm_jobview_path(prepare->config->run_dir, prepare->job_id);
-	struct pm_jobview view = {.refused = err->text};
+	struct pm_jobview view = {.refused = (char *)sentence};
 	struct pm_err other = {0};
 
 	if (!path || pm_jobview_write(path, &view, &other))
@@ -133,7 +133,7 @@ int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 	if (status == STATUS_REFUSED || status == STATUS_HELD)
 		slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, err->text);
 	if (status == STATUS_HELD)
-		turn_away(prepare, err);
+		pm_prepare_turn_away(prepare, err->text);
 	return status == STATUS_REFUSED || status == STATUS_HELD ? 0 : rc;
 }
 

@@ -185,3 +185,19 @@ int pm_reachable_tell(const struct pm_config *config, unsigned timeout_ms, struc
 		return 0;
 	return tell(config, &answer, mark_file, timeout_ms, err);
 }
+
+bool pm_reachable_any(const struct pm_config *config, const char *modes, unsigned timeout_ms)
+{
+	cleanup_with(release_answer) struct answer answer = {0};
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(modes, ",");
+
+	if (!names || ask_node(config, timeout_ms, &answer, NULL))
+		return true;
+	for (size_t i = 0; names[i]; i++) {
+		const struct pm_mode_info *row = pm_mode_by_name(names[i]);
+
+		if (!row || pm_strv_contains(answer.features, row->feature))
+			return true;
+	}
+	return !answer.features[0];
+}

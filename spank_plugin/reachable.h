@@ -2,6 +2,8 @@
 #ifndef PM_REACHABLE_H
 #define PM_REACHABLE_H
 
+#include <stdbool.h>
+
 #include "lib/config.h"
 #include "lib/err.h"
 
@@ -18,5 +20,11 @@
  * A reason would say more than a comment, but Slurm keeps one only for nodes that are not usable.
  */
 int pm_reachable_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
+
+/*
+ * Can the node serve one of these modes, "memory,flat", without anything in its way? True also when
+ * that is not known.
+ */
+bool pm_reachable_any(const struct pm_config *config, const char *modes, unsigned timeout_ms);
 
 #endif

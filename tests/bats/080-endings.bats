@@ -12,6 +12,7 @@ setup() {
 
 teardown() {
 	admin scancel -u nobody
+	[ ! -e "$real/pmctl.real" ] || mv "$real/pmctl.real" "$real/pmctl"
 	restore_site
 }
 
@@ -160,4 +161,32 @@ exec $real/pmctl \"\$@\"")|" "$conf"
 	assert_equal "$(boot_id n1)" "$before"
 	run admin scontrol show node n1
 	refute_output --partial 'Comment='
+}
+
+@test "a node that is chosen for a mode that something is in the way of is not drained" {
+	local fake before job
+	before=$(boot_id n1)
+	fake=$(program refusing "[ \"\$SLURMD_NODENAME\" = n1 ] || exec $real/pmctl.real \"\$@\"
+[ \"\$1 \$2\" != 'helper pm_memory' ] || { touch $log; exit 1; }
+[ \"\$1\" != reachable ] || [ ! -e $log ] || { echo pm_appdirect; echo pinned >&2; exit 0; }
+exec $real/pmctl.real \"\$@\"")
+	admin scontrol update nodename=n2 state=drain reason=test
+	mv "$real/pmctl" "$real/pmctl.real"
+	cp "$fake" "$real/pmctl"
+	run_client sbatch --parsable --pm-mode=memory --output="$(bench_dir)/home/chosen.%j" --wrap \
+		'echo "$SLURMD_NODENAME $(pmctl mode)"'
+	job=$output
+	wait_for 40 lacks_available pm_memory
+	wait_for 20 state_is n1 idle
+	mv "$real/pmctl.real" "$real/pmctl"
+	run node_field n1 %E
+	assert_output none
+	admin scontrol update nodename=n2 state=resume
+	wait_for 60 job_is "$job" COMPLETED
+	run cat "$(bench_dir)/home/chosen.$job"
+	assert_output 'n2 memory'
+}
+
+job_is() {
+	[[ $(job_field "$1" JobState) = "JobState=$2" ]]
 }
