@@ -32,6 +32,21 @@ machine() {
 	(cd twin && PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m machine "$@")
 }
 
+# shape KEY=VALUE... : another machine, by the fields of machine.Topology; GIB, MIB are known
+shape() {
+	rm -rf "$node/machine" "$node/state/"*.json
+	(cd twin && PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "
+from machine import GIB, MIB, Node, Topology, fakeroot
+node = Node('$node/machine', Topology($(IFS=,; echo "$*")))
+node.power_on()
+fakeroot.write(node.directory / 'root', node.topology, node.state)")
+}
+
+# The machine of a real site, with more or less of it.
+twelve() {
+	shape cpus_per_socket=4 channels=3 pmem_per_dimm=126*GIB pmem_overhead=432*MIB "$@"
+}
+
 # script NAME LINE... : an executable of root's in the node's directory
 script() {
 	local path=$node/$1
@@ -753,4 +768,202 @@ print(node["mode"], len(node["modules"]) == len(node["goal"]) > 0, node["jobs"][
 	assert_output memory
 	assert_equal "$(cat "$node/first")" memory
 	[ ! -e "$node/overlap" ]
+}
+
+# used KIND : GiB of that row of -memoryresources
+used() {
+	"$node/real" show -memoryresources | sed -n "s/^ *$1 .*| *\([0-9.]*\) GiB *| [^|]*$/\1/p"
+}
+
+@test "mixed at the site's percentages" {
+	twelve dram_per_socket=96*GIB
+	configure MixedPercent=40 ReservedPercent=30
+	into mixed
+	assert_mode mixed
+	assert_equal "$(used Volatile) $(used AppDirect)" "600.000 456.000"
+	run -0 pmctl helper
+	assert_output pm_mixed
+	run -0 pmctl health
+	refute_output
+	run -0 as_user mode --verbose
+	assert_line mixed
+	assert_line --partial "2LM, 600.0 GiB of persistent memory as main memory, MemTotal"
+	assert_line --partial "2 region(s) of 456.0 GiB App Direct"
+	run -0 pmctl set mixed
+	assert_output "node is in mixed already"
+}
+
+@test "other percentages than the node has are another goal" {
+	configure MixedPercent=50
+	shape pmem_per_dimm=8*GIB
+	into mixed
+	configure MixedPercent=75
+	run -0 pmctl set mixed
+	assert_output "goal mixed is staged on 4 modules, reboot to apply it"
+	pmctl reboot && pmctl verify
+	assert_equal "$(used Volatile) $(used AppDirect)" "24.000 8.000"
+	into memory
+	configure ReservedPercent=25
+	run -0 pmctl set memory
+	assert_output --partial "is staged on 4 modules"
+	pmctl reboot && pmctl verify
+	assert_mode memory
+	assert_equal "$(used Volatile)" 24.000
+	into appdirect
+	assert_mode appdirect
+	assert_equal "$(used AppDirect)" 24.000
+}
+
+@test "a staged goal is replaced when the percentages change" {
+	shape pmem_per_dimm=8*GIB
+	pmctl set mixed
+	run -0 pmctl set mixed
+	assert_output --partial "staged already"
+	configure MixedPercent=25
+	run -0 pmctl set mixed
+	assert_line "goal mixed of this boot is withdrawn"
+	assert_line --partial "goal mixed is staged"
+}
+
+@test "ipmctl stores what was computed, on modules of all sizes" {
+	local overhead percent sizes=(2*GIB 7*GIB 126*GIB 252*GIB)
+	RANDOM=17
+	for overhead in 0 64*MIB 1000*MIB; do
+		shape "pmem_per_dimm=${sizes[RANDOM % 4]}" "pmem_overhead=$overhead" dram_per_socket=512*MIB
+		for percent in 50 $((RANDOM % 40 + 50)) $((RANDOM % 99 + 1)); do
+			configure "MixedPercent=$percent" "ReservedPercent=$((RANDOM % (100 - percent) % 91))"
+			run pmctl set mixed
+			[ "$status" -eq 0 ] || assert_output --partial "rounding would leave module 0x0001"
+			run -0 pmctl set memory
+		done
+	done
+}
+
+@test "App Direct regions that are not interleaved" {
+	configure AppDirectType=AppDirectNotInterleaved
+	into appdirect
+	assert_mode appdirect
+	assert_equal "$("$node/real" show -region | grep -c AppDirectNotInterleaved)" 4
+	into mixed
+	assert_mode mixed
+	assert_equal "$("$node/real" show -region | grep -c AppDirectNotInterleaved)" 4
+}
+
+@test "more DRAM than main memory behind it is refused with the percentage that would do" {
+	twelve dram_per_socket=96*GIB
+	configure MixedPercent=10
+	run -1 pmctl set mixed
+	assert_output --partial "socket 0x0000 has 96.0 GiB of DRAM as cache and would have only 72.0 GiB of persistent memory as main memory behind it; set MixedPercent to 13 or more in pmem.conf"
+	configure MixedPercent=12
+	run -1 pmctl set mixed
+	assert_no_goal
+	configure MixedPercent=13
+	run -0 pmctl set mixed
+	assert_line --partial "ipmctl: WARNING! The requested memory mode size is below the recommended NM:FM limit of 1:3.6"
+	assert_line "goal mixed is staged on 12 modules, reboot to apply it"
+	shape dram_per_socket=8*GIB
+	run -1 pmctl set memory
+	assert_output --partial "socket 0x0000 has 8.0 GiB of DRAM as cache and would have only 4.0 GiB of persistent memory as main memory behind it; the socket needs less DRAM or more persistent memory"
+}
+
+@test "what a CPU cannot map is said, and the rest is staged" {
+	twelve dram_per_socket=96*GIB mapped_limit=700*GIB
+	run -0 pmctl set memory
+	assert_line --partial "Socket 0x0000: Error 127 - The amount of mapped memory was limited"
+	pmctl reboot && pmctl verify
+	assert_mode memory
+	run -0 pmctl set memory
+	assert_output "node is in memory already"
+}
+
+@test "rounding that leaves nothing of a kind is refused" {
+	configure MixedPercent=50 ReservedPercent=10
+	run -1 pmctl set mixed
+	assert_output --partial "rounding would leave module 0x0001 of 2.1 GiB nothing as App Direct; change MixedPercent or ReservedPercent in pmem.conf"
+	assert_no_goal
+}
+
+# Takes a module out of what ipmctl shows.
+without_module() {
+	hook "show -d" "\"\$real\" \"\$@\" | /usr/bin/python3 -c 'import re, sys
+print(re.sub(r\" *<Dimm>\\s*<DimmID>$1</DimmID>.*?</Dimm>\\s*\", \"\", sys.stdin.read(), flags=re.S))'"
+}
+
+@test "a module that has gone is named, and nothing is set without it" {
+	into appdirect
+	without_module 0x0101
+	run -1 pmctl set memory
+	assert_output --partial "module 0x0101 of socket 0x0000 is missing, 3 of 4 are there; put it back"
+	assert_no_goal
+	run -1 pmctl verify
+	assert_output --partial "module 0x0101 of socket 0x0000, which the node had, is missing"
+	run -1 pmctl health
+	assert_output --partial "module 0x0101"
+	unhook
+	run -0 pmctl verify
+	run -0 pmctl health
+	without_module 0x0101
+	pmctl verify || true
+	pmctl health --clear || true
+	run -0 pmctl verify
+	assert_output --partial "node is in appdirect"
+}
+
+@test "sockets in different modes are no mode" {
+	into memory
+	hook "show -d" "\"\$real\" \"\$@\" | /usr/bin/python3 -c 'import re, sys
+print(re.sub(r\"(<SocketID>0x0001.*?<MemoryCapacity>)\\d+ B\", r\"\\g<1>0 B\", sys.stdin.read(), flags=re.S))'"
+	run -1 pmctl verify
+	assert_output --partial "the sockets are in different modes: socket 0x0000 has 4.0 GiB as main memory and 0.0 GiB App Direct, socket 0x0001 has 0.0 and 0.0 GiB"
+	assert_mode unknown
+	run -1 pmctl helper
+	refute_output
+}
+
+# online REGION NODE : the kernel of the machine has the region's memory
+online() {
+	local root=$node/machine/root dax=sys/devices/ndbus0/region$1/dax$1.0/dax$1.0
+	mkdir -p "$root/$dax" "$root/sys/bus/dax/devices" "$root/sys/devices/system/node/node$2"
+	ln -s "../../../../../../bus/dax/drivers/kmem" "$root/$dax/driver"
+	echo "$2" >"$root/$dax/target_node"
+	ln -s "../../../devices/ndbus0/region$1/dax$1.0/dax$1.0" "$root/sys/bus/dax/devices/dax$1.0"
+	echo "Node $2 MemTotal:    4000000 kB" >"$root/sys/devices/system/node/node$2/meminfo"
+	awk '/^MemTotal/ { $2 += 4000000 } { print }' "$root/proc/meminfo" >"$node/meminfo"
+	cp "$node/meminfo" "$root/proc/meminfo"
+}
+
+@test "a node is in flat while the memory of all regions is online, at once and for everybody" {
+	into appdirect
+	run -0 as_user mode
+	assert_output appdirect
+	online 0 2
+	run -0 as_user mode
+	assert_output unknown
+	online 1 3
+	run -0 as_user mode --verbose
+	assert_line flat
+	assert_line --partial "system-ram: 2 of 2 regions, 7.6 GiB"
+	run -0 pmctl mode --fresh
+	assert_output flat
+	run -0 pmctl helper
+	assert_output pm_appdirect
+	run -0 pmctl verify
+	rm "$node/machine/root/sys/bus/dax/devices/dax"*
+	awk '/^MemTotal/ { $2 -= 8000000 } { print }' "$node/meminfo" >"$node/machine/root/proc/meminfo"
+	run -0 as_user mode
+	assert_output appdirect
+}
+
+@test "flat is App Direct to the firmware" {
+	configure Provision=yes
+	run -0 pmctl set flat
+	assert_output "goal flat is staged on 4 modules, reboot to apply it"
+	pmctl reboot
+	run pmctl verify
+	assert_line "node is in appdirect, as it was asked"
+	run -0 pmctl journal
+	assert_line --index 0 "done: from unknown to flat"
+	configure
+	run -1 pmctl set flat
+	assert_output --partial "Provision=no in pmem.conf: pmctl makes no flat memory on this node"
 }
