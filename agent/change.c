@@ -8,6 +8,7 @@
 
 #include "agent/admission.h"
 #include "agent/observe.h"
+#include "agent/recover.h"
 #include "agent/signals.h"
 #include "agent/state.h"
 #include "agent/substate.h"
@@ -20,7 +21,7 @@ struct change {
 	const struct pm_agent *agent;
 	const struct pm_config *config;
 	const struct pm_mode_info *mode;
-	bool dry_run;
+	bool dry_run, over_jobs;
 	int lock_fd;
 	struct pm_journal journal;
 	struct pm_record seen;
@@ -146,6 +147,14 @@ static int withdraw(struct change *change, struct pm_err *err)
 	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
 }
 
+/* Brings the regions there, but not under a job that lives. */
+static int reach(const struct change *change, enum pm_substate wanted, struct pm_err *err)
+{
+	int rc = change->over_jobs ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
+
+	return rc ? rc : pm_substate_reach(change->agent, wanted, change->dry_run, err);
+}
+
 /* Takes what is ours off the regions. Foreign and pinned namespaces veto before anything is done.
  */
 static int clear_regions(const struct change *change, struct pm_err *err)
@@ -153,7 +162,7 @@ static int clear_regions(const struct change *change, struct pm_err *err)
 	int rc = 0;
 
 	if (change->seen.kernel.n_regions)
-		rc = pm_substate_reach(change->agent, PM_SUBSTATE_EMPTY, change->dry_run, err);
+		rc = reach(change, PM_SUBSTATE_EMPTY, err);
 	return rc || change->dry_run ? rc : pm_admission_empty(change->config, err);
 }
 
@@ -263,7 +272,7 @@ static int reach_substate(const struct change *change, struct pm_err *err)
 	int rc = 0;
 
 	if (pm_platform_has_regions(mode->platform))
-		rc = pm_substate_reach(change->agent, mode->substate, change->dry_run, err);
+		rc = reach(change, mode->substate, err);
 	if (!rc)
 		pm_say(change->agent, "node is in %s already", pm_platform_name(mode->platform));
 	return rc;
@@ -315,14 +324,15 @@ static int run(struct change *change, struct pm_err *err)
 	return rc;
 }
 
-int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, bool dry_run,
+int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, unsigned flags,
 	struct pm_err *err)
 {
 	cleanup_with(change_done) struct change change = {
 		.agent = agent,
 		.config = &agent->config,
 		.mode = mode,
-		.dry_run = dry_run,
+		.dry_run = flags & PM_CHANGE_DRY_RUN,
+		.over_jobs = flags & PM_CHANGE_OVER_JOBS,
 		.lock_fd = -1,
 	};
 	cleanup_free char *allowed = pm_config_mode_names(&agent->config);

@@ -9,8 +9,17 @@
  */
 #include "agent/pmctl.h"
 
-/* 0: staged, or there already; says which. Logs nothing about failures: that is the caller's. */
-int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, bool dry_run,
+enum pm_change_flags {
+	PM_CHANGE_DRY_RUN = 1 << 0,
+	PM_CHANGE_OVER_JOBS = 1 << 1, /* the caller knows that no job is on the node */
+};
+
+/*
+ * 0: staged, or the platform mode is right already and the regions are in the mode's sub-state;
+ * says which. Logs nothing about failures: that is the caller's. PM_NEEDS_REBOOT of
+ * agent/substate.h: flat memory that the kernel does not give back.
+ */
+int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, unsigned flags,
 	struct pm_err *err);
 
 #endif

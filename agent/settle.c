@@ -28,6 +28,19 @@ static void describe_node(const struct pm_verdict *verdict, char *ret, size_t si
 		snprintf(ret, size, "the node's mode is unknown: %.300s", verdict->why);
 }
 
+/* What an administrator can do about a change that failed. */
+static void add_cure(const struct pm_journal *journal, const struct pm_verdict *verdict,
+	struct pm_settlement *ret)
+{
+	size_t used = strlen(ret->text);
+
+	if (ret->outcome != PM_OUTCOME_FAILED)
+		return;
+	snprintf(ret->text + used, sizeof(ret->text) - used,
+		"; 'pmctl set %s' and a reboot try again%s", pm_mode_name(journal->mode),
+		verdict->platform ? ", 'pmctl health --clear' leaves it at that" : "");
+}
+
 /* The firmware has not taken the goal up: it must not be applied at some later boot. */
 static void settle_pending(const struct pm_agent *agent, const struct pm_journal *journal,
 	const char *node, struct pm_settlement *ret)
@@ -70,16 +83,30 @@ static void settle_other_mode(const struct pm_journal *journal, const struct pm_
 			node);
 }
 
-static void settle_wanted_mode(
-	const struct pm_journal *journal, const struct pm_dimms *dimms, struct pm_settlement *ret)
+/* The same platform mode at other percentages is not what was asked. */
+static bool is_met(const struct pm_agent *agent, const struct pm_journal *journal,
+	const struct pm_evidence *evidence)
+{
+	struct pm_goal_request request;
+
+	pm_goal_request(
+		pm_mode_info(journal->mode), &agent->config, &evidence->capabilities, &request);
+	return pm_goal_is_met(&request, &evidence->dimms);
+}
+
+static void settle_wanted_mode(const struct pm_agent *agent, const struct pm_journal *journal,
+	const struct pm_evidence *evidence, struct pm_settlement *ret)
 {
 	const char *platform = pm_platform_name(pm_mode_platform(journal->mode));
 	const struct pm_dimm *dimm;
 
-	if (pm_dimms_not_valid(dimms, &dimm))
+	if (pm_dimms_not_valid(&evidence->dimms, &dimm))
 		conclude(ret, PM_OUTCOME_FAILED,
 			"node is in %s, but module %s has ConfigurationStatus '%s'", platform,
 			dimm->id, dimm->config_status);
+	else if (!is_met(agent, journal, evidence))
+		conclude(ret, PM_OUTCOME_FAILED,
+			"node is in %s, but not at the percentages of pmem.conf", platform);
 	else
 		conclude(ret, PM_OUTCOME_DONE, "node is in %s, as it was asked", platform);
 }
@@ -110,9 +137,10 @@ static int judge(const struct pm_agent *agent, const struct pm_journal *journal,
 	if (pending.n)
 		settle_pending(agent, journal, node, ret);
 	else if (verdict->platform == pm_mode_platform(journal->mode))
-		settle_wanted_mode(journal, &evidence->dimms, ret);
+		settle_wanted_mode(agent, journal, evidence, ret);
 	else
 		settle_other_mode(journal, &evidence->dimms, node, ret);
+	add_cure(journal, verdict, ret);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ enum pm_outcome {
 
 struct pm_settlement {
 	enum pm_outcome outcome;
-	char text[768]; /* one sentence; empty for NOTHING */
+	char text[1024]; /* one sentence; empty for NOTHING */
 };
 
 /* Fails only when the state of the goals cannot be read or the journal cannot be written. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "agent/change.h"
+#include "agent/substate.h"
 #include "lib/cleanup.h"
 
 int pm_verb_set(struct pm_agent *agent)
@@ -9,14 +10,19 @@ int pm_verb_set(struct pm_agent *agent)
 	const struct pm_mode_info *mode = pm_mode_by_name(agent->words[0]);
 	cleanup_free char *names = pm_mode_names();
 	struct pm_err err;
+	unsigned flags = 0;
+	int rc;
 
 	if (!mode) {
 		fprintf(stderr, "pmctl: set: unknown mode '%s', modes are: %s\n", agent->words[0],
 			names ? names : "");
 		return PM_EXIT_USAGE;
 	}
-	if (!pm_change_stage(agent, mode, agent->given & PM_OPT_DRY_RUN, &err))
+	if (agent->given & PM_OPT_DRY_RUN)
+		flags = PM_CHANGE_DRY_RUN;
+	rc = pm_change_stage(agent, mode, flags, &err);
+	if (!rc)
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);
-	return PM_EXIT_FAILED;
+	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
 }

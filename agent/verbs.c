@@ -11,14 +11,15 @@ const struct pm_verb pm_verbs[] = {
 		.options = PM_OPT_JSON | PM_OPT_FRESH,
 		.run = pm_verb_mode,
 		.summary = "print the mode that the node is in",
-		.help = "Prints the mode alone: memory, appdirect, or unknown when the evidence "
-			"is\n"
-			"contradictory or the persistent memory is not configured. The answer "
-			"never\n"
-			"comes from a goal. It is this boot's record, if the kernel still shows "
-			"what\n"
-			"it showed when 'pmctl verify' wrote it; without one, root asks ipmctl "
-			"afresh.\n"
+		.help = "Prints the mode alone: memory, appdirect, flat, mixed, or unknown when "
+			"the\n"
+			"evidence is contradictory or the persistent memory is not configured. "
+			"The\n"
+			"answer never comes from a goal. It is this boot's record, if the kernel "
+			"still\n"
+			"shows what it showed when 'pmctl verify' wrote it; without one, root "
+			"asks\n"
+			"ipmctl afresh. flat is told from appdirect by what the kernel shows now.\n"
 			"--verbose adds by what the mode was seen, or why it is unknown.",
 	},
 	{
@@ -30,18 +31,22 @@ const struct pm_verb pm_verbs[] = {
 		.needs_root = true,
 		.logs = true,
 		.run = pm_verb_set,
-		.summary = "stage a goal that the next reboot applies",
-		.help = "Stages MODE on all sockets for the next reboot: checks that it may be "
-			"done\n"
-			"(modules healthy and unlocked, no namespaces, no foreign goal, no version "
-			"of\n"
-			"ipmctl that loses goals), lets ipmctl try without writing, writes the "
-			"journal,\n"
-			"writes the goal, and reads it back from every module. If anything fails, "
-			"the\n"
-			"goal is deleted again. Does nothing if the node is in MODE and no goal "
-			"is\n"
-			"pending, or if MODE is staged already.\n"
+		.summary =
+			"bring the node to a mode, or stage the goal that the next reboot applies",
+		.help = "In the right platform mode brings the regions to MODE's state at once, "
+			"without a\n"
+			"reboot. Else stages MODE on all sockets for the next reboot: checks that "
+			"it may\n"
+			"be done (modules there, healthy and unlocked, enough main memory behind "
+			"DRAM, no\n"
+			"foreign or pinned namespace, no foreign goal, no version of ipmctl that "
+			"loses\n"
+			"goals), removes namespaces of its own, lets ipmctl try without writing, "
+			"writes\n"
+			"the journal, writes the goal, and compares what each module got. If "
+			"anything\n"
+			"fails, the goal is deleted again. Does nothing if MODE is staged "
+			"already.\n"
 			"The labels of the modules are blank from then on: data in App Direct is "
 			"lost.",
 	},

@@ -200,7 +200,7 @@ journal_state() {
 	into appdirect
 	pmctl set memory
 	"$node/reset" --fault goal-rejected
-	sentence="goal memory was rejected by the firmware on 0x0001, 0x0101, 0x1001, 0x1101 (ConfigurationStatus 'Failed - Reverted'); node is in appdirect"
+	sentence="goal memory was rejected by the firmware on 0x0001, 0x0101, 0x1001, 0x1101 (ConfigurationStatus 'Failed - Reverted'); node is in appdirect; 'pmctl set memory' and a reboot try again, 'pmctl health --clear' leaves it at that"
 	run -1 pmctl verify
 	assert_line "pmctl: verify: $sentence"
 	run -1 pmctl health
@@ -219,7 +219,7 @@ journal_state() {
 	run -1 pmctl verify --json
 	assert_output --partial '"change": "failed"'
 	run -1 pmctl health
-	assert_output "goal memory was not applied at reboot (still pending), goal deleted; node is in appdirect"
+	assert_output "goal memory was not applied at reboot (still pending), goal deleted; node is in appdirect; 'pmctl set memory' and a reboot try again, 'pmctl health --clear' leaves it at that"
 	assert_no_goal
 }
 
@@ -966,4 +966,60 @@ online() {
 	configure
 	run -1 pmctl set flat
 	assert_output --partial "Provision=no in pmem.conf: pmctl makes no flat memory on this node"
+}
+
+@test "whatever becomes of a goal of mixed, what to do is said and no bad state serves" {
+	shape pmem_per_dimm=8*GIB
+	into appdirect
+	for fault in goal-socket0-only goal-split; do
+		pmctl set mixed
+		run "$node/reset" --fault "$fault"
+		if [ "$status" -eq 0 ]; then
+			run -1 pmctl verify
+			assert_output --partial "; 'pmctl set mixed' and a reboot try again"
+			run -1 pmctl health
+			run -1 pmctl helper
+			refute_output
+		else
+			"$node/reset" --fault goal-ignored
+			run -1 pmctl verify
+			assert_output --partial "goal mixed was not applied at reboot (still pending), goal deleted; node is in appdirect; 'pmctl set mixed'"
+			pmctl health --clear
+		fi
+		assert_no_goal
+		into appdirect
+		run -0 pmctl health
+		refute_output
+	done
+}
+
+@test "the same mode at the old percentages is not what was asked" {
+	shape pmem_per_dimm=8*GIB
+	into mixed
+	configure MixedPercent=75
+	pmctl set mixed
+	"$node/reset" --fault goal-rejected
+	run -1 pmctl verify
+	assert_output --partial "node is in mixed, but module 0x0001 has ConfigurationStatus 'Failed - Reverted'; 'pmctl set mixed' and a reboot try again"
+	pmctl set mixed
+	"$node/real" delete -goal >/dev/null
+	"$node/reset"
+	run -1 pmctl verify
+	assert_output --partial "node is in mixed, but"
+	into mixed
+	run -0 pmctl health
+}
+
+@test "set leaves a living job's persistent memory alone" {
+	into appdirect
+	mkdir -m 700 "$node/state/jobs"
+	pmctl mode --json >"$node/mode"
+	boot=$(sed -n 's/.*"boot_id": *"\(.*\)".*/\1/p' "$node/mode")
+	printf '%s' '{"version": 1, "job": 17, "uid": 1000, "gid": 1000, "state": "ready", "mode": "appdirect",' \
+		'"substate": "fsdax", "size_bytes": 0, "boot_id": "'"$boot"'", "time": "2026-01-31T12:34:56.789Z"}' \
+		>"$node/state/jobs/17.json"
+	chmod 600 "$node/state/jobs/17.json"
+	run -1 pmctl set memory
+	assert_output --partial "job 17 has persistent memory of this node"
+	assert_no_goal
 }
