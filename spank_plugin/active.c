@@ -68,3 +68,13 @@ int pm_active_correction(
 		return pm_err_nomem(err);
 	return 0;
 }
+
+int pm_active_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+{
+	cleanup_free char *active = NULL;
+	struct pm_node_update update = {.config = config, .timeout_ms = timeout_ms};
+	int rc = pm_active_correction(config, timeout_ms, &active, err);
+
+	update.active = active;
+	return rc || !active ? rc : pm_node_update(&update, err);
+}

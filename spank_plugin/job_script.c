@@ -51,22 +51,6 @@ static int identify(spank_t sp, struct pm_prepare *prepare, struct pm_err *err)
 	return 0;
 }
 
-/* Else the controller, which believes the node to be in the job's mode, would send it here again.
- */
-static void tell_active(const struct pm_config *config)
-{
-	cleanup_free char *active = NULL;
-	struct pm_node_update update = {.config = config, .timeout_ms = SCONTROL_TIMEOUT_MS};
-	struct pm_err err = {0};
-	int rc = pm_active_correction(config, SCONTROL_TIMEOUT_MS, &active, &err);
-
-	update.active = active;
-	if (!rc && active)
-		rc = pm_node_update(&update, &err);
-	if (rc)
-		slurm_error("pm: prolog: %s", err.text);
-}
-
 /*
  * What pmctl could not do is the node's fault: it was chosen for a mode and must be able to tell.
  * Not so where somebody's data is in the way of the mode: the node keeps serving what it can, and
@@ -75,7 +59,7 @@ static void tell_active(const struct pm_config *config)
  */
 static int serve(const struct pm_prepare *prepare)
 {
-	struct pm_err err = {0};
+	struct pm_err err = {0}, other = {0};
 
 	if (!pm_prepare_begin(prepare, &err))
 		return 0;
@@ -84,7 +68,9 @@ static int serve(const struct pm_prepare *prepare)
 		return err.code;
 	}
 	slurm_error("pm: prolog: %s, which something here is in the way of", err.text);
-	tell_active(prepare->config);
+	/* Else the controller, which takes the mode for active, would send the job here again. */
+	if (pm_active_tell(prepare->config, SCONTROL_TIMEOUT_MS, &other))
+		slurm_error("pm: prolog: %s", other.text);
 	pm_prepare_turn_away(prepare, err.text);
 	return 0;
 }

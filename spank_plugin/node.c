@@ -55,7 +55,7 @@ static int run_update(const struct pm_node_update *update, const char *node, str
 	const char *argv[MAX_WORDS + 3] = {DEFAULT_SCONTROL, "update"};
 
 	add_word(&words, "nodename", node);
-	add_word(&words, "state", update->reason ? "drain" : NULL);
+	add_word(&words, "state", update->reason ? "drain" : update->resume ? "resume" : NULL);
 	add_word(&words, "reason", update->reason);
 	add_word(&words, "activefeatures", update->active);
 	add_word(&words, "availablefeatures", update->available);
@@ -99,6 +99,7 @@ void pm_node_known_done(struct pm_node_known *known)
 	free(known->active);
 	free(known->available);
 	free(known->comment);
+	free(known->reason);
 	*known = (struct pm_node_known){0};
 }
 
@@ -107,7 +108,8 @@ static bool read_known(const char *text, struct pm_node_known *ret)
 	ret->active = field(text, " ActiveFeatures=", " \n");
 	ret->available = field(text, " AvailableFeatures=", " \n");
 	ret->comment = field(text, " Comment=", "\n");
-	return ret->active && ret->available && ret->comment;
+	ret->reason = field(text, " Reason=", "\n");
+	return ret->active && ret->available && ret->comment && ret->reason;
 }
 
 int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_node_known *ret,

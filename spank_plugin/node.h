@@ -15,6 +15,7 @@
 struct pm_node_update {
 	const struct pm_config *config; /* NULL: scontrol's default path, when there is none */
 	const char *reason;		/* drains the node with this line; NULL leaves its state */
+	bool resume;			/* takes it back, without a reason */
 	const char *active;		/* its active features; NULL leaves them */
 	const char *available;		/* its available features; NULL leaves them */
 	const char *comment;		/* what 'sinfo -O Comment' shows; NULL leaves it */
@@ -25,6 +26,7 @@ struct pm_node_known {
 	char *active;	 /* "rack1,pm_memory"; "" for none */
 	char *available; /* the same */
 	char *comment;	 /* "" for none */
+	char *reason;	 /* why it is down or drained, "" when it is not */
 };
 
 /*

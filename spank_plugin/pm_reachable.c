@@ -3,24 +3,40 @@
  * pm-reachable, Slurm's HealthCheckProgram: tells the controller which modes this node can serve,
  *see reachable.h. Always exits 0: slurmd logs other statuses and does nothing.
  *
- *	pm-reachable [config=FILE]
+ *	pm-reachable [refused] [config=FILE]
+ *
+ * refused: a change of mode was refused just now, says pm-helper. The controller, which takes the
+ *new mode for active since it ordered the change, has to be told before slurmd registers: see
+ *active.h.
  */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/cleanup.h"
+#include "spank_plugin/active.h"
 #include "spank_plugin/reachable.h"
 #include "spank_plugin/settings.h"
 
 /* slurmd ends the program after 60 s. */
 #define TIMEOUT_MS 20000
 
+static int tell(const struct pm_config *config, bool refused, struct pm_err *err)
+{
+	int rc = refused ? pm_active_tell(config, TIMEOUT_MS, err) : 0;
+
+	return rc ? rc : pm_reachable_tell(config, TIMEOUT_MS, err);
+}
+
 int main(int argc, char **argv)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
+	bool refused = argc > 1 && !strcmp(argv[1], "refused");
+	int first = refused ? 2 : 1;
 	struct pm_err err = {0};
 
-	if (pm_settings_load(argc - 1, argv + 1, &config, &err) ||
-		pm_reachable_tell(&config, TIMEOUT_MS, &err))
+	if (pm_settings_load(argc - first, argv + first, &config, &err) ||
+		tell(&config, refused, &err))
 		fprintf(stderr, "pm-reachable: %s\n", err.text);
 	return 0;
 }

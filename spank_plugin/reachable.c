@@ -19,6 +19,7 @@
 #define MAX_MARK_BYTES	  4096
 #define MAX_COMMENT_BYTES 300
 #define OUR_COMMENT	  "pm: "
+#define REFUSED		  "Failed to set node feature(s)"
 
 /* What the node can serve, and why not more. */
 struct answer {
@@ -146,6 +147,21 @@ static const char *new_comment(const char *known, const char *wanted)
 	return ours && strcmp(known, wanted) ? wanted : NULL;
 }
 
+/*
+ * What slurmd says from Slurm 24.05 on when the helper refused, "...: 'pm_memory'". Where the
+ * helper could not for another reason than what 'pmctl reachable' told, the node stays down.
+ */
+static bool was_refused(const char *reason, const struct answer *answer)
+{
+	bool refused = !strncmp(reason, REFUSED, strlen(REFUSED));
+
+	pm_mode_foreach(row)
+		if (strstr(reason, row->feature) &&
+			pm_strv_contains(answer->features, row->feature))
+			refused = false;
+	return refused;
+}
+
 static int tell(const struct pm_config *config, const struct answer *answer, const char *mark_file,
 	unsigned timeout_ms, struct pm_err *err)
 {
@@ -164,7 +180,8 @@ static int tell(const struct pm_config *config, const struct answer *answer, con
 	rc = set_mark(mark_file, missing, err);
 	update.available = same_set(known.available, available) ? NULL : available;
 	update.comment = new_comment(known.comment, comment);
-	if (!rc && (update.available || update.comment))
+	update.resume = was_refused(known.reason, answer);
+	if (!rc && (update.available || update.comment || update.resume))
 		rc = pm_node_update(&update, err);
 	return rc;
 }

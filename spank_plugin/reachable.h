@@ -18,6 +18,8 @@
  * 'scontrol reconfigure', and every half an hour. So this has to be told again and again, which is
  * what HealthCheckProgram= is for (pm-reachable); prolog and epilog tell at once what they changed.
  * A reason would say more than a comment, but Slurm keeps one only for nodes that are not usable.
+ *
+ * A node that Slurm 24.05 or later took down because it refused such a change is taken back.
  */
 int pm_reachable_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 

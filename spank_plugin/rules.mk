@@ -5,7 +5,7 @@ SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c settings.c request.c
 	places.c remote.c)
 
 # The part of it that HealthCheckProgram runs.
-REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c node.c command.c settings.c)
+REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c node.c command.c settings.c)
 
 $(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.c): PM_CFLAGS += $(SLURM_CFLAGS) -D_GNU_SOURCE
 

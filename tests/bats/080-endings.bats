@@ -155,6 +155,9 @@ exec $real/pmctl \"\$@\"")|" "$conf"
 	bench restart-slurmd n1
 	sleep 1
 	wait_for 15 lacks_available pm_memory
+	# As slurmd does from Slurm 24.05 on when the helper refuses.
+	admin scontrol update nodename=n1 state=down "reason=Failed to set node feature(s): 'pm_memory'"
+	wait_for 15 state_is n1 idle
 	cp "$BATS_TEST_TMPDIR/n1.conf" "$conf"
 	wait_for 15 has_available pm_memory
 	wait_for 15 has_available rack1

@@ -169,11 +169,12 @@ def write_programs(bench: Bench, build: Path) -> None:
                  f'exec {home}/lib/pmctl --config "{home}/$SLURMD_NODENAME/pmem.conf" "$@"')
     for name in ("pm-helper", "pm-reboot"):
         text = (TOP / "agent" / name).read_text()
+        text = text.replace("/usr/libexec/slurm-pmem", f"{home}/bin")
         write(home / "bin" / name, text.replace("/usr/bin/pmctl", f"{home}/bin/pmctl"), 0o755)
     write_script(home / "bin" / "scontrol", f"export SLURM_CONF={home}/etc/slurm.conf",
                  'exec /usr/bin/scontrol "$@"')
     write_script(home / "bin" / "pm-reachable", f"export SLURM_CONF={home}/etc/slurm.conf",
-                 f'exec {home}/lib/pm-reachable "config={home}/$SLURMD_NODENAME/pmem.conf"')
+                 f'exec {home}/lib/pm-reachable "$@" "config={home}/$SLURMD_NODENAME/pmem.conf"')
     bench_py = f"{TOP}/tests/bench/bench"
     write_script(home / "bin" / "reset", f"export PM_BENCH={home}/pointer",
                  f'exec {bench_py} power-cycle "$1"')

@@ -579,9 +579,19 @@ start_slow() {
 	assert_output --partial "mode 'memory' is not one of this node's Modes=: appdirect"
 }
 
-@test "the helper script calls pmctl helper" {
-	run cat agent/pm-helper
-	assert_output "$(printf '%s\n' '#!/bin/sh' 'exec /usr/bin/pmctl helper "$@"')"
+@test "the helper script calls pmctl helper, and has the controller told what was refused" {
+	local name
+	for name in pmctl pm-reachable; do
+		printf '%s\n' '#!/bin/sh' "echo $name \"\$@\"" '[ "$2" != pm_bad ]' >"$node/$name"
+		chmod 755 "$node/$name"
+	done
+	sed "s|/usr/bin/pmctl|$node/pmctl|; s|/usr/libexec/slurm-pmem|$node|" agent/pm-helper >"$node/helper"
+	run -0 sh "$node/helper"
+	assert_output 'pmctl helper'
+	run -0 sh "$node/helper" pm_memory
+	assert_output 'pmctl helper pm_memory'
+	run -1 sh "$node/helper" pm_bad
+	assert_output "$(printf '%s\n' 'pmctl helper pm_bad' 'pm-reachable refused')"
 }
 
 @test "job begin and job end say what is wrong with their words" {
