@@ -94,9 +94,10 @@ static int check_capacity(const struct pm_config *config, struct pm_err *err)
 	return rc;
 }
 
-int pm_admission_empty(const struct pm_config *config, struct pm_err *err)
+int pm_admission_empty(
+	const struct pm_config *config, const struct pm_kernel *kernel, struct pm_err *err)
 {
 	int rc = check_namespaces(config, err);
 
-	return rc ? rc : check_capacity(config, err);
+	return rc || !kernel->n_regions ? rc : check_capacity(config, err);
 }

@@ -5,6 +5,7 @@
 /* What must hold before a goal is set. Asks the tools and changes nothing. */
 #include "agent/pmctl.h"
 #include "lib/admit.h"
+#include "lib/kernel.h"
 
 /*
  * Modules, sockets, firmware setup and ipmctl's version, see lib/admit.h. -EPERM with the module or
@@ -14,8 +15,9 @@ int pm_admission_check(const struct pm_config *config, const struct pm_goal_requ
 	const struct pm_capabilities *capabilities, const struct pm_dimms *dimms,
 	struct pm_err *err);
 
-/* Nothing may be on the regions: no namespace for ndctl, and no taken capacity for ipmctl, which
- * reads the labels by itself. -EPERM with the first one and the cure. */
-int pm_admission_empty(const struct pm_config *config, struct pm_err *err);
+/* Nothing may be on the regions: no namespace for ndctl, and where the kernel has regions no taken
+ * capacity for ipmctl, which reads the labels by itself. -EPERM with the first one and the cure. */
+int pm_admission_empty(
+	const struct pm_config *config, const struct pm_kernel *kernel, struct pm_err *err);
 
 #endif

@@ -163,7 +163,9 @@ static int clear_regions(const struct change *change, struct pm_err *err)
 
 	if (change->seen.kernel.n_regions)
 		rc = reach(change, PM_SUBSTATE_EMPTY, err);
-	return rc || change->dry_run ? rc : pm_admission_empty(change->config, err);
+	return rc || change->dry_run
+		       ? rc
+		       : pm_admission_empty(change->config, &change->seen.kernel, err);
 }
 
 /* What would still be in ipmctl's way: namespaces that a dry run leaves, a goal not withdrawn. */
@@ -171,7 +173,8 @@ static bool can_try(const struct change *change)
 {
 	if (!change->dry_run)
 		return true;
-	return !change->pending.n && !pm_admission_empty(change->config, NULL);
+	return !change->pending.n &&
+	       !pm_admission_empty(change->config, &change->seen.kernel, NULL);
 }
 
 static int try_goal(struct change *change, struct pm_err *err)
