@@ -159,10 +159,8 @@ static int reach(const struct change *change, enum pm_substate wanted, struct pm
  */
 static int clear_regions(const struct change *change, struct pm_err *err)
 {
-	int rc = 0;
+	int rc = reach(change, PM_SUBSTATE_EMPTY, err);
 
-	if (change->seen.kernel.n_regions)
-		rc = reach(change, PM_SUBSTATE_EMPTY, err);
 	return rc || change->dry_run
 		       ? rc
 		       : pm_admission_empty(change->config, &change->seen.kernel, err);

@@ -66,11 +66,13 @@ static size_t count_lines(const char *text)
 
 int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err)
 {
-	cleanup_with(pm_mounts_done) struct pm_mounts mounts = {.text = strdup(text)};
+	cleanup_with(pm_mounts_done) struct pm_mounts mounts = {
+		.text = strdup(text),
+		.list = calloc(count_lines(text) + 1, sizeof(*mounts.list)),
+	};
 	char *rest = mounts.text;
 	const char *line;
 
-	mounts.list = calloc(count_lines(text) + 1, sizeof(*mounts.list));
 	if (!mounts.text || !mounts.list)
 		return pm_err_nomem(err);
 	while ((line = strsep(&rest, "\n"))) {

@@ -38,15 +38,17 @@ node() { pmtwin exec n1 -- "$@"; }
 pmctl() { node pmctl "$@"; }
 sh_node() { node bash -c "$1"; }
 
-empty="names '' nodes 2 mounts 0 devices 0 movable 0, 0"
-fsdax="names ' 2 slurm-fsdax ' nodes 2 mounts 2 devices 0 movable 0, 0"
-devdax="names ' 2 slurm-devdax ' nodes 2 mounts 0 devices 2 movable 0, 0"
-flat="names ' 2 slurm-flat ' nodes 4 mounts 0 devices 2 movable 2, 1"
+declare -gA seen=(
+	[empty]="names '' nodes 2 mounts 0 devices 0 movable 0, 0"
+	[fsdax]="names ' 2 slurm-fsdax ' nodes 2 mounts 2 devices 0 movable 0, 0"
+	[devdax]="names ' 2 slurm-devdax ' nodes 2 mounts 0 devices 2 movable 0, 0"
+	[flat]="names ' 2 slurm-flat ' nodes 4 mounts 0 devices 2 movable 2, 1"
+)
 
-# assert_state NAME: by the tools, and pmctl has nothing left to do
+# assert_state NAME: what the tools show
 assert_state() {
 	run node /root/state
-	assert_output "${!1}"
+	assert_output "${seen[$1]}"
 }
 
 # provision [RC] STATE

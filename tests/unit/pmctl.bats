@@ -279,11 +279,20 @@ journal_state() {
 }
 
 @test "namespaces are refused by name, with the cure" {
-	script ndctl "cat '$PWD/tests/fixtures/ndctl/array-with-seed.json'"
+	script ndctl "[ \$2 = -N ] && cat '$PWD/tests/fixtures/ndctl/array-with-seed.json' || :"
 	run -1 pmctl set memory
 	assert_output --partial "there are 2 namespaces, the first is namespace1.0 named 'slurm-17'"
 	assert_output --partial "'ndctl destroy-namespace -f namespace1.0'"
 	assert_no_goal
+}
+
+@test "a pin whose namespace is not there vetoes, also where there are no regions" {
+	printf '%s' '{"version":1,"pins":[{"uuid":"c4708bbc-f93f-4740-a27b-b20bb76dce8a","dev":"namespace0.0"}]}' >"$node/state/pins"
+	run -1 pmctl set memory
+	assert_output --partial "pinned namespace c4708bbc-f93f-4740-a27b-b20bb76dce8a is not there any more"
+	assert_no_goal
+	run -0 pmctl unpin namespace0.0
+	run -0 pmctl set memory
 }
 
 @test "what ndctl says and we do not understand is an error that quotes it" {
