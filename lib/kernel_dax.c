@@ -143,7 +143,7 @@ static bool has_cpus(int root_fd, uint64_t node)
 
 static int add_device(struct scan *scan, int dir_fd, const char *name, struct pm_err *err)
 {
-	uint64_t region, node, bytes;
+	uint64_t region, node, bytes = 0;
 	int rc;
 
 	if (!is_system_ram(dir_fd, name) || !region_of(dir_fd, name, &region))

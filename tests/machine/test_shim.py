@@ -130,6 +130,35 @@ def test_mixed(shim, tmp_path):
     assert found["AppDirect"]["pmem"] == 12 * 63 * gib
 
 
+@pytest.mark.parametrize("words, mode, volatile, appdirect, regions", [
+    (("MemoryMode=70", "Reserved=30"), "memory mode", 88, 0, 0),
+    (("PersistentMemoryType=AppDirect", "Reserved=30"), "app direct", 0, 88, 2),
+    (("PersistentMemoryType=AppDirectNotInterleaved", "Reserved=30"), "app direct", 0, 88, 12),
+    (("MemoryMode=75", "PersistentMemoryType=AppDirect"), "mixed mode", 94, 32, 2),
+    (("MemoryMode=40", "PersistentMemoryType=AppDirectNotInterleaved", "Reserved=30"),
+     "mixed mode", 50, 38, 12)])
+def test_shares(shim, tmp_path, words, mode, volatile, appdirect, regions):
+    """GiB of each module: as ipmctl shows them, and as a kernel on the node would."""
+    node = Node(tmp_path / "node", SHAPES["twelve"])
+    node.power_on()
+    ipmctl, gib = Ipmctl(node.directory), 1 << 30
+    ipmctl.out("create", "-f", "-goal", *words)
+    post = node.power_on()
+    fakeroot.write(node.directory / "root", node.topology, node.state)
+    found = resources(ipmctl)
+    assert (post.mode, post.rejected) == (mode, []) and configuration(ipmctl) == {"Valid"}
+    assert found["Volatile"]["pmem"] == 12 * volatile * gib
+    assert found["AppDirect"]["pmem"] == 12 * appdirect * gib
+    assert set(of_dimms(ipmctl, "MemoryCapacity").values()) == {f"{volatile}.000 GiB"}
+    assert set(of_dimms(ipmctl, "AppDirectCapacity").values()) == {f"{appdirect}.000 GiB"}
+    sizes = [int(path.read_text()) for path in
+             (node.directory / "root/sys/bus/nd/devices").glob("region*/size")]
+    assert len(sizes) == regions and sum(sizes) == 12 * appdirect * gib
+    total = re.search(r"MemTotal: +(\d+) kB", (node.directory / "root/proc/meminfo").read_text())
+    seen = 12 * volatile * gib or node.topology.sockets * node.topology.dram_per_socket
+    assert int(total[1]) << 10 == seen - seen // fakeroot.KERNEL_SHARE
+
+
 def test_goal_can_be_deleted(small):
     node, ipmctl = small
     ipmctl.out("create", "-f", "-goal", "MemoryMode=100")

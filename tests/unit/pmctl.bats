@@ -1042,3 +1042,89 @@ online() {
 	assert_output --partial "job 17 has persistent memory of this node"
 	assert_no_goal
 }
+
+# regions STATE [NAMESPACES] : what ndctl and daxctl print, recorded in that state
+regions() {
+	local recorded=$PWD/tests/fixtures/substate/ndctl-76/$1
+	mkdir -p "$node/machine/root/proc/self"
+	touch "$node/machine/root/proc/self/mountinfo"
+	script ndctl 'case $* in' "*-R*) cat '$recorded.regions.json' ;;" \
+		"*-N*) cat '${2:-$PWD/tests/fixtures/ndctl/nothing}' ;;" \
+		"*-D*) [ ! -e '$recorded.daxes.json' ] || cat '$recorded.daxes.json' ;;" \
+		"*) echo \"ndctl \$*\" >>'$node/changed' ;;" esac
+}
+
+@test "a dry run prints each command and what it destroys, and runs none" {
+	into appdirect
+	configure Provision=yes
+	regions devdax "$PWD/tests/fixtures/ndctl/one-object.json"
+	run -0 pmctl set --dry-run memory
+	assert_line --regexp "^would run 'wipe /dev/dax[01].0 by zero', which destroys "
+	assert_line --partial "would run '$node/ndctl destroy-namespace -f namespace1.0'"
+	assert_line --regexp "^would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100', which destroys the labels of 4 modules"
+	[ ! -e "$node/changed" ]
+	assert_no_goal
+	assert_equal "$(journal_state)" done
+	pmctl set memory || true
+	regions empty
+	hook "create -goal" "touch '$node/tried'; exec \"\$real\" \"\$@\""
+	run -0 pmctl set --dry-run memory
+	assert_line --partial "-goal MemoryMode=100'"
+	[ -e "$node/tried" ]
+	configure Provision=yes MixedPercent=60
+	run -0 pmctl set --dry-run mixed
+	assert_line --partial "-goal MemoryMode=60 PersistentMemoryType=AppDirect'"
+	run -0 pmctl set --dry-run flat
+	assert_line --regexp "^would run '$node/ndctl create-namespace -m devdax .* -n slurm-flat -r region[01]'"
+	refute_output --partial "-goal"
+}
+
+@test "a dry run shows which goal it would withdraw" {
+	pmctl set memory
+	run -0 pmctl set --dry-run appdirect
+	assert_line "would withdraw the goal memory of this boot: run '$node/ipmctl delete -o nvmxml -goal'"
+	assert_line --partial "-goal PersistentMemoryType=AppDirect'"
+	assert_equal "$(journal_state)" staged
+}
+
+@test "a foreign namespace is in the way of a goal, and nothing is changed" {
+	into appdirect
+	configure Provision=yes
+	regions foreign
+	run -1 pmctl set memory
+	assert_output --partial "data"
+	run -1 pmctl set --dry-run memory
+	[ ! -e "$node/changed" ]
+	assert_no_goal
+	assert_equal "$(journal_state)" done
+}
+
+@test "capacity that is taken though ndctl shows nothing is in the way" {
+	into appdirect
+	hook "show -u B -o nvmxml -region" "\"\$real\" \"\$@\" | sed '0,/<FreeCapacity>[0-9]* B/s//<FreeCapacity>0 B/'"
+	run -1 pmctl set memory
+	assert_output --partial "ndctl shows no namespace, but for ipmctl 4294967296 of 4294967296 bytes of region 0x0001 on socket 0x0000 are taken"
+	assert_no_goal
+}
+
+@test "a module that is missing, locked or ill after a boot is named" {
+	into memory
+	"$node/reset" --fault dimm-missing
+	run -1 pmctl verify
+	assert_output --partial "module 0x1101 of socket 0x0001, which the node had, is missing"
+	run -1 pmctl set appdirect
+	assert_output --partial "module 0x1101 of socket 0x0001 is missing, 3 of 4 are there"
+	"$node/reset" --fault dimm-locked
+	pmctl verify || true
+	run -1 pmctl set appdirect
+	assert_output --partial "module 0x1101 has LockState 'Locked'"
+	"$node/reset" --fault dimm-unhealthy
+	pmctl verify || true
+	run -1 pmctl set appdirect
+	assert_output --partial "module 0x1101 has HealthState 'Noncritical failure'"
+	assert_no_goal
+	"$node/reset"
+	pmctl verify || true
+	into appdirect
+	assert_mode appdirect
+}
