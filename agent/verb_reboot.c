@@ -35,17 +35,21 @@ static int reboot_node(const struct pm_agent *agent, struct pm_err *err)
 	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
 }
 
-/* What the journal cannot take does not stop a reboot that Slurm waits for. */
+/*
+ * What the journal cannot take does not stop a reboot that Slurm waits for, nor does a disk that is
+ * full or read-only: without it Slurm would take the node for one in the mode it was to get.
+ */
 int pm_verb_reboot(struct pm_agent *agent)
 {
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
+	int rc = pm_state_lock(agent, &lock_fd, &err);
 
-	if (pm_state_lock(agent, &lock_fd, &err)) {
+	if (rc == -EBUSY) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
-	if (note(agent, &err))
+	if (rc || note(agent, &err))
 		pm_warn(agent, "%s; rebooting all the same", err.text);
 	pm_say(agent, "rebooting: %s", agent->config.text[PM_KEY_REBOOT_COMMAND]);
 	if (!reboot_node(agent, &err))

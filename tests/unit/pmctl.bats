@@ -711,6 +711,15 @@ print(node["mode"], len(node["modules"]) == len(node["goal"]) > 0, node["jobs"][
 	run -2 pmctl job begin --expect ,
 }
 
+@test "a reboot does without the lock when there is no writing" {
+	pmctl set memory >/dev/null
+	rm "$node/state/lock" && mkdir "$node/state/lock"
+	run -0 pmctl reboot
+	assert_line --partial "open '$node/state/lock': Is a directory; rebooting all the same"
+	run -0 pmctl mode --fresh
+	assert_output memory
+}
+
 @test "a reboot that fails says what the command said" {
 	script reset 'echo "inhibited" >&2; exit 3'
 	run -1 pmctl reboot pm_memory
