@@ -66,6 +66,7 @@ help:
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
+	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, spank_pmem.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \

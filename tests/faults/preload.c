@@ -12,6 +12,7 @@
  * FOLDER":
  *
  *   power before|after   the bench's supervisor resets the node; this process does nothing more
+ *   reset before|after   the same on a machine of its own: the kernel resets it at once
  *   restart before|after the supervisor replaces the node's slurmd; this process goes on
  *   hold before|after    a file `held` appears, and the process waits until somebody removes it
  *   errno=28 from        from this step on every change below FOLDER fails, as on a full disk;
@@ -108,15 +109,21 @@ static void program_words(char *ret, size_t size)
 	}
 }
 
-/* The last component, without the random end of a temporary name: "journal.json". */
+/*
+ * The last component, without the random end of a temporary name: "journal.json". A job's number is
+ * not the same at each run: "12.json" is "ID.json".
+ */
 static void subject_of(const char *path, char *ret, size_t size)
 {
 	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t digits = strspn(name, "0123456789");
+	bool is_number = digits && (!name[digits] || name[digits] == '.');
 	size_t length;
 
-	snprintf(ret, size, "%s", slash ? slash + 1 : path);
+	snprintf(ret, size, "%s%s", is_number ? "ID" : "", name + (is_number ? digits : 0));
 	length = strlen(ret);
-	if (length > 7 && ret[length - 7] == '.' && strchr(ret, '.') != ret + length - 7)
+	if (length > 7 && ret[length - 7] == '.' && !strchr(ret + length - 6, '.'))
 		ret[length - 7] = '\0';
 }
 
@@ -179,6 +186,16 @@ static void hold(void)
 		usleep(HOLD_US);
 }
 
+/* Without a word to anybody, and without writing back what only memory holds. */
+static void reset_machine(void)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
+
+	raw_write(fd, "b");
+	for (;;)
+		pause();
+}
+
 /* A plan is carried out once: `plan` becomes `fired`. */
 static void fire(const struct plan *plan)
 {
@@ -187,6 +204,8 @@ static void fire(const struct plan *plan)
 	syscall(SYS_rename, own_path("plan", from), own_path("fired", to));
 	if (!strcmp(plan->action, "hold"))
 		return hold();
+	if (!strcmp(plan->action, "reset"))
+		reset_machine();
 	order(!strcmp(plan->action, "power") ? "reboot" : "restart");
 	while (!strcmp(plan->action, "power"))
 		pause();

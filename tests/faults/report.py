@@ -46,15 +46,15 @@ def row(name: str, results: list[dict]) -> str:
             f"{bad['wrong mode']:7} {bad['job lost']:6} {bad['foreign']:8} {bad['node']:6} {mean:7.1f}")
 
 
-def print_table(results: list[dict], kinds) -> int:
+def print_table(results: list[dict], kinds: list[str]) -> int:
     """The exit status: 0 when nothing was violated and each injection could be tried."""
     print(f"\n{'':9} {'':5} {'--- the node ---':^22} {'------ violations ------':^30} {'mean':>7}")
     print(f"{'kind':9} {'met':>5} {'changed':>8} {'kept':>6} {'out':>6} {'wrong':>7} {'lost':>6} "
           f"{'foreign':>8} {'node':>6} {'s':>7}")
     for kind in kinds:
-        mine = [r for r in results if r["kind"] == kind.name]
+        mine = [r for r in results if r["kind"] == kind]
         if mine:
-            print(row(kind.name, mine))
+            print(row(kind, mine))
     print(row("all", results))
     bad = count_violations(results)
     stuck = sum("stuck" in r for r in results)
