@@ -9,8 +9,9 @@
 #include "lib/cleanup.h"
 #include "lib/units.h"
 
-#define CARRIER "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
-#define PROLOG	"SPANK_" /* Slurm puts this before what spank_job_control_setenv() was told */
+#define CARRIER	      "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
+#define MAX_SIZE_TEXT 20       /* it becomes a word of pmctl's */
+#define PROLOG	      "SPANK_" /* Slurm puts this before what spank_job_control_setenv() was told */
 
 static const struct pm_option_info options[PM_OPTION_COUNT] = {
 	[PM_OPTION_MODE] =
@@ -69,7 +70,7 @@ static int check_size(const char *source, const char *text, struct pm_err *err)
 {
 	uint64_t bytes = 0;
 
-	if (!pm_parse_size(text, &bytes) && bytes)
+	if (strlen(text) <= MAX_SIZE_TEXT && !pm_parse_size(text, &bytes) && bytes)
 		return 0;
 	return pm_err_set(err, -EINVAL, "%s: '%.64s' is no size, write it like 100G", source, text);
 }

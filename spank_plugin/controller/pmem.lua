@@ -369,7 +369,7 @@ local function have_pmem(modes)
 end
 
 local function check_size(text, source, policy)
-	local bytes = conf.size(text)
+	local bytes = #text <= 20 and conf.size(text)
 	if not bytes or bytes == 0 then
 		return problem("%s: '%s' is no size, write it like 100G", source, text)
 	elseif policy.UsablePmem and bytes > policy.UsablePmem then

@@ -12,6 +12,8 @@ setup() {
 		assert_output --partial '--pm-mode=MODE'
 		assert_output --partial '[pm] run on nodes whose persistent memory is in'
 		assert_output --regexp 'memory, appdirect, flat, mixed'
+		assert_output --partial '--pm-size=SIZE'
+		assert_output --partial '--pm-namespace=KIND'
 	done
 }
 

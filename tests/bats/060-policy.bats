@@ -144,6 +144,8 @@ assert_nothing_unusual() {
 @test "--pm-size and --pm-namespace are checked where they are typed, and by the controller" {
 	run_client sbatch 255 --pm-mode=appdirect --pm-size=5 --wrap=true
 	assert_output --partial "pm: --pm-size: '5' is no size, write it like 100G"
+	run_client sbatch 255 --pm-mode=appdirect --pm-size="$(printf '%0300d' 1)G" --wrap=true
+	assert_output --partial 'is no size'
 	run_client sbatch 255 --pm-mode=appdirect --pm-namespace=raw --wrap=true
 	assert_output --partial "pm: --pm-namespace: unknown kind 'raw', valid kinds are fsdax, devdax"
 	run_client sbatch 1 --pm-mode=memory --pm-size=1G --wrap=true

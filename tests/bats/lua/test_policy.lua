@@ -200,6 +200,7 @@ local served = {
 		{ refused = "^pm: %-%-pm%-namespace: unknown kind 'raw', valid kinds are fsdax, devdax$" } },
 	{ "none", { size = "5", mode = "appdirect" },
 		{ refused = "^pm: %-%-pm%-size: '5' is no size, write it like 100G$" } },
+	{ "none", { size = string.rep("0", 20) .. "1G", mode = "appdirect" }, { refused = "is no size" } },
 	{ "none", { size = "0G", mode = "appdirect" }, { refused = "is no size" } },
 	{ "none", { PM_SIZE = "-1G", mode = "appdirect" }, { refused = "^pm: PM_SIZE: '%-1G' is no size" } },
 	{ "sizes", { size = "9G", mode = "appdirect" }, { refused = "^pm: %-%-pm%-size=9G is more than a "
