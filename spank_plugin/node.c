@@ -99,6 +99,7 @@ void pm_node_known_done(struct pm_node_known *known)
 	free(known->active);
 	free(known->available);
 	free(known->comment);
+	free(known->state);
 	free(known->reason);
 	*known = (struct pm_node_known){0};
 }
@@ -108,8 +109,9 @@ static bool read_known(const char *text, struct pm_node_known *ret)
 	ret->active = field(text, " ActiveFeatures=", " \n");
 	ret->available = field(text, " AvailableFeatures=", " \n");
 	ret->comment = field(text, " Comment=", "\n");
+	ret->state = field(text, " State=", " \n");
 	ret->reason = field(text, " Reason=", "\n");
-	return ret->active && ret->available && ret->comment && ret->reason;
+	return ret->active && ret->available && ret->comment && ret->state && ret->reason;
 }
 
 int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_node_known *ret,

@@ -26,7 +26,8 @@ struct pm_node_known {
 	char *active;	 /* "rack1,pm_memory"; "" for none */
 	char *available; /* the same */
 	char *comment;	 /* "" for none */
-	char *reason;	 /* why it is down or drained, "" when it is not */
+	char *state;	 /* "IDLE+DRAIN" */
+	char *reason;	 /* of its last trouble, which may be over; "" for none */
 };
 
 /*

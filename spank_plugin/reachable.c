@@ -151,15 +151,25 @@ static const char *new_comment(const char *known, const char *wanted)
  * What slurmd says from Slurm 24.05 on when the helper refused, "...: 'pm_memory'". Where the
  * helper could not for another reason than what 'pmctl reachable' told, the node stays down.
  */
-static bool was_refused(const char *reason, const struct answer *answer)
+static bool was_refused(const struct pm_node_known *known, const struct answer *answer)
 {
-	bool refused = !strncmp(reason, REFUSED, strlen(REFUSED));
+	bool refused = !strncmp(known->state, "DOWN", strlen("DOWN")) &&
+		       !strncmp(known->reason, REFUSED, strlen(REFUSED));
 
 	pm_mode_foreach(row)
-		if (strstr(reason, row->feature) &&
+		if (strstr(known->reason, row->feature) &&
 			pm_strv_contains(answer->features, row->feature))
 			refused = false;
 	return refused;
+}
+
+/* By itself: an order that Slurm does not take would take the others with it. */
+static int take_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+{
+	const struct pm_node_update update = {
+		.config = config, .resume = true, .timeout_ms = timeout_ms};
+
+	return pm_node_update(&update, err);
 }
 
 static int tell(const struct pm_config *config, const struct answer *answer, const char *mark_file,
@@ -180,10 +190,9 @@ static int tell(const struct pm_config *config, const struct answer *answer, con
 	rc = set_mark(mark_file, missing, err);
 	update.available = same_set(known.available, available) ? NULL : available;
 	update.comment = new_comment(known.comment, comment);
-	update.resume = was_refused(known.reason, answer);
-	if (!rc && (update.available || update.comment || update.resume))
+	if (!rc && (update.available || update.comment))
 		rc = pm_node_update(&update, err);
-	return rc;
+	return !rc && was_refused(&known, answer) ? take_back(config, timeout_ms, err) : rc;
 }
 
 /* A node that can serve nothing is pmctl health's business. */
