@@ -113,7 +113,7 @@ static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
 		return 0;
 	rc = pm_substate_look(agent, &inventory, err);
 	if (!rc)
-		rc = pm_places_remove(&inventory, job, err);
+		rc = pm_places_remove(&inventory, jobs, job, err);
 	if (!rc && is_alone(job))
 		rc = pm_substate_recover(agent, /* dry_run= */ false, err);
 	return rc;
@@ -277,7 +277,7 @@ static int provide(const struct pm_agent *agent, const struct pm_job *job, struc
 		rc = pm_places_sweep(&inventory, &jobs, err);
 	if (!rc)
 		rc = pm_places_check_size(&inventory, &jobs, job, err);
-	return rc ? rc : pm_places_make(&inventory, job, view, err);
+	return rc ? rc : pm_places_make(&inventory, &jobs, job, view, err);
 }
 
 /* The first failure is what matters; what could not be undone is in the record, for later. */

@@ -11,7 +11,7 @@
 #include "lib/inventory.h"
 
 /* Of `mount -o`, in front of them nosuid and nodev. */
-#define PM_PLACE_OPTIONS "dax=always,prjquota"
+#define PM_PLACE_OPTIONS "dax=always,prjquota,usrquota"
 
 /* "job_": directories of jobs are called so, with the job's number behind it. */
 #define PM_PLACE_JOB_PREFIX "job_"

@@ -134,6 +134,36 @@ int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_j
 	return rc;
 }
 
+/* The sum of what the user's jobs may use; 0, no limit, when he has none, or one without a size. */
+static uint64_t limit_of_user(const struct pm_jobs *jobs, const struct pm_job *job, bool with_job)
+{
+	uint64_t sum = with_job ? job->size_bytes : 0;
+
+	if (with_job && !sum)
+		return 0;
+	for (size_t i = 0; i < jobs->n; i++) {
+		const struct pm_job *other = &jobs->list[i];
+
+		if (other->id == job->id || other->uid != job->uid ||
+			other->substate != PM_SUBSTATE_FSDAX || other->state == PM_JOB_REFUSED ||
+			strcmp(other->boot_id, job->boot_id))
+			continue;
+		if (!other->size_bytes)
+			return 0;
+		sum += other->size_bytes;
+	}
+	return sum;
+}
+
+/* File systems that were made without it go without it. */
+static int limit_user(int root_fd, const struct pm_jobs *jobs, const struct pm_job *job,
+	bool with_job, struct pm_err *err)
+{
+	int rc = pm_quota_limit_user(root_fd, job->uid, limit_of_user(jobs, job, with_job), err);
+
+	return rc == -ESRCH ? 0 : rc;
+}
+
 /* The user gets it last, when it is in its project. */
 static int make_directory(
 	int root_fd, const struct pm_job *job, const char *name, struct pm_err *err)
@@ -166,8 +196,8 @@ static int add(struct pm_jobview *view, enum pm_place_kind kind, const char *val
 	return rc ? pm_err_sys(err, rc, "tell the job of '%s'", value) : 0;
 }
 
-static int give_directory(const struct pm_pmem *pmem, const struct pm_job *job,
-	struct pm_jobview *view, struct pm_err *err)
+static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	const struct pm_stored *stored = mounted_on(pmem);
 	char name[NAME_MAX_], path[PM_PLACE_MAX + NAME_MAX_ + 1];
@@ -180,7 +210,9 @@ static int give_directory(const struct pm_pmem *pmem, const struct pm_job *job,
 	if (fd < 0)
 		return fd;
 	name_of(job->id, name);
-	rc = make_directory(fd, job, name, err);
+	rc = limit_user(fd, jobs, job, /* with_job= */ true, err);
+	if (!rc)
+		rc = make_directory(fd, job, name, err);
 	if (rc)
 		return pm_err_prefix(err, "%s", pmem->place);
 	snprintf(path, sizeof(path), "%s/%s", pmem->place, name);
@@ -240,8 +272,8 @@ static int give_node(const struct pm_pmem *pmem, struct pm_jobview *view, struct
 	return has_node(view, node) ? 0 : add(view, PM_PLACE_NODE, node, pmem->socket, err);
 }
 
-int pm_places_make(const struct pm_inventory *inventory, const struct pm_job *job,
-	struct pm_jobview *view, struct pm_err *err)
+int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	int rc = 0;
 
@@ -249,7 +281,7 @@ int pm_places_make(const struct pm_inventory *inventory, const struct pm_job *jo
 		const struct pm_pmem *pmem = &inventory->list[i];
 
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = give_directory(pmem, job, view, err);
+			rc = give_directory(pmem, jobs, job, view, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
 			rc = give_device(pmem, job, view, err);
 		else if (job->substate == PM_SUBSTATE_FLAT)
@@ -258,12 +290,22 @@ int pm_places_make(const struct pm_inventory *inventory, const struct pm_job *jo
 	return rc;
 }
 
+static int remove_by_id(int root_fd, uint32_t id, struct pm_err *err)
+{
+	char name[NAME_MAX_];
+	int rc;
+
+	name_of(id, name);
+	rc = pm_rmtree(root_fd, name, err);
+	return rc ? rc : pm_quota_set(root_fd, PM_QUOTA_PROJECT(id), 0, err);
+}
+
 /* A file system that is not mounted keeps the directory until a later job: pm_places_sweep(). */
-static int remove_directory(const struct pm_pmem *pmem, uint32_t id, struct pm_err *err)
+static int remove_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_stored *stored = mounted_on(pmem);
 	cleanup_close int fd = -1;
-	char name[NAME_MAX_];
 	int rc;
 
 	if (!stored)
@@ -271,10 +313,9 @@ static int remove_directory(const struct pm_pmem *pmem, uint32_t id, struct pm_e
 	fd = open_root(pmem, stored, err);
 	if (fd < 0)
 		return fd;
-	name_of(id, name);
-	rc = pm_rmtree(fd, name, err);
+	rc = remove_by_id(fd, job->id, err);
 	if (!rc)
-		rc = pm_quota_set(fd, PM_QUOTA_PROJECT(id), 0, err);
+		rc = limit_user(fd, jobs, job, /* with_job= */ false, err);
 	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
 }
 
@@ -289,14 +330,14 @@ static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
 	return chown_device(path, 0, 0, err);
 }
 
-int pm_places_remove(
-	const struct pm_inventory *inventory, const struct pm_job *job, struct pm_err *err)
+int pm_places_remove(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < inventory->n; i++) {
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = remove_directory(&inventory->list[i], job->id, err);
+			rc = remove_directory(&inventory->list[i], jobs, job, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
 			rc = take_device_back(&inventory->list[i], err);
 	}
@@ -331,9 +372,9 @@ static int sweep_place(const struct pm_pmem *pmem, const struct pm_stored *store
 		uint32_t id = orphan_id(entry->d_name, jobs);
 
 		if (id)
-			rc = remove_directory(pmem, id, err);
+			rc = remove_by_id(dirfd(dir), id, err);
 	}
-	return rc;
+	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
 }
 
 int pm_places_sweep(

@@ -21,14 +21,15 @@ int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_j
 
 /*
  * Makes them and adds them to the view. Directories are empty, 0700, the job's user's, named
- * job_ID; each is a project with the job's size as its quota. Devices are handed over, 0600.
+ * job_ID; each is a project with the job's size as its quota. A user all of whose jobs have one
+ * cannot own more than their sum. Devices are handed over, 0600.
  */
-int pm_places_make(const struct pm_inventory *inventory, const struct pm_job *job,
-	struct pm_jobview *view, struct pm_err *err);
+int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err);
 
 /* Takes back what pm_places_make() made, or a part of that; what is not there is fine. */
-int pm_places_remove(
-	const struct pm_inventory *inventory, const struct pm_job *job, struct pm_err *err);
+int pm_places_remove(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_err *err);
 
 /* Removes the directories of jobs that have no record. */
 int pm_places_sweep(

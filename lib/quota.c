@@ -12,9 +12,9 @@
 /* Limits are in blocks of 1 KiB, whatever the file system's. */
 #define BLOCK_BYTES QIF_DQBLKSIZE
 
-static int quotactl_of(int fd, unsigned command, uint32_t project, struct if_dqblk *block)
+static int quotactl_of(int fd, unsigned command, unsigned type, uint32_t id, struct if_dqblk *block)
 {
-	long rc = syscall(SYS_quotactl_fd, fd, QCMD(command, PRJQUOTA), project, block);
+	long rc = syscall(SYS_quotactl_fd, fd, QCMD(command, type), id, block);
 
 	return rc < 0 ? -errno : 0;
 }
@@ -42,22 +42,36 @@ int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err)
 	return 0;
 }
 
-int pm_quota_set(int fd, uint32_t project, uint64_t limit_bytes, struct pm_err *err)
+static int set_limit(int fd, unsigned type, uint32_t id, uint64_t limit_bytes)
 {
+	uint64_t blocks = (limit_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
 	struct if_dqblk block = {
-		.dqb_bhardlimit = (limit_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES,
-		.dqb_bsoftlimit = (limit_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES,
+		.dqb_bhardlimit = blocks,
+		.dqb_bsoftlimit = blocks,
 		.dqb_valid = QIF_BLIMITS,
 	};
-	int rc = quotactl_of(fd, Q_SETQUOTA, project, &block);
+
+	return quotactl_of(fd, Q_SETQUOTA, type, id, &block);
+}
+
+int pm_quota_set(int fd, uint32_t project, uint64_t limit_bytes, struct pm_err *err)
+{
+	int rc = set_limit(fd, PRJQUOTA, project, limit_bytes);
 
 	return rc ? complain(rc, "set the quota", project, err) : 0;
+}
+
+int pm_quota_limit_user(int fd, uint32_t uid, uint64_t limit_bytes, struct pm_err *err)
+{
+	int rc = set_limit(fd, USRQUOTA, uid, limit_bytes);
+
+	return rc ? pm_err_sys(err, rc, "set the quota of user %u", (unsigned)uid) : 0;
 }
 
 int pm_quota_get(int fd, uint32_t project, struct pm_quota *ret, struct pm_err *err)
 {
 	struct if_dqblk block = {0};
-	int rc = quotactl_of(fd, Q_GETQUOTA, project, &block);
+	int rc = quotactl_of(fd, Q_GETQUOTA, PRJQUOTA, project, &block);
 
 	if (rc == -ENOENT)
 		rc = 0;

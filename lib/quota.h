@@ -28,4 +28,11 @@ int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err);
 int pm_quota_set(int fd, uint32_t project, uint64_t limit_bytes, struct pm_err *err);
 int pm_quota_get(int fd, uint32_t project, struct pm_quota *ret, struct pm_err *err);
 
+/*
+ * The limit of all that a user has on the file system; 0 takes it away. Its owner may move a file
+ * to another project (Linux asks for no privilege), but not to another user: what he owns in all
+ * his jobs is bound by this. -ESRCH: mounted without usrquota.
+ */
+int pm_quota_limit_user(int fd, uint32_t uid, uint64_t limit_bytes, struct pm_err *err);
+
 #endif

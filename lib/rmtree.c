@@ -211,8 +211,8 @@ static int empty(struct removal *removal, bool *ret_found)
 
 static int empty_all(struct removal *removal)
 {
-	bool found;
-	int rc;
+	bool found = false;
+	int rc = 0;
 
 	do {
 		removal->moved_on = false;
