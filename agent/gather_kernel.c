@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "agent/gather.h"
+#include "agent/survey.h"
 #include "lib/cleanup.h"
 #include "lib/file.h"
 #include "lib/mounts.h"
@@ -36,8 +37,14 @@ static const char *const files[] = {
 	"sys/firmware/acpi/tables/HMAT",
 };
 
-/* Whose links lead to the devices, which are copied too. */
-static const char *const buses[] = {"sys/bus/nd/devices", "sys/bus/dax/devices"};
+/* Whose links, of names that begin so, lead to the devices, which are copied too. */
+static const struct bus {
+	const char *path, *prefix;
+} buses[] = {
+	{"sys/bus/nd/devices", ""},
+	{"sys/bus/dax/devices", ""},
+	{"sys/class/block", "pmem"},
+};
 
 /* What a node's directory has that is of interest; it holds links to every block of memory too. */
 static const char *const node_files[] = {"cpulist", "distance", "meminfo",
@@ -151,19 +158,20 @@ static bool is_inside_bus(const char *path)
 	return bus && strchr(bus + 1, '/');
 }
 
-static int add_bus(const struct walk *walk, const char *bus)
+static int add_bus(const struct walk *walk, const struct bus *bus)
 {
 	cleanup_with(close_dir) DIR *dir = NULL;
-	int fd = openat(walk->root_fd, bus, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+	int fd = openat(walk->root_fd, bus->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	const struct dirent *entry;
 
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (!rc && dir && (entry = readdir(dir))) {
 		char link[PATH_MAX], target[PATH_MAX];
 
-		if (entry->d_name[0] == '.')
+		if (entry->d_name[0] == '.' ||
+			strncmp(entry->d_name, bus->prefix, strlen(bus->prefix)))
 			continue;
-		snprintf(link, sizeof(link), "%s/%s", bus, entry->d_name);
+		snprintf(link, sizeof(link), "%s/%s", bus->path, entry->d_name);
 		rc = add_link(walk, link);
 		if (!rc && target_of(walk, link, target) && !is_inside_bus(target))
 			rc = add_tree(walk, target, 0);
@@ -252,6 +260,42 @@ static int add_mounts(const struct walk *walk)
 		walk->gather->archive, "root/proc/self/mountinfo", kept, used, walk->err);
 }
 
+/* The first bytes of file systems of ours, by which they are known: never of anybody's data. */
+static int add_superblock(const struct walk *walk, const char *device)
+{
+	char path[80], name[80], bytes[PM_SUPERBLOCK_BYTES];
+	cleanup_close int fd = -1;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/dev/%s", device);
+	snprintf(name, sizeof(name), "root/dev/%s", device);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	length = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+	if (length < 0) {
+		pm_gather_miss(walk->gather, "%s: %s", path, strerror(errno));
+		return 0;
+	}
+	return pm_archive_add(walk->gather->archive, name, bytes, (size_t)length, walk->err);
+}
+
+static int add_superblocks(const struct walk *walk)
+{
+	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
+	struct pm_err why;
+	int rc = 0;
+
+	if (pm_survey(&walk->gather->agent->config, &survey, &why)) {
+		pm_gather_miss(walk->gather, "regions: %s", why.text);
+		return 0;
+	}
+	pm_inventory_foreach(stored, pmem, &survey.inventory)
+	{
+		if (!rc && stored->is_ours && *stored->fs.type)
+			rc = add_superblock(walk, stored->nd.blockdev);
+	}
+	return rc;
+}
+
 int pm_gather_kernel(struct pm_gather *gather, struct pm_err *err)
 {
 	cleanup_close int root_fd =
@@ -264,10 +308,12 @@ int pm_gather_kernel(struct pm_gather *gather, struct pm_err *err)
 	for (size_t i = 0; !rc && i < N(files); i++)
 		rc = add_file(&walk, files[i], /* is_wanted= */ true);
 	for (size_t i = 0; !rc && i < N(buses); i++)
-		rc = add_bus(&walk, buses[i]);
+		rc = add_bus(&walk, &buses[i]);
 	if (!rc)
 		rc = add_nodes(&walk);
 	if (!rc)
 		rc = add_processors(&walk);
-	return rc ? rc : add_mounts(&walk);
+	if (!rc)
+		rc = add_mounts(&walk);
+	return rc ? rc : add_superblocks(&walk);
 }

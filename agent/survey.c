@@ -37,14 +37,16 @@ static void read_device(const struct pm_config *config, struct pm_stored *stored
 			text);
 }
 
-static int read_superblock(struct pm_stored *stored, struct pm_err *err)
+static int read_superblock(
+	const struct pm_config *config, struct pm_stored *stored, struct pm_err *err)
 {
 	unsigned char bytes[PM_SUPERBLOCK_BYTES];
 	cleanup_close int fd = -1;
-	char path[64];
+	char path[PATH_MAX];
 	ssize_t length;
 
-	snprintf(path, sizeof(path), "/dev/%s", stored->nd.blockdev);
+	snprintf(path, sizeof(path), "%s/dev/%s",
+		strcmp(config->fs_root, "/") ? config->fs_root : "", stored->nd.blockdev);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return pm_err_sys(err, -errno, "open '%s'", path);
@@ -66,7 +68,7 @@ static int look_at_block_devices(
 			continue;
 		read_device(config, stored);
 		if (geteuid() == 0 && stored->is_ours)
-			rc = read_superblock(stored, err);
+			rc = read_superblock(config, stored, err);
 		if (rc)
 			return rc;
 	}

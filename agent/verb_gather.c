@@ -146,7 +146,7 @@ static int add_logs(struct pm_gather *gather, struct pm_err *err)
 	static const char *const ours[] = {JOURNALCTL, "--no-pager", "--output=short-iso",
 		"--lines=3000", "--identifier=pmctl", NULL};
 	static const char *const kernel[] = {JOURNALCTL, "--no-pager", "--output=short-iso",
-		"--lines=1000", "--dmesg",
+		"--dmesg",
 		"--grep=pmem|nvdimm|nd_|nfit|dax|kmem|memory tier|NUMA|SRAT|SLIT|HMAT|e820", NULL};
 	int rc = add_log(gather, "log", ours, err);
 

@@ -6,7 +6,7 @@ setup_file() {
 	load helpers
 	load jobs
 	use_mode n1 appdirect
-	n1 'pmctl recover; pmctl provision empty'
+	n1 'pmctl recover'
 }
 
 setup() {
@@ -36,17 +36,17 @@ end() { n1 "pmctl job end --job=$1"; }
 # as USER SCRIPT: on the node, as that user.
 as() { n1 "runuser -u $1 -- bash -c '$2'"; }
 
-# use_file_system NAME: makes the regions anew with it; the options of begin then need $CONFIG.
-use_file_system() {
-	n1 "pmctl provision empty && cp /etc/slurm/pmem.conf /etc/slurm/pmem-test.conf &&
-		printf '\nFileSystem=$1\n' >>/etc/slurm/pmem-test.conf"
+# use_key LINE: a configuration with this line more, for the option $CONFIG.
+use_key() {
+	n1 "cp /etc/slurm/pmem.conf /etc/slurm/pmem-test.conf && printf '\n%s\n' '$1' >>/etc/slurm/pmem-test.conf"
 	CONFIG=--config=/etc/slurm/pmem-test.conf
 }
 
 # A job's directory with a quota, on the file system of $1.
 check_directory() {
 	local dir=/mnt/slurm-pmem/socket0/job_9001
-	use_file_system "$1"
+	use_key "FileSystem=$1"
+	run -0 n1 'pmctl provision empty'
 	run -0 begin 9001 user1 --expect=appdirect --size=64M "$CONFIG"
 	run -0 n1 'cat /run/slurm-pmem/jobs/9001'
 	assert_line PM_MODE=appdirect
@@ -77,12 +77,11 @@ check_directory() {
 }
 
 @test "two jobs share the file systems, the end of one leaves the other's files" {
-	use_file_system ext4
-	run -0 begin 9001 user1 --expect=appdirect --size=1G "$CONFIG"
-	run -0 begin 9002 user2 --expect=appdirect "$CONFIG"
+	run -0 begin 9001 user1 --expect=appdirect --size=1G
+	run -0 begin 9002 user2 --expect=appdirect
 	run -0 as user1 'echo one >/mnt/slurm-pmem/socket0/job_9001/file'
 	run -0 as user2 'echo two >/mnt/slurm-pmem/socket0/job_9002/file'
-	run -0 begin 9002 user2 --expect=appdirect "$CONFIG"
+	run -0 begin 9002 user2 --expect=appdirect
 	run -0 end 9001
 	run -0 as user2 'cat /mnt/slurm-pmem/socket0/job_9002/file'
 	assert_output two
@@ -90,35 +89,33 @@ check_directory() {
 }
 
 @test "what there is not is refused with a sentence, and a conflict names the job" {
-	use_file_system ext4
-	run -4 begin 9003 user1 --expect=appdirect --size=100G "$CONFIG"
+	run -4 begin 9003 user1 --expect=appdirect --size=100G
 	assert_output --partial 'socket 0 has'
 	run -0 n1 'cat /run/slurm-pmem/jobs/9003'
 	assert_line --regexp '^PM_REFUSED=the job asks for 100.0 GiB'
-	run -0 begin 9001 user1 --expect=appdirect --size=3G "$CONFIG"
-	run -4 begin 9002 user1 --expect=appdirect --size=3G "$CONFIG"
+	run -0 begin 9001 user1 --expect=appdirect --size=3G
+	run -4 begin 9002 user1 --expect=appdirect --size=3G
 	assert_output --partial 'promised to other jobs'
-	run -3 begin 9002 user1 --expect=flat "$CONFIG"
+	run -3 begin 9002 user1 --expect=flat
 	assert_output --partial 'in use by job 9001 '
-	run -1 begin 9002 user1 --expect=memory "$CONFIG"
+	run -1 begin 9002 user1 --expect=memory
 	assert_output --partial 'job expects memory, node is in appdirect'
 	run -0 end 9003
 	run -2 n1 'ls /run/slurm-pmem/jobs/9003'
 }
 
 @test "what a killed begin and a job of another boot have left is cleaned up" {
-	use_file_system ext4
-	for delay in 0.3 1 2.5 4; do
-		n1 "pmctl job begin $CONFIG --job=9001 --uid=0 --gid=0 --expect=appdirect & sleep $delay; kill -9 \$!; wait" || true
+	for delay in 0.3 1.5 3; do
+		n1 "pmctl job begin --job=9001 --uid=0 --gid=0 --expect=appdirect & sleep $delay; kill -9 \$!; wait" || true
 		run -0 end 9001
 		run -0 n1 'ls /mnt/slurm-pmem/socket* /run/slurm-pmem/jobs /var/lib/slurm-pmem/jobs'
 		refute_output --partial 9001
 	done
-	run -0 begin 9001 user1 --expect=appdirect "$CONFIG"
+	run -0 begin 9001 user1 --expect=appdirect
 	run -0 as user1 'echo left >/mnt/slurm-pmem/socket0/job_9001/file'
 	n1 'sed -i "s/\"boot_id\": \"./\"boot_id\": \"x/" /var/lib/slurm-pmem/jobs/9001.json
 		mkdir -p /mnt/slurm-pmem/socket1/job_9002/deep; echo left >/mnt/slurm-pmem/socket1/job_9002/deep/file'
-	run -0 begin 9003 user2 --expect=appdirect "$CONFIG"
+	run -0 begin 9003 user2 --expect=appdirect
 	run -0 n1 'ls /mnt/slurm-pmem/socket* /var/lib/slurm-pmem/jobs'
 	refute_output --partial 900[12]
 	assert_output --partial job_9003
@@ -135,12 +132,11 @@ memory = mmap.mmap(os.open(sys.argv[1], os.O_RDWR), 32 << 20)
 memory[:] = (sys.argv[2] * (2 << 20)).encode()'
 
 @test "no byte of a job's files or devices is there for the next, and devices are the user's alone" {
-	use_file_system ext4
 	n1 "cat >/run/find.py <<<'$FIND'; cat >/run/fill.py <<<'$FILL'; chmod 644 /run/*.py"
-	run -0 begin 9001 user1 --expect=appdirect "$CONFIG"
+	run -0 begin 9001 user1 --expect=appdirect
 	run -0 as user1 'yes secret-of-a-file | head -c 64M >/mnt/slurm-pmem/socket0/job_9001/file; sync'
 	run -0 end 9001
-	run -0 begin 9002 user2 --expect=appdirect --namespace=devdax "$CONFIG"
+	run -0 begin 9002 user2 --expect=appdirect --namespace=devdax
 	run -0 n1 'cat /run/slurm-pmem/jobs/9002; stat -c "%U %a" /dev/dax0.0'
 	assert_line PM_DAX0=/dev/dax0.0
 	assert_line 'user2 600'
@@ -151,9 +147,20 @@ memory[:] = (sys.argv[2] * (2 << 20)).encode()'
 	run -0 as user2 'python3 /run/fill.py /dev/dax0.0 secret-in-device; python3 /run/find.py /dev/dax0.0 secret-in-device'
 	assert_output found
 	run -0 end 9002
-	run -0 n1 'ndctl list -N; ndctl create-namespace -m raw -r region0 >/dev/null; grep -c secret- /dev/pmem0 || true
+	run -0 n1 'ndctl list -N; ndctl create-namespace -m raw -r region0 >/dev/null; tr -d "\\0" </dev/pmem0 | grep -c secret- || true
 		ndctl destroy-namespace -f namespace0.0 2>/dev/null'
 	assert_output 0
+}
+
+@test "new keys are refused where the modules offer no security, and nothing is lost" {
+	use_key Wipe=crypto-erase
+	run -0 begin 9001 user1 --expect=appdirect
+	run -0 as user1 'echo kept >/mnt/slurm-pmem/socket0/job_9001/file'
+	run -0 n1 "sed -i 's/\"boot_id\": \"./\"boot_id\": \"x/' /var/lib/slurm-pmem/jobs/9001.json; mv /var/lib/slurm-pmem/jobs/9001.json /run"
+	run -1 n1 "pmctl provision empty $CONFIG"
+	assert_output --regexp 'module nmem[0-9] offers no security, set Wipe=zero'
+	run -0 n1 'pmctl provision fsdax; cat /mnt/slurm-pmem/socket0/job_9001/file'
+	assert_output --partial kept
 }
 
 @test "flat memory is one job's, as NUMA nodes, and goes back" {

@@ -697,6 +697,74 @@ print(node["mode"], len(node["modules"]) == len(node["goal"]) > 0, node["jobs"][
 	refute_output --partial report.tar.gz.
 }
 
+# A tool's output as it was recorded, found by its words.
+PLAYER='name=$(basename "$0"); for word; do name=$name.$word; done; file=${0%/*}/tools/$name
+[ -e "$file" ] || { echo "not recorded: $name"; exit 99; }
+cat "$file"; exit "$(cat "$file.status" 2>/dev/null || echo 0)"'
+
+# play NAME [LINE]... : the node is a recorded one, with these lines more in its configuration
+play() {
+	local tool
+	tar -xzf "tests/fixtures/gathered/$1.tar.gz" -C "$node" --strip-components=1 --no-same-permissions
+	chmod -R go-w "$node"
+	for tool in ipmctl ndctl daxctl; do script $tool "$PLAYER"; done
+	shift
+	configure Provision=yes "FsRoot=$node/root DaxctlPath=$node/daxctl" "$@"
+}
+
+@test "what gather has recorded on a node is a machine that pmctl reads like that node" {
+	play appdirect-fsdax
+	run -0 pmctl mode --fresh
+	assert_output appdirect
+	run -0 pmctl show --json
+	run -0 /usr/bin/python3 -c 'import json, sys; node = json.load(sys.stdin)
+print(node["unseen"], node["jobs"][0]["job"], [space["owner"] + " " + space["mount"]["place"] + " " + str(space["jobs"][0]["job"])
+    for region in node["regions"] for space in region["namespaces"]])' <<<"$output"
+	assert_output "[] 4711 ['ours /mnt/slurm-pmem/socket0 4711', 'ours /mnt/slurm-pmem/socket1 4711']"
+}
+
+# in_kernel TEXT FILE... : what the recorded kernel says in files of sys/bus/nd/devices
+in_kernel() {
+	local text=$1 file
+	shift
+	for file; do echo "$text" >"$node/root/sys/bus/nd/devices/$file"; done
+}
+
+@test "new keys go to all modules of our regions, and to none that hold anything else" {
+	play appdirect-devdax Wipe=crypto-erase
+	script ndctl "echo \"\$*\" >>'$node/log'" "case \$1 in sanitize-dimm) . '$node/sanitize' ;; list)" \
+		"	name=ndctl; for word; do name=\$name.\$word; done; cat '$node/tools'/\$name ;; esac"
+	echo "for mode in '$node'/root/sys/bus/nd/devices/namespace*/mode; do echo raw >\$mode; done" >"$node/sanitize"
+
+	in_kernel disabled nmem{0,1,2,3}/security
+	in_kernel frozen nmem2/security
+	run -1 pmctl provision empty
+	assert_output --partial "security of module nmem2 is frozen"
+	rm "$node/root/sys/bus/nd/devices/nmem2/security"
+	run -1 pmctl provision empty
+	assert_output --partial "module nmem2 offers no security, set Wipe=zero in pmem.conf"
+	in_kernel unlocked nmem2/security
+	in_kernel data namespace1.0/alt_name
+	run -1 pmctl provision empty
+	assert_output --partial "namespace1.0 is not ours and would be lost"
+	in_kernel slurm-devdax namespace1.0/alt_name
+	run ! grep -E 'region|sanitize' <(grep -v ^list "$node/log")
+
+	run pmctl provision empty
+	assert_output --partial "wiped 4 modules by new keys"
+	run grep -E '^(disable|enable|sanitize)' "$node/log"
+	assert_line --index 0 --regexp '^disable-region region[01]$'
+	assert_line 'sanitize-dimm --crypto-erase nmem0 --zero-key'
+	assert_line 'sanitize-dimm --crypto-erase nmem2'
+	assert_equal "$(grep -c sanitize "$node/log")" 4
+	assert_equal "$(grep -c 'enable-region region' "$node/log")" 2
+
+	in_kernel dax namespace0.0/mode
+	: >"$node/sanitize"
+	run -1 pmctl provision empty
+	assert_output --partial "namespace0.0 is still 'dax', its bytes were not erased"
+}
+
 @test "job begin lets a job in only where it wants to be" {
 	into memory
 	run -0 pmctl job begin --expect memory
