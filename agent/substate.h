@@ -15,7 +15,7 @@
 #include "agent/pmctl.h"
 #include "lib/inventory.h"
 
-/* The kernel will not give flat memory back: only a reboot does. All memory is online again. */
+/* The kernel will not give flat memory back: only a reboot does. What it kept is online again. */
 #define PM_NEEDS_REBOOT (-ERESTART)
 
 /*
