@@ -30,6 +30,20 @@ int pm_jobs_of(const struct pm_agent *agent, struct pm_jobs *ret, struct pm_err 
 	return dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
 }
 
+static int sweep_temporaries(const char *parent, struct pm_err *err)
+{
+	cleanup_free char *jobs = NULL;
+	int rc = pm_file_sweep(parent, err);
+
+	if (rc)
+		return rc;
+	if (asprintf(&jobs, "%s/jobs", parent) < 0) {
+		jobs = NULL;
+		return pm_err_nomem(err);
+	}
+	return pm_file_sweep(jobs, err);
+}
+
 static int make_dir(const char *parent, mode_t mode, struct pm_err *err)
 {
 	cleanup_free char *path = NULL;
@@ -161,6 +175,10 @@ int pm_jobs_sweep(const struct pm_agent *agent, struct pm_err *err)
 		rc = pm_jobs_of(agent, &jobs, err);
 	if (!rc)
 		rc = finish_dead(agent, &jobs, boot_id, err);
+	if (!rc)
+		rc = sweep_temporaries(agent->config.state_dir, err);
+	if (!rc)
+		rc = sweep_temporaries(agent->config.run_dir, err);
 	return rc || !agent->config.provision ? rc : sweep_places(agent, err);
 }
 

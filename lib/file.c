@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "lib/file.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -122,6 +124,37 @@ int pm_file_write(
 	}
 	rc = sync_directory_of(path);
 	return rc ? pm_err_sys(err, rc, "sync the directory of '%s'", path) : 0;
+}
+
+/* "mode.json.a1B2c3", "12.a1B2c3" */
+static bool is_temporary(const char *name)
+{
+	static const char json[] = ".json";
+	const char *dot = strrchr(name, '.');
+	size_t base = dot ? (size_t)(dot - name) : 0;
+
+	if (!base || strlen(dot + 1) != strlen("XXXXXX"))
+		return false;
+	for (const char *at = dot + 1; *at; at++)
+		if (!isalnum((unsigned char)*at))
+			return false;
+	return strspn(name, "0123456789") == base ||
+	       (base > strlen(json) && !strncmp(dot - strlen(json), json, strlen(json)));
+}
+
+int pm_file_sweep(const char *path, struct pm_err *err)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	int rc = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : pm_err_sys(err, -errno, "open '%s'", path);
+	while (!rc && (entry = readdir(dir)))
+		if (is_temporary(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0))
+			rc = pm_err_sys(err, -errno, "remove '%s/%s'", path, entry->d_name);
+	closedir(dir);
+	return rc;
 }
 
 int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err)

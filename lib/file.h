@@ -26,6 +26,13 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
 int pm_file_write(
 	const char *path, mode_t mode, const char *data, size_t length, struct pm_err *err);
 
+/*
+ * Removes the temporary files that writers killed in the middle have left in a directory: of
+ * NAME.json and of files whose names are numbers. Nobody may be writing there. A directory that is
+ * not there has none.
+ */
+int pm_file_sweep(const char *dir, struct pm_err *err);
+
 /* mkdir -p of the last component only, exact mode; an existing directory is left as it is. */
 int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err);
 

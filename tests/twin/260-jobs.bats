@@ -119,6 +119,8 @@ check_directory() {
 	run -0 n1 'ls /mnt/slurm-pmem/socket* /var/lib/slurm-pmem/jobs'
 	refute_output --partial 900[12]
 	assert_output --partial job_9003
+	run -0 n1 'pmctl recover >/dev/null; find /var/lib/slurm-pmem /run/slurm-pmem -name "*.??????"'
+	assert_output ''
 }
 
 # find_in DEVICE TEXT: how many times a device that can only be mapped holds it, or "zeros".

@@ -71,9 +71,28 @@ static void test_write(void)
 	has_text(err.text, "none/file", "is named");
 }
 
+static void test_sweep(void)
+{
+	static const char *const kept[] = {"s/mode.json", "s/12", "s/12.json", "s/notes.backup",
+		"s/.json.a1b2c3", "s/12.json.old", "s/lock", "s/12.abc"};
+	struct stat st;
+
+	is_number(pm_file_sweep(scratch_path("none"), NULL), 0, "no directory");
+	scratch_file("s/mode.json.a1B2c3", "x");
+	scratch_file("s/12.a1B2c3", "x");
+	scratch_file("s/12.json.XXXXXX", "x");
+	FOR_EACH(name, kept)
+	scratch_file(*name, "x");
+	is_number(pm_file_sweep(scratch_path("s"), NULL), 0, "what killed writers left");
+	FOR_EACH(name, kept)
+	ok(!stat(scratch_path(*name), &st), "%s is kept", *name);
+	is_number(count_entries(scratch_path("s")), 2 + 8, "the rest is gone");
+}
+
 int main(void)
 {
 	test_read();
 	test_write();
+	test_sweep();
 	return tap_done();
 }

@@ -144,6 +144,28 @@ static void test_refusals(void)
 	ok(pm_scrub(&target, 1, &options, &result, &err) < 0, "a device that is no memory");
 }
 
+/* /dev/zero in the part of a dax device: what sysfs says of it decides. */
+static void test_dax_device(void)
+{
+	const struct pm_scrub_options options = {.fs_root = scratch_dir()};
+	struct pm_scrub_target target = {"/dev/zero", -1};
+	struct pm_scrub_result result;
+	struct pm_err err = {0};
+
+	scratch_link("sys/bus/dax/devices/zero", "../../../devices/region0/dax0.1/zero");
+	scratch_file("sys/devices/region0/dax0.1/zero/size", "1048576\n");
+	scratch_file("sys/devices/region0/dax0.1/zero/dev", "252:0\n");
+	is_number(pm_scrub(&target, 1, &options, &result, &err), -ENOTSUP, "another device");
+	has_text(err.text, "its number is 1:5, that of the dax device 252:0", "of that name");
+	scratch_file("sys/devices/region0/dax0.1/zero/dev", "1:5\n");
+	scratch_file("sys/devices/region0/badblocks", "2048 8\n");
+	is_number(pm_scrub(&target, 1, &options, &result, &err), -EIO, "a region's bad blocks");
+	has_text(err.text, "clear-errors", "are cured first");
+	scratch_file("sys/devices/region0/badblocks", "");
+	is_number(pm_scrub(&target, 1, &options, &result, &err), 0, "without them");
+	is_number((long long)result.size_bytes, 1048576, "its size is what sysfs says");
+}
+
 int main(void)
 {
 	test_patterns();
@@ -151,5 +173,6 @@ int main(void)
 	test_several();
 	test_discard();
 	test_refusals();
+	test_dax_device();
 	return tap_done();
 }
