@@ -1128,7 +1128,7 @@ regions() {
 	script ndctl 'case $* in' "*-R*) cat '$recorded.regions.json' ;;" \
 		"*-N*) cat '${2:-$PWD/tests/fixtures/ndctl/nothing}' ;;" \
 		"*-D*) [ ! -e '$recorded.daxes.json' ] || cat '$recorded.daxes.json' ;;" \
-		"*) echo \"ndctl \$*\" >>'$node/changed' ;;" esac
+		"*) echo \"ndctl \$*\" >>'$node/changed' ;;" "esac"
 }
 
 @test "a dry run prints each command and what it destroys, and runs none" {
@@ -1141,7 +1141,7 @@ regions() {
 	assert_line --regexp "^would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100', which destroys the labels of 4 modules"
 	[ ! -e "$node/changed" ]
 	assert_no_goal
-	assert_equal "$(journal_state)" done
+	assert_equal "$(journal_state)" "done"
 	pmctl set memory || true
 	regions empty
 	hook "create -goal" "touch '$node/tried'; exec \"\$real\" \"\$@\""
@@ -1173,7 +1173,7 @@ regions() {
 	run -1 pmctl set --dry-run memory
 	[ ! -e "$node/changed" ]
 	assert_no_goal
-	assert_equal "$(journal_state)" done
+	assert_equal "$(journal_state)" "done"
 }
 
 @test "capacity that is taken though ndctl shows nothing is in the way" {
