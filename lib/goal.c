@@ -118,8 +118,16 @@ static bool is_known(const struct pm_dimms *dimms)
 	return false;
 }
 
+/* Some if some is wanted, and at most one unit of rounding more. */
+static bool is_used(uint64_t used, uint64_t wanted, uint64_t unit)
+{
+	return !used == !wanted && used <= wanted + unit;
+}
+
 bool pm_goal_is_met(const struct pm_goal_request *request, const struct pm_dimms *dimms)
 {
+	uint64_t unit = request->shares.alignment_bytes;
+
 	if (!is_known(dimms))
 		return true;
 	for (size_t i = 0; i < dimms->n; i++) {
@@ -127,8 +135,8 @@ bool pm_goal_is_met(const struct pm_goal_request *request, const struct pm_dimms
 		struct pm_partition wanted = pm_partition_of(&request->shares, dimms, dimm);
 
 		if (pm_dimm_is_manageable(dimm) &&
-			(!is_size(dimm->memory_bytes, wanted.memory_bytes, true) ||
-				!is_size(dimm->appdirect_bytes, wanted.appdirect_bytes, true)))
+			(!is_used(dimm->memory_bytes, wanted.memory_bytes, unit) ||
+				!is_used(dimm->appdirect_bytes, wanted.appdirect_bytes, unit)))
 			return false;
 	}
 	return true;

@@ -35,8 +35,9 @@ int pm_goal_compare(const struct pm_goal_request *request, const struct pm_dimms
 
 /*
  * Are the modules cut as the request would cut them, since this boot? Less of a kind than asked for
- * counts as met, for a CPU may map less, but not none; more does not. Modules whose use ipmctl has
- * not printed differ from nothing.
+ * counts as met, for a CPU may map less, but not none; more counts up to one alignment, as what
+ * runs may be rounded in another way than what was stored. Modules whose use ipmctl has not printed
+ * differ from nothing.
  */
 bool pm_goal_is_met(const struct pm_goal_request *request, const struct pm_dimms *dimms);
 

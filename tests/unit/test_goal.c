@@ -158,8 +158,9 @@ static const struct {
 } uses[] = {
 	{PM_MODE_MIXED, 63, 63, true},
 	{PM_MODE_MIXED, 63, 53, true},
-	{PM_MODE_MIXED, 64, 62, false},
-	{PM_MODE_MIXED, 62, 64, false},
+	{PM_MODE_MIXED, 64, 62, true},
+	{PM_MODE_MIXED, 65, 61, false},
+	{PM_MODE_MIXED, 61, 65, false},
 	{PM_MODE_MIXED, 63, 0, false},
 	{PM_MODE_MIXED, 0, 0, true},
 	{PM_MODE_MEMORY, 126, 0, true},
@@ -183,8 +184,8 @@ static void test_is_met(void)
 			pm_mode_name(row->mode), row->memory_gib, row->appdirect_gib);
 	}
 	set_use(&dimms, 63, 63);
-	dimms.list[11].memory_bytes += 1ULL << 30;
-	ok(!pm_goal_is_met(&(struct pm_goal_request){.shares = {.memory_percent = 50}}, &dimms),
+	dimms.list[11].memory_bytes += 2ULL << 30;
+	ok(!pm_goal_is_met(&(struct pm_goal_request){.shares = {50, 0, 1ULL << 30}}, &dimms),
 		"one module differs");
 	pm_dimms_done(&dimms);
 }
