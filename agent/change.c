@@ -279,6 +279,19 @@ static int reach_substate(const struct change *change, struct pm_err *err)
 	return rc;
 }
 
+/* The kernel knows nothing of a goal: what was made since it was staged is looked at again. */
+static int keep_staged(struct change *change, struct pm_err *err)
+{
+	int rc = clear_regions(change, err);
+
+	if (rc && !change->dry_run)
+		roll_back(change, err);
+	if (rc)
+		return rc;
+	pm_say(change->agent, "goal %s is staged already, reboot to apply it", change->mode->name);
+	return confirm_staged(change, err);
+}
+
 /* Clears the way in the journal; *ret_done: nothing is left to do. */
 static int settle(struct change *change, bool *ret_done, struct pm_err *err)
 {
@@ -289,9 +302,7 @@ static int settle(struct change *change, bool *ret_done, struct pm_err *err)
 		return rc;
 	if (is_staged(change)) {
 		*ret_done = true;
-		pm_say(change->agent, "goal %s is staged already, reboot to apply it",
-			change->mode->name);
-		return confirm_staged(change, err);
+		return keep_staged(change, err);
 	}
 	if (pm_journal_is_open(&change->journal))
 		rc = withdraw(change, err);

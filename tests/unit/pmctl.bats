@@ -1176,6 +1176,19 @@ regions() {
 	assert_equal "$(journal_state)" "done"
 }
 
+@test "a foreign namespace that was made since the goal was staged has the goal withdrawn" {
+	into appdirect
+	configure Provision=yes
+	regions empty
+	run -0 pmctl set memory
+	regions foreign
+	run -1 pmctl set memory
+	assert_output --partial "is not slurm-pmem's"
+	assert_output --partial "goal deleted, the mode stays appdirect"
+	assert_no_goal
+	assert_equal "$(journal_state)" undone
+}
+
 @test "capacity that is taken though ndctl shows nothing is in the way" {
 	into appdirect
 	hook "show -u B -o nvmxml -region" "\"\$real\" \"\$@\" | sed '0,/<FreeCapacity>[0-9]* B/s//<FreeCapacity>0 B/'"
