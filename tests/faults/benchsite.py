@@ -1,5 +1,6 @@
 """A bench whose first node can be broken, and how it looks from outside: Slurm, firmware, files."""
 
+import json
 import os
 import re
 import shutil
@@ -197,8 +198,16 @@ class Site:
                      "ndctl.list", "daxctl.list"):
             (self.node / name).unlink(missing_ok=True)
 
+    def is_open(self) -> bool:
+        """Is there a goal that an injection has left to the next boot?"""
+        try:
+            state = json.loads((self.node / "state/journal.json").read_text())["state"]
+        except (OSError, ValueError, KeyError):
+            return False
+        return state in ("intent", "staged", "rebooting")
+
     def is_fit(self) -> bool:
-        return self.is_idle() and self.pmctl("health").returncode == 0
+        return self.is_idle() and not self.is_open() and self.pmctl("health").returncode == 0
 
     def repair(self) -> None:
         """What an administrator does: boot, look at a bad journal and move it away, clear, resume."""
