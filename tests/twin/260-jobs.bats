@@ -149,7 +149,7 @@ memory[:] = (sys.argv[2] * (2 << 20)).encode()'
 	run -0 as user2 'python3 /run/fill.py /dev/dax0.0 secret-in-device; python3 /run/find.py /dev/dax0.0 secret-in-device'
 	assert_output found
 	run -0 end 9002
-	run -0 n1 'ndctl list -N; ndctl create-namespace -m raw -r region0 >/dev/null; head -c 512M /dev/pmem0 | tr -d "\\0" | grep -c secret- || true
+	run -0 n1 'ndctl list -N; ndctl create-namespace -m raw -r region0 >/dev/null; head -c 128M /dev/pmem0 | tr -d "\\0" | grep -c secret- || true
 		ndctl destroy-namespace -f namespace0.0 2>/dev/null'
 	assert_output 0
 }
