@@ -3,12 +3,12 @@
 
 setup() {
 	load helper
-	clean_nodes
 }
 
 teardown() {
 	admin scancel -u nobody
 	restore_site
+	wait_for 20 no_jobs
 }
 
 FIELDS='\(Features\|OverSubscribe\|MinMemoryNode\|DelayBoot\)'
@@ -36,6 +36,7 @@ FIELDS='\(Features\|OverSubscribe\|MinMemoryNode\|DelayBoot\)'
 }
 
 @test "a default of flat is what the node is asked for" {
+	clean_nodes
 	with_site DefaultMode=flat
 	run bench srun -w n1 true
 	assert_failure
@@ -85,6 +86,7 @@ FIELDS='\(Features\|OverSubscribe\|MinMemoryNode\|DelayBoot\)'
 
 @test "jobs of who may not cause a reboot wait, and say so" {
 	local before
+	clean_nodes
 	put_in appdirect n1
 	with_site RebootUsers=alice
 	before=$(boot_id n1)
