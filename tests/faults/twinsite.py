@@ -27,7 +27,7 @@ grep -q /root/bin /etc/slurm/pmem.conf || cat >>/etc/slurm/pmem.conf <<-END
 	DaxctlPath=/root/bin/daxctl
 	MkfsExt4Path=/root/bin/mkfs
 	IpmctlPath=/root/bin/ipmctl
-	ToolTimeout=10
+	ToolTimeout=30
 	OfflineTimeout=10
 END
 """
