@@ -32,7 +32,7 @@ int pm_verb_provision(struct pm_agent *agent)
 			agent->words[0]);
 		return PM_EXIT_USAGE;
 	}
-	rc = pm_state_lock(agent, &lock_fd, &err);
+	rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, &err);
 	if (!rc)
 		rc = pm_recover_check_jobs(agent, wanted, &err);
 	if (!rc)

@@ -8,7 +8,7 @@ int pm_verb_recover(struct pm_agent *agent)
 {
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
-	int rc = pm_state_lock(agent, &lock_fd, &err);
+	int rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, &err);
 
 	if (!rc)
 		rc = pm_recover(agent, agent->given & PM_OPT_DRY_RUN, &err);
