@@ -147,10 +147,15 @@ static int withdraw(struct change *change, struct pm_err *err)
 	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
 }
 
-/* Brings the regions there, but not under a job that lives. */
+/* Not under a job that lives. */
+static int refuse_jobs(const struct change *change, enum pm_substate wanted, struct pm_err *err)
+{
+	return change->over_jobs ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
+}
+
 static int reach(const struct change *change, enum pm_substate wanted, struct pm_err *err)
 {
-	int rc = change->over_jobs ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
+	int rc = refuse_jobs(change, wanted, err);
 
 	return rc ? rc : pm_substate_reach(change->agent, wanted, change->dry_run, err);
 }
@@ -159,8 +164,10 @@ static int reach(const struct change *change, enum pm_substate wanted, struct pm
  */
 static int clear_regions(const struct change *change, struct pm_err *err)
 {
-	int rc = reach(change, PM_SUBSTATE_EMPTY, err);
+	int rc = refuse_jobs(change, PM_SUBSTATE_EMPTY, err);
 
+	if (!rc)
+		rc = pm_substate_vacate(change->agent, change->dry_run, err);
 	return rc || change->dry_run
 		       ? rc
 		       : pm_admission_empty(change->config, &change->seen.kernel, err);

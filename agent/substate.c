@@ -299,6 +299,14 @@ int pm_substate_reach(
 	return rc ? pm_err_prefix(err, "make %s", pm_substate_name(wanted)) : 0;
 }
 
+int pm_substate_vacate(const struct pm_agent *agent, bool dry_run, struct pm_err *err)
+{
+	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .leaves_bytes = true};
+	int rc = run(agent, &wish, dry_run, err);
+
+	return rc ? pm_err_prefix(err, "make empty") : 0;
+}
+
 int pm_substate_look(const struct pm_agent *agent, struct pm_inventory *ret, struct pm_err *err)
 {
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};

@@ -21,7 +21,7 @@
 /*
  * Brings every region there.
  *
- * EMPTY   no namespace is left. Bytes of ours are wiped before their namespace is destroyed.
+ * EMPTY   no namespace is left. Bytes of ours were wiped before their namespace was destroyed.
  * FSDAX   a file system on each region, mounted with DAX and project quota, mode 0711, root's. One
  *         that is there is kept as it is, with all that is in it: jobs share it.
  * DEVDAX  a character device on each region, root's, which reads as zeros everywhere. A device that
@@ -36,6 +36,12 @@
  */
 int pm_substate_reach(
 	const struct pm_agent *agent, enum pm_substate wanted, bool dry_run, struct pm_err *err);
+
+/*
+ * EMPTY before a goal: namespaces of ours go, and what is on them stays where it is, for nothing
+ * that a job gets later shows it. A change of mode must not take the minutes of a wipe.
+ */
+int pm_substate_vacate(const struct pm_agent *agent, bool dry_run, struct pm_err *err);
 
 /* Looks, without the lock if need be. Release with pm_inventory_done(). */
 int pm_substate_look(const struct pm_agent *agent, struct pm_inventory *ret, struct pm_err *err);

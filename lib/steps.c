@@ -181,19 +181,25 @@ static void add_conversion(struct planner *p, const struct pm_stored *stored)
 	add(p, PM_STEP_REMOVE, NULL);
 }
 
+static bool frees_bytes(const struct planner *p)
+{
+	return p->wish->substate == PM_SUBSTATE_EMPTY && !p->wish->leaves_bytes;
+}
+
 static int plan_removal(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
 {
+	bool wipes = frees_bytes(p) && !stored->is_clean;
 	int rc = refuse_use(p, stored, err);
 
 	if (rc)
 		return rc;
 	add_release(p, stored);
-	if (!stored->is_clean && p->wish->converts && !strcmp(stored->nd.mode, "fsdax") &&
+	if (wipes && p->wish->converts && !strcmp(stored->nd.mode, "fsdax") &&
 		p->pmem->nd.iset_id) {
 		add_conversion(p, stored);
 		return 0;
 	}
-	if (!stored->is_clean)
+	if (wipes)
 		add(p, PM_STEP_WIPE, stored);
 	add(p, PM_STEP_REMOVE, stored);
 	return 0;
@@ -288,7 +294,7 @@ static int plan_region(struct planner *p, struct pm_err *err)
 		if (&p->pmem->list[i] != serving)
 			rc = plan_other(p, &p->pmem->list[i], err);
 	}
-	if (!rc && wanted == PM_SUBSTATE_EMPTY && p->pmem->is_dirty && !p->pmem->n)
+	if (!rc && frees_bytes(p) && p->pmem->is_dirty && !p->pmem->n)
 		add_conversion(p, NULL);
 	if (rc || wanted == PM_SUBSTATE_EMPTY || is_hidden)
 		return rc;

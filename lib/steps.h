@@ -13,6 +13,10 @@
  * persistent memory is read by copying, a DAX device in place: several times faster. What is
  * converted has no label for a moment: the region is marked dirty before, and clean after it was
  * wiped.
+ *
+ * What is freed is wiped, terabytes in minutes. What goes from one of our uses to the next is not:
+ * a file system shows nothing that was not written to it, the kernel zeroes the pages of memory,
+ * and a device is wiped before it is handed out, whatever was there.
  */
 #include "lib/inventory.h"
 
@@ -52,6 +56,7 @@ struct pm_wish {
 	bool only_leftovers;
 	bool converts;	      /* file systems are wiped as devices: PM_STEP_CONVERT */
 	const char *lost_pin; /* a pinned namespace that is not there any more; NULL: none */
+	bool leaves_bytes;    /* EMPTY for a change of platform mode: nothing is wiped */
 };
 
 /*
