@@ -66,6 +66,7 @@ help:
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
+	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, spank_pmem.so and the man pages, in $(BUILD)/' \
@@ -108,7 +109,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin lint demo
+.PHONY: check check-all check-unit check-bench check-twin check-modes lint demo
 check:
 	@./setup build twin bench check fuzz lint
 	@$(MAKE) --no-print-directory check-all
@@ -123,6 +124,9 @@ check-bench:
 check-twin:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-twin
+check-modes:
+	@./setup build check twin
+	@$(MAKE) --no-print-directory run-modes
 lint:
 	@./setup build lint
 	@$(MAKE) --no-print-directory run-lint

@@ -18,7 +18,8 @@
  * discard, which persistent memory does not have. XFS refuses DAX with reflink before Linux 6.1.
  */
 #define EXT4_FEATURES "quota,project"
-#define EXT4_OPTIONS  "quotatype=usrquota:prjquota,lazy_itable_init=0,nodiscard,stride=512,stripe_width=512"
+#define EXT4_OPTIONS                                                                               \
+	"quotatype=usrquota:prjquota,lazy_itable_init=0,nodiscard,stride=512,stripe_width=512"
 
 /* The words of a command. Those of a namespace that is still to be made stand in `<>`. */
 struct words {

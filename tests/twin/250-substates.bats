@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What is made of App Direct regions, on one node, by root: each state is read back by the tools themselves.
+# bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 # shellcheck disable=SC2016 # what is in single quotes is run on the node
 
