@@ -1135,9 +1135,11 @@ regions() {
 	into appdirect
 	configure Provision=yes
 	regions devdax "$PWD/tests/fixtures/ndctl/one-object.json"
-	run -0 pmctl set --dry-run memory
+	run -0 pmctl provision --dry-run empty
 	assert_line --regexp "^would run 'wipe /dev/dax[01].0 by zero', which destroys "
-	assert_line --partial "would run '$node/ndctl destroy-namespace -f namespace1.0'"
+	run -0 pmctl set --dry-run memory
+	refute_output --partial 'wipe'
+	assert_line --partial "would run '$node/ndctl destroy-namespace -f namespace1.0', which destroys the namespace namespace1.0"
 	assert_line --regexp "^would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100', which destroys the labels of 4 modules"
 	[ ! -e "$node/changed" ]
 	assert_no_goal
