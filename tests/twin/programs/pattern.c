@@ -63,7 +63,8 @@ static void open_target(struct target *target, int fills)
 
 	if (!strcmp(target->name, "anon")) {
 		target->fd = -1;
-		target->flags = MAP_PRIVATE | MAP_ANONYMOUS;
+		/* Populated for writing, else reading would show the kernel's one page of zeros. */
+		target->flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
 		return;
 	}
 	target->fd = open(target->name, fills ? O_RDWR | (is_dax ? 0 : O_CREAT) : O_RDONLY, 0600);
@@ -81,7 +82,7 @@ static void open_target(struct target *target, int fills)
 
 static void *map(const struct target *target, int fills)
 {
-	int protection = PROT_READ | (fills ? PROT_WRITE : 0);
+	int protection = PROT_READ | (fills || target->fd < 0 ? PROT_WRITE : 0);
 	void *memory;
 
 	if (!target->size)
