@@ -322,6 +322,11 @@ def test_no_node_here(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_the_same_topology_again(node):
+    node.power_on()
+    assert Node(node.directory, node.topology).topology == node.topology
+
+
 def test_another_topology(node):
     with pytest.raises(NodeError, match="another topology"):
         Node(node.directory, Topology(sockets=1, dram_per_socket=2 * GIB))

@@ -116,7 +116,7 @@ class Topology:
 
     @classmethod
     def from_dict(cls, values: dict) -> "Topology":
-        return cls(**values)
+        return cls(**values | {"missing": tuple(values.get("missing", ()))})   # JSON knows no tuples
 
     def to_dict(self) -> dict:
         return asdict(self)
