@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What pmctl gives a job and takes back, on one node without Slurm: real ndctl, daxctl, kernel and file systems.
+# bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 
 setup_file() {

@@ -90,6 +90,7 @@ user2_looks_everywhere() {
 	user2_looks_everywhere
 }
 
+# bats test_tags=long
 @test "mixed: files, then the other modes after the reboot" {
 	as user1 --pm-mode=mixed <<-'END'
 		#!/bin/bash
@@ -101,6 +102,7 @@ user2_looks_everywhere() {
 	user2_looks_everywhere
 }
 
+# bats test_tags=long
 @test "memory mode" {
 	as user1 --pm-mode=memory <<-'END'
 		#!/bin/bash
