@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # user1 leaves a pattern in persistent memory in every mode; user2 gets the same node and must find nothing of it.
+# bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 
 NODE=n1
@@ -90,7 +91,6 @@ user2_looks_everywhere() {
 	user2_looks_everywhere
 }
 
-# bats test_tags=long
 @test "mixed: files, then the other modes after the reboot" {
 	as user1 --pm-mode=mixed <<-'END'
 		#!/bin/bash
@@ -102,7 +102,6 @@ user2_looks_everywhere() {
 	user2_looks_everywhere
 }
 
-# bats test_tags=long
 @test "memory mode" {
 	as user1 --pm-mode=memory <<-'END'
 		#!/bin/bash
