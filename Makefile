@@ -79,7 +79,8 @@ pkglibexecdir = $(libexecdir)/slurm-pmem
 pkgdatadir    = $(datadir)/slurm-pmem
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
 LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua)
-SCRIPTS       = agent/pm-helper agent/pm-reboot spank_plugin/controller/prolog_slurmctld
+SCRIPTS       = agent/pm-helper agent/pm-reboot $(addprefix spank_plugin/controller/,prolog_slurmctld pm-reregister)
+UNITS         = agent/pmctl-verify.service $(addprefix spank_plugin/controller/pm-reregister,.service .timer)
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
 
 # Texts name the folders of prefix=/usr; $(call place,MODE,FILE,TARGET) puts in those of this build.
@@ -95,7 +96,7 @@ install: all
 	$(INSTALL) -D -m 755 $(BUILD)/pm-reachable $(DESTDIR)$(pkglibexecdir)/pm-reachable
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true
-	$(call place,644,agent/pmctl-verify.service,$(unitdir)/pmctl-verify.service)
+	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
 	$(foreach page,$(MAN_PAGES),$(INSTALL) -D -m 644 $(page) \
 		$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)) &&) true
@@ -104,7 +105,7 @@ install: all
 .PHONY: uninstall
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(plugindir)/spank_pmem.so \
-		$(DESTDIR)$(unitdir)/pmctl-verify.service \
+		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
 		$(foreach page,$(MAN_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
 

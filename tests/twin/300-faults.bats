@@ -102,3 +102,21 @@ run_on_n2_after_n1() {
 	run node_reason n1
 	assert_output --partial 'reboot timed out'
 }
+
+# 1e999 is out of range, which has strtod() set the errno that up to 24.11 any earlier call may have left.
+set_percent() {
+	pmtwin exec head -- sed -i "s/node_reg_mem_percent=.*/node_reg_mem_percent=$1/" /etc/slurm/slurm-pmem.conf
+}
+
+@test "nodes that slurmctld takes for too small, having misread the percentage, are given back" {
+	# slurmctld keeps the reason of a node that is in service, and writes none of its own then.
+	pmtwin exec head -- scontrol update nodename=n1 reason='of an earlier time'
+	pmtwin exec head -- systemctl start pm-reregister # it has seen n1 in service
+	set_percent 1e999
+	pmtwin exec head -- systemctl restart slurmctld
+	set_percent 5
+	wait_for 60 node_is n1 inval
+	pmtwin exec head -- systemctl start pm-reregister
+	wait_for 60 node_is n1 idle
+	wait_for 60 node_is n2 idle
+}

@@ -13,10 +13,6 @@ setup_suite() {
 	fi
 	export PMTWIN_DIR PMTWIN_KEEP
 	"$PMTWIN" up --suite "${TWIN_SUITE:-trixie}" --nodes 2 --timeout 600 3>&- 2>&1
-	# Up to 24.11 Slurm may misread node_reg_mem_percent, by an errno of an earlier call, until it is told to read again.
-	if "$PMTWIN" exec head -- sinfo -hN -o %T 3>&- | grep -q inval; then
-		"$PMTWIN" exec head -- sh -c 'scontrol reconfigure; sleep 8; scontrol update nodename=n1,n2 state=resume' 3>&-
-	fi
 }
 
 teardown_suite() {

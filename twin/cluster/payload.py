@@ -28,7 +28,7 @@ TWIN_VALUES = {
     "AuthInfo": "cred_expire=20",
     "SchedulerParameters": "salloc_wait_nodes,nohold_on_prolog_fail,sched_interval=10,bf_interval=10",
 }
-PRODUCT_UNITS = ("pmctl-verify",)
+PRODUCT_UNITS = {"multi-user.target": "pmctl-verify.service", "timers.target": "pm-reregister.timer"}
 
 
 def build(state: State, image: Image, suite: str, all_members: list[Member]) -> None:
@@ -128,9 +128,9 @@ def enable(tree: Tree) -> None:
         for unit in units:
             home = f"/{UNITS}" if f"files/{UNITS}/{unit}.service" in tree.entries else "/usr/lib/systemd/system"
             tree.symlink(f"files/{UNITS}/{target}.wants/{unit}.service", f"{home}/{unit}.service")
-    for unit in PRODUCT_UNITS:
-        if f"files/usr/lib/systemd/system/{unit}.service" in tree.entries:
-            tree.symlink(f"files/{UNITS}/multi-user.target.wants/{unit}.service", f"/usr/lib/systemd/system/{unit}.service")
+    for target, unit in PRODUCT_UNITS.items():
+        if f"files/usr/lib/systemd/system/{unit}" in tree.entries:
+            tree.symlink(f"files/{UNITS}/{target}.wants/{unit}", f"/usr/lib/systemd/system/{unit}")
 
 
 def add_configuration(tree: Tree, state: State, image: Image, all_members: list[Member]) -> None:

@@ -26,8 +26,13 @@ class NodeState:
 
     @property
     def settled(self) -> bool:
-        """True when waiting changes nothing: the node answers and neither boots nor is about to."""
-        return self.state.isalpha() and self.state not in ("unknown", "down")
+        """True when waiting changes nothing: the node answers, neither boots nor is about to, and is given back by
+        pm-reregister where slurmctld misread node_reg_mem_percent."""
+        return self.state.isalpha() and self.state not in ("unknown", "down", "inval") and not self.misread
+
+    @property
+    def misread(self) -> bool:
+        return self.reason.startswith("Low RealMemory") and not self.fit
 
     @property
     def fit(self) -> bool:
