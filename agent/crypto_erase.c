@@ -154,19 +154,6 @@ static int check(const struct pm_agent *agent, const struct erasure *erasure, st
 	return rc ? rc : check_namespaces(erasure, err);
 }
 
-static int ndctl(const struct pm_agent *agent, const char *const *argv, struct pm_err *err)
-{
-	const struct pm_run run = {.argv = argv};
-	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *text = NULL;
-	int rc = pm_tool_run(&agent->config, argv, &output, err);
-
-	if (rc || !output.status)
-		return rc;
-	text = pm_run_describe(&run, &output);
-	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
-}
-
 static int switch_regions(const struct pm_agent *agent, const struct erasure *erasure,
 	const char *verb, struct pm_err *err)
 {
@@ -176,7 +163,7 @@ static int switch_regions(const struct pm_agent *agent, const struct erasure *er
 		const char *const argv[] = {
 			agent->config.ndctl_path, verb, erasure->regions.list[i], NULL};
 
-		rc = ndctl(agent, argv, err);
+		rc = pm_tool_act(&agent->config, argv, 0, err);
 	}
 	return rc;
 }
@@ -192,7 +179,7 @@ static int erase_dimms(
 			"--crypto-erase", dimm, zero_key ? "--zero-key" : NULL, NULL};
 
 		if (!rc)
-			rc = ndctl(agent, argv, err);
+			rc = pm_tool_act(&agent->config, argv, 0, err);
 		if (rc)
 			return rc;
 	}

@@ -61,12 +61,6 @@ struct walk {
 	struct pm_err *err;
 };
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* Files of sysfs may be for writing only, or have nothing to say in this state of the device. */
 static int add_file(const struct walk *walk, const char *path, bool is_wanted)
 {
@@ -121,7 +115,7 @@ static int add_entry(const struct walk *walk, const char *path, const char *name
 
 static int add_tree(const struct walk *walk, const char *path, unsigned depth)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	int fd = openat(walk->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	const struct dirent *entry;
 	int rc = 0;
@@ -160,7 +154,7 @@ static bool is_inside_bus(const char *path)
 
 static int add_bus(const struct walk *walk, const struct bus *bus)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	int fd = openat(walk->root_fd, bus->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	const struct dirent *entry;
 
@@ -195,7 +189,7 @@ static int add_node(const struct walk *walk, const char *node)
 static int add_nodes(const struct walk *walk)
 {
 	static const char path[] = "sys/devices/system/node";
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	int fd = openat(walk->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	const struct dirent *entry;
 

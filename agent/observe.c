@@ -13,12 +13,8 @@ static int take_record(const struct pm_config *config, struct pm_record *ret, st
 {
 	struct pm_kernel kernel;
 	struct pm_record record = {0};
-	int rc = pm_kernel_read(config->fs_root, &kernel, err);
+	int rc = pm_state_current_record(config, &record, &kernel, err);
 
-	if (!rc)
-		rc = pm_state_read_record(config, &record, err);
-	if (!rc)
-		rc = pm_record_check(&record, &kernel, err);
 	if (rc)
 		return rc;
 	record.verdict.mode = pm_mode_now(record.verdict.platform, &kernel);

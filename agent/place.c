@@ -15,12 +15,6 @@
 #include "lib/file.h"
 #include "lib/secure.h"
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static bool is_of_a_job(const char *name)
 {
 	const char *number = name + strlen(PM_PLACE_JOB_PREFIX);
@@ -37,7 +31,7 @@ static bool is_expected(const char *name)
 
 static int check_content(int root_fd, const char *place, struct pm_err *err)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;
 

@@ -20,12 +20,6 @@
 #define NAME_MAX_ 20
 #define GIB	  (1024.0 * 1024 * 1024)
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static void name_of(uint32_t id, char ret[NAME_MAX_])
 {
 	snprintf(ret, NAME_MAX_, PREFIX "%u", (unsigned)id);
@@ -357,7 +351,7 @@ static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 static int sweep_place(const struct pm_pmem *pmem, const struct pm_stored *stored,
 	const struct pm_jobs *jobs, struct pm_err *err)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	const struct dirent *entry;
 	int fd = open_root(pmem, stored, err), rc = 0;
 

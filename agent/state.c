@@ -135,6 +135,16 @@ int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, 
 	return path ? pm_record_read(path, ret, err) : pm_err_nomem(err);
 }
 
+int pm_state_current_record(const struct pm_config *config, struct pm_record *ret,
+	struct pm_kernel *ret_kernel, struct pm_err *err)
+{
+	int rc = pm_kernel_read(config->fs_root, ret_kernel, err);
+
+	if (!rc)
+		rc = pm_state_read_record(config, ret, err);
+	return rc ? rc : pm_record_check(ret, ret_kernel, err);
+}
+
 int pm_state_write_record(
 	const struct pm_config *config, const struct pm_record *record, struct pm_err *err)
 {

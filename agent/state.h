@@ -46,6 +46,10 @@ int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, stru
 int pm_state_write_pins(
 	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err);
 
+/* The record, where it holds for this boot and what the kernel shows now, which goes to
+ * `ret_kernel`. */
+int pm_state_current_record(const struct pm_config *config, struct pm_record *ret,
+	struct pm_kernel *ret_kernel, struct pm_err *err);
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err);
 int pm_state_write_record(
 	const struct pm_config *config, const struct pm_record *record, struct pm_err *err);

@@ -18,12 +18,6 @@
 #define JOURNALCTL     "/usr/bin/journalctl"
 #define MAX_FILE_BYTES (1024 * 1024)
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 void pm_gather_miss(struct pm_gather *gather, const char *fmt, ...)
 {
 	char line[512], *grown;
@@ -64,7 +58,7 @@ static int add_file_at(struct pm_gather *gather, int dir_fd, const char *file, c
 static int add_directory(
 	struct pm_gather *gather, const char *path, const char *as, struct pm_err *err)
 {
-	cleanup_with(close_dir) DIR *dir = opendir(path);
+	cleanup_dir DIR *dir = opendir(path);
 	const struct dirent *entry;
 	int rc = 0;
 

@@ -13,12 +13,8 @@ static int read_platform(const struct pm_config *config, enum pm_platform *ret, 
 {
 	struct pm_kernel kernel;
 	struct pm_record record;
-	int rc = pm_kernel_read(config->fs_root, &kernel, err);
+	int rc = pm_state_current_record(config, &record, &kernel, err);
 
-	if (!rc)
-		rc = pm_state_read_record(config, &record, err);
-	if (!rc)
-		rc = pm_record_check(&record, &kernel, err);
 	if (rc)
 		return pm_err_prefix(err, "the node's mode is not known, run 'pmctl verify'");
 	if (!record.verdict.platform)

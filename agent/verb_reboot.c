@@ -21,26 +21,13 @@ static int note(const struct pm_agent *agent, struct pm_err *err)
 	return rc;
 }
 
-static int reboot_node(const struct pm_agent *agent, struct pm_err *err)
-{
-	const char *const *argv = (const char *const *)agent->config.reboot_command;
-	const struct pm_run run = {.argv = argv};
-	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *text = NULL;
-	int rc = pm_tool_run(&agent->config, argv, &output, err);
-
-	if (rc || !output.status)
-		return rc;
-	text = pm_run_describe(&run, &output);
-	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
-}
-
 /*
  * What the journal cannot take does not stop a reboot that Slurm waits for, nor does a disk that is
  * full or read-only: without it Slurm would take the node for one in the mode it was to get.
  */
 int pm_verb_reboot(struct pm_agent *agent)
 {
+	const char *const *argv = (const char *const *)agent->config.reboot_command;
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
 	int rc = pm_state_lock(agent, &lock_fd, &err);
@@ -52,7 +39,7 @@ int pm_verb_reboot(struct pm_agent *agent)
 	if (rc || note(agent, &err))
 		pm_warn(agent, "%s; rebooting all the same", err.text);
 	pm_say(agent, "rebooting: %s", agent->config.text[PM_KEY_REBOOT_COMMAND]);
-	if (!reboot_node(agent, &err))
+	if (!pm_tool_act(&agent->config, argv, 0, &err))
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);
 	return PM_EXIT_FAILED;

@@ -8,9 +8,11 @@
  *	cleanup_free char *text = NULL;
  *	cleanup_close int fd = -1;
  *	cleanup_file FILE *file = NULL;
+ *	cleanup_dir DIR *dir = NULL;
  *
  * pm_steal() hands the value on and leaves the variable empty.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,9 +34,16 @@ static inline void pm_cleanup_file(FILE *const *file)
 		(void)fclose(*file);
 }
 
+static inline void pm_cleanup_dir(DIR *const *dir)
+{
+	if (*dir)
+		(void)closedir(*dir);
+}
+
 #define cleanup_free	__attribute__((cleanup(pm_cleanup_free)))
 #define cleanup_close	__attribute__((cleanup(pm_cleanup_close)))
 #define cleanup_file	__attribute__((cleanup(pm_cleanup_file)))
+#define cleanup_dir	__attribute__((cleanup(pm_cleanup_dir)))
 #define cleanup_with(f) __attribute__((cleanup(f)))
 
 #define pm_steal(pointer)                                                                          \

@@ -19,6 +19,13 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
 	struct pm_err *err);
 
 /*
+ * The same for what we have written and everybody may read: a regular file of root's, or of who
+ * runs this, and no link. -EPERM: it is something else.
+ */
+int pm_file_read_ours(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+
+/*
  * Replaces a file as a whole: temporary file in the same directory, fsync, rename, fsync of the
  * directory. A reader, or a machine that loses power, sees the old file or the new one. `mode` is
  * exact, whatever the umask. On failure the old file is as it was and no temporary file is left.

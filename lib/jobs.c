@@ -25,12 +25,6 @@ static const char *const states[] = {
 	[PM_JOB_REFUSED] = "refused",
 };
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 const char *pm_job_state_name(enum pm_job_state state)
 {
 	return states[state];
@@ -75,16 +69,6 @@ static bool find_substate(const char *text, enum pm_substate *ret)
 	return false;
 }
 
-static bool copy_string(const json_object *root, const char *key, char *to, size_t size)
-{
-	const char *text = pm_json_string(root, key);
-
-	if (!text || strlen(text) >= size)
-		return false;
-	strcpy(to, text);
-	return true;
-}
-
 static bool read_u32(const json_object *root, const char *key, uint32_t *ret)
 {
 	uint64_t number;
@@ -115,8 +99,8 @@ static bool read_object(const json_object *root, struct pm_job *job)
 	       version == VERSION && read_u32(root, "job", &job->id) &&
 	       read_u32(root, "uid", &job->uid) && read_u32(root, "gid", &job->gid) &&
 	       read_names(root, job) && !pm_json_u64(root, "size_bytes", &job->size_bytes) &&
-	       copy_string(root, "boot_id", job->boot_id, sizeof(job->boot_id)) &&
-	       copy_string(root, "time", job->time, sizeof(job->time));
+	       pm_json_copy(root, "boot_id", job->boot_id, sizeof(job->boot_id)) &&
+	       pm_json_copy(root, "time", job->time, sizeof(job->time));
 }
 
 static int read_record(int dir_fd, const char *name, struct pm_job *ret, struct pm_err *err)
@@ -188,7 +172,7 @@ static int compare(const void *a_, const void *b_)
 
 int pm_jobs_read(const char *path, struct pm_jobs *ret, struct pm_err *err)
 {
-	cleanup_with(close_dir) DIR *dir = opendir(path);
+	cleanup_dir DIR *dir = opendir(path);
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
 	const struct dirent *entry;
 	int rc = 0;

@@ -178,29 +178,13 @@ int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *er
 	return 0;
 }
 
-static int check_owner(int fd, const char *path, struct pm_err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return pm_err_sys(err, -errno, "open '%s'", path);
-	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid()))
-		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", path);
-	return 0;
-}
-
 int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_free char *text = NULL;
 	size_t length;
 	int rc;
 
-	if (fd < 0)
-		return pm_err_sys(err, -errno, "open '%s'", path);
-	rc = check_owner(fd, path, err);
-	if (!rc)
-		rc = pm_file_read_fd(fd, path, MAX_BYTES, &text, &length, err);
+	rc = pm_file_read_ours(path, MAX_BYTES, &text, &length, err);
 	if (rc)
 		return rc;
 	if (strlen(text) != length)

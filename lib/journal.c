@@ -3,17 +3,15 @@
 #include "lib/journal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
-#include "lib/json.h"
+#include "lib/json_file.h"
 #include "lib/timestamp.h"
 
-#define MAX_BYTES (256 * 1024)
-#define VERSION	  1
+#define VERSION 1
 
 static const char *const state_names[PM_JOURNAL_STATE_MAX] = {
 	[PM_JOURNAL_NONE] = "none",
@@ -58,23 +56,13 @@ static bool read_mode(const json_object *object, const char *key, enum pm_mode *
 	return row || (name && !strcmp(name, pm_mode_name(PM_MODE_UNKNOWN)));
 }
 
-static bool copy_string(const json_object *object, const char *key, char *to, size_t size)
-{
-	const char *text = pm_json_string(object, key);
-
-	if (!text || !*text || strlen(text) >= size)
-		return false;
-	strcpy(to, text);
-	return true;
-}
-
 static bool read_step(const json_object *object, struct pm_journal_step *step)
 {
 	const char *text = pm_json_string(object, "text");
 
 	step->text = text ? strdup(text) : NULL;
-	return step->text && copy_string(object, "time", step->time, sizeof(step->time)) &&
-	       copy_string(object, "boot_id", step->boot_id, sizeof(step->boot_id)) &&
+	return step->text && pm_json_copy_filled(object, "time", step->time, sizeof(step->time)) &&
+	       pm_json_copy_filled(object, "boot_id", step->boot_id, sizeof(step->boot_id)) &&
 	       state_by_name(pm_json_string(object, "state"), &step->state);
 }
 
@@ -102,45 +90,31 @@ static bool read_steps(const json_object *root, struct pm_journal *journal)
 }
 
 /* Consistent with itself: the last step is the state. */
-static bool read_object(const json_object *root, struct pm_journal *journal)
+static bool read_object(const json_object *root, void *into)
 {
+	struct pm_journal *journal = into;
 	const char *reason;
 	uint64_t version;
 
-	if (!json_object_is_type(root, json_type_object) ||
-		pm_json_u64(root, "version", &version) || version != VERSION)
+	if (pm_json_u64(root, "version", &version) || version != VERSION)
 		return false;
 	reason = pm_json_string(root, "reason");
 	journal->reason = reason ? strdup(reason) : NULL;
 	return state_by_name(pm_json_string(root, "state"), &journal->state) &&
 	       read_mode(root, "mode", &journal->mode) && journal->mode &&
 	       read_mode(root, "from", &journal->from) &&
-	       copy_string(root, "boot_id", journal->boot_id, sizeof(journal->boot_id)) &&
+	       pm_json_copy_filled(root, "boot_id", journal->boot_id, sizeof(journal->boot_id)) &&
 	       read_steps(root, journal) &&
 	       journal->steps[journal->n_steps - 1].state == journal->state;
 }
 
 int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = NULL;
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	cleanup_free char *text = NULL;
-	size_t length;
-	int rc = pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, &length, err);
+	int rc = pm_json_file_read(path, "a journal", read_object, &journal, err);
 
-	if (rc == -ENOENT) {
-		*ret = journal;
-		return 0;
-	}
 	if (rc)
 		return rc;
-	root = pm_json_parse(text, length);
-	if (!root || !read_object(root, &journal))
-		return pm_err_set(err, -EBADMSG,
-			"read journal '%s': truncated or not a journal, it is kept as it is; look "
-			"at "
-			"it, then move it away",
-			path);
 	*ret = journal;
 	journal = (struct pm_journal){0};
 	return 0;

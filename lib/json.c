@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MAX_DEPTH 16
 
@@ -47,6 +47,23 @@ const char *pm_json_string(const json_object *object, const char *key)
 		!json_object_is_type(member, json_type_string))
 		return NULL;
 	return json_object_get_string(member);
+}
+
+bool pm_json_copy(const json_object *object, const char *key, char *to, size_t size)
+{
+	const char *text = pm_json_string(object, key);
+
+	if (!text || strlen(text) >= size)
+		return false;
+	strcpy(to, text);
+	return true;
+}
+
+bool pm_json_copy_filled(const json_object *object, const char *key, char *to, size_t size)
+{
+	const char *text = pm_json_string(object, key);
+
+	return text && *text && pm_json_copy(object, key, to, size);
 }
 
 int pm_json_u64(const json_object *object, const char *key, uint64_t *ret)

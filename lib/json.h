@@ -4,6 +4,7 @@
 
 /* The few things that json-c leaves to its users: strict parsing and typed, optional members. */
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,11 @@ json_object *pm_json_parse(const char *text, size_t length);
 
 /* The member's text, which lives as long as `object`; NULL when missing or no string. */
 const char *pm_json_string(const json_object *object, const char *key);
+
+/* Copies the member's text; false when it is missing, no string, or does not fit. */
+bool pm_json_copy(const json_object *object, const char *key, char *to, size_t size);
+/* The same, and false for an empty text too. */
+bool pm_json_copy_filled(const json_object *object, const char *key, char *to, size_t size);
 
 /* -ENOENT missing, -EINVAL no integer of 0 to INT64_MAX. */
 int pm_json_u64(const json_object *object, const char *key, uint64_t *ret);

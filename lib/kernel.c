@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "lib/kernel.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,17 +9,12 @@
 #include <sys/param.h>
 
 #include "lib/cleanup.h"
+#include "lib/directory.h"
 #include "lib/file.h"
 #include "lib/kernel_dax.h"
 #include "lib/units.h"
 
 #define MAX_FILE_BYTES (64 * 1024)
-
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
 
 static int read_line(int dir_fd, const char *path, char **ret, struct pm_err *err)
 {
@@ -91,27 +85,6 @@ static int read_mem_total(int root_fd, uint64_t *ret, struct pm_err *err)
 	return 0;
 }
 
-/* A directory that is not there has no entries: no PMem, no HMAT. */
-static int for_entries(int root_fd, const char *path, const char *prefix,
-	int (*each)(int dir_fd, const char *name, struct pm_kernel *kernel, struct pm_err *err),
-	struct pm_kernel *kernel, struct pm_err *err)
-{
-	cleanup_with(close_dir) DIR *dir = NULL;
-	int fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct dirent *entry;
-	int rc = 0;
-
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir)
-		return pm_err_sys(err, -errno, "open '%s'", path);
-	while (!rc && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
-			rc = each(dirfd(dir), entry->d_name, kernel, err);
-	return rc;
-}
-
 /* Regions of other kinds (volatile, block) do not count; one without devtype is taken as pmem. */
 static bool is_pmem_region(int dir_fd, const char *name)
 {
@@ -122,8 +95,9 @@ static bool is_pmem_region(int dir_fd, const char *name)
 	return read_line(dir_fd, path, &text, NULL) || !strcmp(text, "nd_pmem");
 }
 
-static int add_region(int dir_fd, const char *name, struct pm_kernel *kernel, struct pm_err *err)
+static int add_region(int dir_fd, const char *name, void *context, struct pm_err *err)
 {
+	struct pm_kernel *kernel = context;
 	char path[300];
 	uint64_t bytes;
 	int rc;
@@ -139,8 +113,9 @@ static int add_region(int dir_fd, const char *name, struct pm_kernel *kernel, st
 	return 0;
 }
 
-static int add_cache(int dir_fd, const char *name, struct pm_kernel *kernel, struct pm_err *err)
+static int add_cache(int dir_fd, const char *name, void *context, struct pm_err *err)
 {
+	struct pm_kernel *kernel = context;
 	char path[300];
 	uint64_t bytes;
 	int rc;
@@ -169,9 +144,11 @@ int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err)
 	if (!rc)
 		rc = read_mem_total(fd, &kernel.mem_total_bytes, err);
 	if (!rc)
-		rc = for_entries(fd, "sys/bus/nd/devices", "region", add_region, &kernel, err);
+		rc = pm_directory_each(
+			fd, "sys/bus/nd/devices", "region", add_region, &kernel, err);
 	if (!rc)
-		rc = for_entries(fd, "sys/devices/system/node", "node", add_cache, &kernel, err);
+		rc = pm_directory_each(
+			fd, "sys/devices/system/node", "node", add_cache, &kernel, err);
 	if (!rc)
 		rc = pm_kernel_add_dax(fd, &kernel, err);
 	if (!rc)

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "lib/kernel_dax.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/directory.h"
 #include "lib/file.h"
 #include "lib/units.h"
 
@@ -31,12 +31,6 @@ struct scan {
 	struct seen regions, nodes;
 	struct pm_kernel *kernel;
 };
-
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
 
 static bool is_new(struct seen *seen, uint64_t id)
 {
@@ -141,8 +135,9 @@ static bool has_cpus(int root_fd, uint64_t node)
 	return !read_text(root_fd, path, &text, NULL) && text[strspn(text, " \n")];
 }
 
-static int add_device(struct scan *scan, int dir_fd, const char *name, struct pm_err *err)
+static int add_device(int dir_fd, const char *name, void *context, struct pm_err *err)
 {
+	struct scan *scan = context;
 	uint64_t region, node, bytes = 0;
 	int rc;
 
@@ -162,19 +157,7 @@ static int add_device(struct scan *scan, int dir_fd, const char *name, struct pm
 
 int pm_kernel_add_dax(int root_fd, struct pm_kernel *kernel, struct pm_err *err)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
 	struct scan scan = {.root_fd = root_fd, .kernel = kernel};
-	int fd = openat(root_fd, dax_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct dirent *entry;
-	int rc = 0;
 
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir)
-		return pm_err_sys(err, -errno, "open '%s'", dax_dir);
-	while (!rc && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "dax", 3))
-			rc = add_device(&scan, dirfd(dir), entry->d_name, err);
-	return rc;
+	return pm_directory_each(root_fd, dax_dir, "dax", add_device, &scan, err);
 }

@@ -17,12 +17,6 @@
 #define MARGIN	       32
 #define MAX_NODE       65535
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* "Node 2 MemFree:         875432 kB" */
 static bool find(const char *text, const char *key, uint64_t *ret)
 {
@@ -84,7 +78,7 @@ int pm_node_memory_split(const char *root, const int *nodes, size_t n, struct pm
 	struct pm_node_memory *ret_others, struct pm_err *err)
 {
 	struct pm_node_memory mine = {0}, others = {0}, one;
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	const struct dirent *entry;
 	char path[PATH_MAX];
 

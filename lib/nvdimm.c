@@ -15,12 +15,6 @@
 #define MAX_BYTES 4096
 #define DEVICES	  "sys/bus/nd/devices"
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 void pm_nvdimm_names_done(struct pm_nvdimm_names *names)
 {
 	free(names->list);
@@ -92,7 +86,7 @@ int pm_nvdimm_region_of(
 int pm_nvdimm_list(int root_fd, const char *prefix, struct pm_nvdimm_names *ret, struct pm_err *err)
 {
 	cleanup_with(pm_nvdimm_names_done) struct pm_nvdimm_names found = {0};
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	int fd = openat(root_fd, DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	const struct dirent *entry;
 

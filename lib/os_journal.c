@@ -2,18 +2,17 @@
 #include "lib/os_journal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
+#include "lib/json_file.h"
 #include "lib/inventory.h"
 #include "lib/timestamp.h"
 #include "lib/tool_json.h"
 
-#define MAX_BYTES (256 * 1024)
-#define VERSION	  1
+#define VERSION 1
 
 #define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
@@ -100,13 +99,13 @@ static bool read_dirty(const json_object *root, struct pm_os_journal *journal)
 	return true;
 }
 
-static bool read_object(const json_object *root, struct pm_os_journal *journal)
+static bool read_object(const json_object *root, void *into)
 {
+	struct pm_os_journal *journal = into;
 	const char *reason;
 	uint64_t version;
 
-	if (!json_object_is_type(root, json_type_object) ||
-		pm_json_u64(root, "version", &version) || version != VERSION)
+	if (pm_json_u64(root, "version", &version) || version != VERSION)
 		return false;
 	reason = pm_json_string(root, "reason");
 	journal->reason = reason ? strdup(reason) : NULL;
@@ -118,20 +117,11 @@ static bool read_object(const json_object *root, struct pm_os_journal *journal)
 
 int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = NULL;
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
-	cleanup_free char *text = NULL;
-	size_t length;
-	int rc = pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, &length, err);
+	int rc = pm_json_file_read(path, "a journal of sub-states", read_object, &journal, err);
 
-	if (rc && rc != -ENOENT)
+	if (rc)
 		return rc;
-	root = rc ? NULL : pm_json_parse(text, length);
-	if (!rc && (!root || !read_object(root, &journal)))
-		return pm_err_set(err, -EBADMSG,
-			"read '%s': truncated or not a journal of sub-states, it is kept as it is; "
-			"look at it, then move it away",
-			path);
 	*ret = journal;
 	journal = (struct pm_os_journal){0};
 	return 0;

@@ -2,17 +2,16 @@
 #include "lib/pins.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
+#include "lib/json_file.h"
 #include "lib/timestamp.h"
 #include "lib/tool_json.h"
 
-#define MAX_BYTES (256 * 1024)
-#define VERSION	  1
+#define VERSION 1
 
 #define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
@@ -23,14 +22,14 @@ static bool read_pin(const json_object *object, struct pm_pin *ret)
 	       COPY(object, "time", ret->time);
 }
 
-static bool read_all(const json_object *root, struct pm_pins *pins)
+static bool read_all(const json_object *root, void *into)
 {
+	struct pm_pins *pins = into;
 	json_object *list;
 	uint64_t version;
 	size_t n;
 
-	if (!json_object_is_type(root, json_type_object) ||
-		pm_json_u64(root, "version", &version) || version != VERSION ||
+	if (pm_json_u64(root, "version", &version) || version != VERSION ||
 		!json_object_object_get_ex(root, "pins", &list) ||
 		!json_object_is_type(list, json_type_array))
 		return false;
@@ -46,20 +45,11 @@ static bool read_all(const json_object *root, struct pm_pins *pins)
 
 int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = NULL;
 	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
-	cleanup_free char *text = NULL;
-	size_t length;
-	int rc = pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, &length, err);
+	int rc = pm_json_file_read(path, "a list of pins", read_all, &pins, err);
 
-	if (rc && rc != -ENOENT)
+	if (rc)
 		return rc;
-	root = rc ? NULL : pm_json_parse(text, length);
-	if (!rc && (!root || !read_all(root, &pins)))
-		return pm_err_set(err, -EBADMSG,
-			"read pins '%s': truncated or not a list of pins, it is kept as it is; "
-			"look at it, then move it away",
-			path);
 	*ret = pins;
 	pins = (struct pm_pins){0};
 	return 0;

@@ -62,21 +62,11 @@ int pm_record_write(const char *path, const struct pm_record *record, struct pm_
 	return pm_file_write(path, 0644, text, strlen(text), err);
 }
 
-static bool copy_string(const json_object *root, const char *key, char *to, size_t size)
-{
-	const char *text = pm_json_string(root, key);
-
-	if (!text || strlen(text) >= size)
-		return false;
-	strcpy(to, text);
-	return true;
-}
-
 static bool read_capabilities(const json_object *root, struct pm_capabilities *caps)
 {
-	return copy_string(root, "allowed_volatile_mode", caps->allowed_volatile_mode,
+	return pm_json_copy(root, "allowed_volatile_mode", caps->allowed_volatile_mode,
 		       sizeof(caps->allowed_volatile_mode)) &&
-	       copy_string(root, "current_volatile_mode", caps->current_volatile_mode,
+	       pm_json_copy(root, "current_volatile_mode", caps->current_volatile_mode,
 		       sizeof(caps->current_volatile_mode)) &&
 	       !pm_json_u64(root, "alignment_bytes", &caps->alignment_bytes);
 }
@@ -96,36 +86,21 @@ static bool read_object(const json_object *root, struct pm_record *record)
 			    (uint64_t *)((char *)&record->kernel + numbers[i].offset)))
 			return false;
 	return read_capabilities(root, &record->capabilities) &&
-	       copy_string(root, "why", record->verdict.why, sizeof(record->verdict.why)) &&
-	       copy_string(root, "time", record->time, sizeof(record->time)) &&
-	       copy_string(root, "boot_id", record->kernel.boot_id, sizeof(record->kernel.boot_id));
-}
-
-static int check_owner(int fd, const char *path, struct pm_err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return pm_err_sys(err, -errno, "open '%s'", path);
-	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid()))
-		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", path);
-	return 0;
+	       pm_json_copy(root, "why", record->verdict.why, sizeof(record->verdict.why)) &&
+	       pm_json_copy(root, "time", record->time, sizeof(record->time)) &&
+	       pm_json_copy(
+		       root, "boot_id", record->kernel.boot_id, sizeof(record->kernel.boot_id));
 }
 
 int pm_record_read(const char *path, struct pm_record *ret, struct pm_err *err)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_with(pm_json_cleanup) json_object *root = NULL;
 	cleanup_free char *text = NULL;
 	struct pm_record record = {0};
 	size_t length;
 	int rc;
 
-	if (fd < 0)
-		return pm_err_sys(err, -errno, "open '%s'", path);
-	rc = check_owner(fd, path, err);
-	if (!rc)
-		rc = pm_file_read_fd(fd, path, MAX_BYTES, &text, &length, err);
+	rc = pm_file_read_ours(path, MAX_BYTES, &text, &length, err);
 	if (rc)
 		return rc;
 	root = pm_json_parse(text, length);

@@ -27,12 +27,6 @@ struct removal {
 	bool moved_on;	    /* something was removed since the top was last looked at */
 };
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* Within the directory, on its own file system, through no link. */
 static int open_below(int dir_fd, const char *name, uint64_t flags)
 {
@@ -165,7 +159,7 @@ static int clear_entry(struct removal *removal, int dir_fd, const char *name)
 
 static int clear_directory(struct removal *removal, const char *name)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	const struct dirent *entry;
 	int rc = enter(dirfd(removal->top), name, &dir);
 
@@ -231,7 +225,7 @@ static int complain(int rc, const char *name, struct pm_err *err)
 
 int pm_rmtree(int dir_fd, const char *name, struct pm_err *err)
 {
-	cleanup_with(close_dir) DIR *top = NULL;
+	cleanup_dir DIR *top = NULL;
 	struct removal removal = {0};
 	int rc;
 

@@ -2,41 +2,29 @@
 #include "lib/roster.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
-#include "lib/json.h"
+#include "lib/json_file.h"
 
-#define MAX_BYTES (64 * 1024)
-#define VERSION	  1
-
-static bool copy_string(const json_object *object, const char *key, char *to, size_t size)
-{
-	const char *text = pm_json_string(object, key);
-
-	if (!text || !*text || strlen(text) >= size)
-		return false;
-	strcpy(to, text);
-	return true;
-}
+#define VERSION 1
 
 static bool read_module(const json_object *object, struct pm_module *ret)
 {
 	return json_object_is_type(object, json_type_object) &&
-	       copy_string(object, "id", ret->id, sizeof(ret->id)) &&
-	       copy_string(object, "socket", ret->socket, sizeof(ret->socket)) &&
+	       pm_json_copy_filled(object, "id", ret->id, sizeof(ret->id)) &&
+	       pm_json_copy_filled(object, "socket", ret->socket, sizeof(ret->socket)) &&
 	       !pm_json_u64(object, "capacity_bytes", &ret->capacity_bytes);
 }
 
-static bool read_modules(const json_object *root, struct pm_roster *roster)
+static bool read_modules(const json_object *root, void *into)
 {
+	struct pm_roster *roster = into;
 	json_object *list;
 	uint64_t version;
 
-	if (!json_object_is_type(root, json_type_object) ||
-		pm_json_u64(root, "version", &version) || version != VERSION ||
+	if (pm_json_u64(root, "version", &version) || version != VERSION ||
 		!json_object_object_get_ex(root, "modules", &list) ||
 		!json_object_is_type(list, json_type_array))
 		return false;
@@ -52,22 +40,11 @@ static bool read_modules(const json_object *root, struct pm_roster *roster)
 
 int pm_roster_read(const char *path, struct pm_roster *ret, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = NULL;
 	cleanup_with(pm_roster_done) struct pm_roster roster = {0};
-	cleanup_free char *text = NULL;
-	size_t length;
-	int rc = pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, &length, err);
+	int rc = pm_json_file_read(path, "a list of modules", read_modules, &roster, err);
 
-	if (!rc) {
-		root = pm_json_parse(text, length);
-		if (!root || !read_modules(root, &roster))
-			return pm_err_set(err, -EBADMSG,
-				"read '%s': truncated or not a list of modules; look at it, then "
-				"remove it",
-				path);
-	} else if (rc != -ENOENT) {
+	if (rc)
 		return rc;
-	}
 	*ret = roster;
 	roster = (struct pm_roster){0};
 	return 0;

@@ -1,11 +1,11 @@
 # libpm: pure C, no Slurm. The first group needs nothing but the C library: the plugin uses only it.
 LIB_SRCS += lib/err.c lib/modes.c lib/features.c lib/strv.c lib/file.c lib/secure.c lib/run.c \
-	lib/hostlist.c lib/config.c lib/config_file.c lib/policy.c lib/units.c lib/kernel.c lib/kernel_dax.c \
+	lib/hostlist.c lib/config.c lib/config_file.c lib/policy.c lib/units.c lib/kernel.c lib/kernel_dax.c lib/directory.c \
 	lib/goal.c lib/partition.c lib/lock.c lib/timestamp.c
 LIB_SRCS += lib/cpulist.c lib/scrub.c lib/scrub_device.c lib/nvdimm.c lib/jobview.c lib/rmtree.c lib/quota.c lib/archive.c
 
 # The second group needs libxml2 and json-c.
-LIB_SRCS += lib/ipmctl.c lib/json.c lib/evidence.c lib/journal.c lib/record.c lib/roster.c lib/admit.c
+LIB_SRCS += lib/ipmctl.c lib/json.c lib/json_file.c lib/evidence.c lib/journal.c lib/record.c lib/roster.c lib/admit.c
 
 # Regions, namespaces and what is made of them.
 LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts.c lib/inventory.c \

@@ -452,7 +452,7 @@ start_slow() {
 	before=$(md5sum "$node/state/journal.json")
 	for command in "set memory" verify journal health; do
 		run -1 pmctl $command
-		assert_output --partial "read journal '$node/state/journal.json': truncated or not a journal"
+		assert_output --partial "read '$node/state/journal.json': truncated or not a journal"
 	done
 	run -0 pmctl mode
 	assert_output appdirect
