@@ -4,7 +4,7 @@ FUZZ_TARGET  ?= $(FUZZ_TARGETS)
 FUZZ_RUNS    ?= 10000000
 FUZZ_BUILD   := $(BUILD)/fuzz
 FUZZ_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZ_WRAP     = -Wl,--wrap=pm_file_read,--wrap=pm_file_read_fd,--wrap=pm_secure_open
+FUZZ_WRAP     = -Wl,--wrap=pm_file_read,--wrap=pm_file_read_fd,--wrap=pm_file_read_ours,--wrap=pm_secure_open
 FUZZ_PROGRAMS = $(FUZZ_TARGETS:%=$(BUILD)/fuzz_%)
 
 $(FUZZ_PROGRAMS): $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/target_%.o $(BUILD)/tests/fuzz/fuzz.o $(BUILD)/libpm.a
