@@ -7,9 +7,10 @@
 SPANK_PLUGIN(pmem, 1)
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
-/* A failure in init is the job's, and no reason to drain a node. */
-extern const int slurm_spank_init_failure_mode;
-const int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
+/* A failure in init is the job's, and no reason to drain a node; spank.h declares it from 26.05 on.
+ */
+extern int slurm_spank_init_failure_mode;
+int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 
 int slurm_spank_init(spank_t sp, int ac, char **av)
