@@ -186,11 +186,13 @@ static void hold(void)
 		usleep(HOLD_US);
 }
 
-/* Without a word to anybody, and without writing back what only memory holds. */
+/* Without writing back what only memory holds; the console, outside of the machine, is told. */
 static void reset_machine(void)
 {
+	int log = (int)syscall(SYS_openat, AT_FDCWD, "/dev/kmsg", O_WRONLY | O_CLOEXEC);
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
 
+	raw_write(log, "<0>pmfault: reset\n");
 	raw_write(fd, "b");
 	for (;;)
 		pause();

@@ -6,9 +6,16 @@ $(BUILD)/tests/pmfault.so: tests/faults/preload.c
 
 FAULTS_ARGS ?=
 
-.PHONY: check-faults run-faults
+.PHONY: check-faults run-faults check-faults-twin run-faults-twin
 check-faults:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-faults
 run-faults: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
 	tests/faults/campaign $(FAULTS_ARGS)
+
+check-faults-twin:
+	@./setup build check twin
+	@$(MAKE) --no-print-directory run-faults-twin
+run-faults-twin: $(BUILD)/tests/pmfault.so
+	twin/pmtwin up --nodes 3
+	tests/faults/twin $(FAULTS_ARGS); status=$$?; twin/pmtwin down; exit $$status

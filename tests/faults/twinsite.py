@@ -1,5 +1,6 @@
 """One compute node of a twin, a real guest: commands on it, its power, and what it shows."""
 
+import json
 import subprocess
 import time
 from dataclasses import dataclass
@@ -7,30 +8,40 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 PMTWIN = TOP / "twin/pmtwin"
-NODE = "n1"
 BOOT_S, COMMAND_S = 240, 300
+LOST_STATUS = 124       # from here on the command has not ended, its guest has
+# Not in a home, which the unit that verifies a boot does not see. PLANS is lost with the boot, as it should.
+FOLDER, PLANS = "/opt/faults", "/run/faults"
+PRELOAD = f"PMFAULT={PLANS} LD_PRELOAD={FOLDER}/pmfault.so"
 TOOLS = {"ndctl": "/usr/bin/ndctl", "daxctl": "/usr/bin/daxctl", "mkfs": "/usr/sbin/mkfs.ext4",
          "ipmctl": "/usr/bin/ipmctl"}
 
-# What a node gets: impatient tools, each with tests/faults/tool in front, and a folder for plans.
-INSTALL = """\
+# What a node gets: impatient tools, each with tests/faults/tool in front, and folders for plans. The
+# program that Slurm calls for a change is preloaded while somebody wants its steps.
+INSTALL = f"""\
 set -e
-mkdir -p /root/bin /root/fault
-for pair in {tools}; do
+mkdir -p {FOLDER}/bin {PLANS}
+for pair in {" ".join(f"{name}={program}" for name, program in TOOLS.items())}; do
 	name=${{pair%%=*}} program=${{pair#*=}}
-	printf '%s\\n' '#!/bin/sh' "[ -e /root/fault/calls ] || exec $program \\"\\$@\\"" \\
-		"exec /usr/bin/python3 -ESs /root/tool /root/fault $program \\"\\$@\\"" >/root/bin/$name
-	chmod 755 /root/bin/$name
+	printf '%s\\n' '#!/bin/sh' "[ -e {FOLDER}/calls ] || exec $program \\"\\$@\\"" \\
+		"exec /usr/bin/python3 -ESs {FOLDER}/tool {FOLDER} $program \\"\\$@\\"" >{FOLDER}/bin/$name
+	chmod 755 {FOLDER}/bin/$name
 done
-grep -q /root/bin /etc/slurm/pmem.conf || cat >>/etc/slurm/pmem.conf <<-END
-	NdctlPath=/root/bin/ndctl
-	DaxctlPath=/root/bin/daxctl
-	MkfsExt4Path=/root/bin/mkfs
-	IpmctlPath=/root/bin/ipmctl
+grep -q {FOLDER} /etc/slurm/pmem.conf || cat >>/etc/slurm/pmem.conf <<-END
+	NdctlPath={FOLDER}/bin/ndctl
+	DaxctlPath={FOLDER}/bin/daxctl
+	MkfsExt4Path={FOLDER}/bin/mkfs
+	IpmctlPath={FOLDER}/bin/ipmctl
 	ToolTimeout=30
 	OfflineTimeout=10
 END
+helper=/usr/libexec/slurm-pmem/pm-helper
+grep -q {FOLDER} $helper || sed -i '1a [ ! -e {PLANS}/trace ] || export {PRELOAD}' $helper
 """
+
+
+class Stuck(Exception):
+    """The node did not come to what a case needs before it begins."""
 
 
 @dataclass
@@ -44,45 +55,60 @@ class Done:
         return self.err.strip().splitlines()[-1] if self.err.strip() else ""
 
 
+def pmtwin(*words: str, timeout: float = COMMAND_S) -> Done:
+    try:
+        done = subprocess.run([PMTWIN, *words], capture_output=True, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, errors="replace")
+    except subprocess.TimeoutExpired:
+        return Done(LOST_STATUS, "", "no answer in time")
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def compute_nodes() -> list[str]:
+    done = pmtwin("status", "--json")
+    if done.status:
+        raise SystemExit(f"twin: {done.sentence or 'it is down, `pmtwin up` starts it'}")
+    return [node["name"] for node in json.loads(done.out)["nodes"] if node["name"] != "head"]
+
+
+def wait_for(seconds: float, condition, step: float = 2) -> bool:
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > end:
+            return False
+        time.sleep(step)
+    return bool(found)
+
+
 class Twin:
-    def __init__(self):
+    def __init__(self, node: str):
+        self.node = node
+        self.sh(f"mkdir -p {FOLDER}")
         for name in ("build/tests/pmfault.so", "tests/faults/tool", "tests/faults/pin_pages.py"):
-            self.pmtwin("copy", str(TOP / name), f"{NODE}:/root/{Path(name).name}")
-        tools = " ".join(f"{name}={program}" for name, program in TOOLS.items())
-        done = self.sh(INSTALL.format(tools=tools))
+            pmtwin("copy", str(TOP / name), f"{node}:{FOLDER}/{Path(name).name}")
+        done = self.sh(INSTALL)
         if done.status:
             raise SystemExit(f"twin: {done.err}")
 
-    def pmtwin(self, *words: str, timeout: float = COMMAND_S) -> Done:
-        try:
-            done = subprocess.run([PMTWIN, *words], capture_output=True, text=True, timeout=timeout,
-                                  stdin=subprocess.DEVNULL, errors="replace")
-        except subprocess.TimeoutExpired:
-            return Done(124, "", "no answer in time")
-        return Done(done.returncode, done.stdout, done.stderr)
+    def sh(self, script: str, timeout: float = COMMAND_S) -> Done:
+        return pmtwin("exec", self.node, "--", "bash", "-c", script, timeout=timeout)
 
-    def sh(self, script: str, node: str = NODE) -> Done:
-        return self.pmtwin("exec", node, "--", "bash", "-c", script)
-
-    def user(self, script: str) -> Done:
-        return self.pmtwin("run", "--", "bash", "-c", script)
+    def inject(self, fault: str, *options: str) -> None:
+        pmtwin("inject", *options, self.node, fault)
 
     def boot_id(self) -> str:
-        return self.sh("cat /proc/sys/kernel/random/boot_id").out.strip()
+        return self.sh("cat /proc/sys/kernel/random/boot_id", timeout=30).out.strip()
 
     def wait_boot(self, before: str) -> bool:
         """Until it has booted anew, as far as the unit that verifies it."""
-        end = time.monotonic() + BOOT_S
-        while time.monotonic() < end:
-            now = self.boot_id()
-            if now and now != before:
-                return self.sh("until systemctl is-active slurmd >/dev/null; do sleep 0.5; done").status == 0
-            time.sleep(2)
-        return False
+        if not wait_for(BOOT_S, lambda: self.boot_id() not in ("", before)):
+            return False
+        return self.sh(f"mkdir -p {PLANS}; until systemctl is-active slurmd >/dev/null; do sleep 0.5; done",
+                       timeout=120).status == 0
 
     def power_cycle(self) -> bool:
         before = self.boot_id()
-        self.pmtwin("power-cycle", NODE)
+        pmtwin("power-cycle", self.node)
         return self.wait_boot(before)
 
     def reboot(self) -> bool:
@@ -91,20 +117,27 @@ class Twin:
         return self.wait_boot(before)
 
     def arm(self, plan: str = "", spoil: str = "") -> None:
-        self.sh(f"cd /root/fault && rm -f * && touch {'trace' if plan else 'calls'} && "
-                f"printf '%s\\n' '{plan or spoil}' >{'plan' if plan else 'spoil'} && sync")
+        """A step of PRELOAD that something happens at, or a tool's call that goes wrong."""
+        if plan:
+            self.sh(f"mkdir -p {PLANS} && cd {PLANS} && rm -f * && touch trace && echo '{plan}' >plan")
+        else:
+            self.sh(f"cd {FOLDER} && rm -f spoiled && touch calls && echo '{spoil}' >spoil && sync")
 
     def disarm(self) -> bool:
         """Was it met?"""
-        return self.sh("cd /root/fault && found=$(ls fired spoiled 2>/dev/null); rm -f *; "
-                       '[ -n "$found" ]').status == 0
+        return self.sh(f"cd {FOLDER} && found=$(ls spoiled {PLANS}/fired 2>/dev/null); "
+                       f'rm -f calls spoil spoiled {PLANS}/*; [ -n "$found" ]').status == 0
+
+    def resets(self) -> int:
+        """How often preload.c has reset it: the kernel's last line on the console."""
+        return pmtwin("logs", self.node).out.count("pmfault: reset")
 
     def record(self, command: str) -> tuple[list[str], list[str]]:
         """The labels of a change in which nothing goes wrong: its steps, and the tools' calls."""
-        self.sh("cd /root/fault && rm -f * && touch trace calls")
-        done = self.sh(f"PMFAULT=/root/fault LD_PRELOAD=/root/pmfault.so {command}")
+        self.sh(f"rm -f {PLANS}/* {FOLDER}/calls; touch {PLANS}/trace {FOLDER}/calls")
+        done = self.sh(f"{PRELOAD} {command}")
         if done.status:
-            raise SystemExit(f"twin: '{command}' without a fault: {done.sentence}")
-        found = [self.sh(f"cat /root/fault/{name}").out.splitlines() for name in ("trace", "calls")]
+            raise Stuck(f"'{command}' without a fault: {done.sentence}")
+        found = [self.sh(f"cat {path}").out.splitlines() for path in (f"{PLANS}/trace", f"{FOLDER}/calls")]
         self.disarm()
         return found[0], found[1]
