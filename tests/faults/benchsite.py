@@ -123,6 +123,11 @@ class Site:
         line = self.root("sinfo", "-hN", "-n", node, "-o", "%T|%E|%b").splitlines()[0]
         return tuple(line.split("|", 2))
 
+    def offers_all(self, node: str = NODE) -> bool:
+        """Its available features: pm-reachable tells them anew each HealthCheckInterval."""
+        features = self.root("sinfo", "-hN", "-n", node, "-o", "%f").split("\n")[0].split(",")
+        return {f"pm_{mode}" for mode in self.modes()} <= set(features)
+
     def update(self, node: str, **what: str) -> None:
         self.root("scontrol", "update", f"nodename={node}", *(f"{k}={v}" for k, v in what.items()),
                   check=False)
@@ -237,6 +242,7 @@ class Site:
         self.root("scancel", "-f", "-u", "nobody", check=False)
         self.update(SPARE, state="drain", reason="campaign")
         self.heal()
+        wait_for(15, self.offers_all)
         if self.machine_mode() != mode:
             job = self.submit(mode, "-w", NODE)
             if not wait_for(CHANGE_S, job.completed):
