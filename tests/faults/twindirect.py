@@ -18,9 +18,12 @@ SHOWS = {
               f"{UID} ] && daxctl list -d dax$d.0 | grep -q '\"mode\":\"devdax\"' || exit 1; done",
     "flat": "[ $(numactl -H | grep -cE 'node [23] size: [1-9]') = 2 ]",
 }
+# A goal on all modules, or none at all unless the sentence says that it could not be deleted.
+GOALS, NO_GOAL = "[ $(ipmctl show -goal | grep -c '0x.*|') = 4 ]", "! ipmctl show -goal | grep -q '0x.*|'"
 GONE = "! ls -d /mnt/slurm-pmem/socket*/job_{job} /run/slurm-pmem/jobs/{job} 2>/dev/null | grep -q ."
 WAYS = ("fail", "hang", "garbage", "truncated", "silent", "lies")
-CHANGES = (("fsdax", False), ("flat", False), ("flat", True), ("devdax", True))
+CHANGES = {"begin-fsdax": ("fsdax", False), "begin-flat": ("flat", False), "end-flat": ("flat", True),
+           "end-devdax": ("devdax", True)}
 
 
 def begin(state: str, job: int = JOB) -> str:
@@ -34,8 +37,8 @@ def end(job: int = JOB) -> str:
 class Direct(Lane):
     """Slurm has the node drained meanwhile."""
 
-    def __init__(self, twin: Twin, seed: int, powers: int):
-        self.twin, self.powers = twin, powers
+    def __init__(self, twin: Twin, seed: int, powers: int, changes: list[str]):
+        self.twin, self.powers, self.changes = twin, powers, changes
         self.chance = random.Random(seed)
 
     def open(self) -> None:
@@ -95,25 +98,44 @@ class Direct(Lane):
         return ([] if booted else ["node did not boot"]) + (
             [] if left.status == 0 else ["what a dead job was given is still there"])
 
-    def tools_and_power(self, state: str, ending: bool) -> list[Case]:
+    def tools_and_power(self, name: str) -> list[Case]:
         """Of each way of each tool one call, and some steps, of a change that is recorded here."""
+        state, ending = CHANGES[name]
         self.prepare()
         if ending:
             self.twin.sh(begin(state))
         steps, calls = self.twin.record(end() if ending else begin(state))
-        name, cases = f"{'end' if ending else 'begin'}-{state}", []
+        cases = []
         for tool in ("ndctl", "daxctl", "mkfs"):
             mine = [call for call in calls if f"/{tool}" in call]
             for way in self.chance.sample(WAYS, len(WAYS)) if mine else []:
                 label = self.chance.choice(mine)
-                cases.append(Case(tool, f"{name}:{way} {label}", lambda n, s=state, e=ending, p=f"{way} 1 {label}":
-                                  self.spoiled(n, s, e, p)))
+                cases.append(Case(tool, f"{name}:{way} {label}",
+                                  lambda n, p=f"{way} 1 {label}": self.spoiled(n, state, ending, p)))
         steps = [s for s in steps if ":start:" not in s and ".lock#" not in s]
         for number, step in enumerate(self.chance.sample(steps, min(self.powers, len(steps)))):
             at = f"{('before', 'after')[number % 2]} {step}"
-            cases.append(Case("power", f"{name}:{at}", lambda n, s=state, e=ending, p=at:
-                              self.power(n, s, e, p)))
+            cases.append(Case("power", f"{name}:{at}", lambda n, p=at: self.power(n, state, ending, p)))
         return cases
+
+    def goal(self, notes: Notes, spoil: str) -> list[str]:
+        """`pmctl set memory` with a tool that goes wrong: staged on all modules, or not at all."""
+        self.twin.arm(spoil=spoil)
+        done = self.twin.sh("pmctl set memory")
+        notes |= {"status": done.status, "said": done.sentence, "fired": self.twin.disarm()}
+        right = self.twin.sh(GOALS if done.status == 0 else NO_GOAL).status == 0
+        self.twin.sh("pmctl set appdirect; ipmctl delete -goal")
+        if done.status and not done.sentence:
+            return [f"status {done.status} without a sentence"]
+        return [] if right or "could not be deleted" in done.sentence else [
+            f"ran in a wrong mode: goals are not what status {done.status} says"]
+
+    def goals(self) -> list[Case]:
+        self.prepare()
+        _, calls = self.twin.record("pmctl set memory")
+        self.twin.sh("pmctl set appdirect")
+        spoils = [f"{way} 1 {self.chance.choice([c for c in calls if '/ipmctl:' in c])}" for way in WAYS]
+        return [Case("ipmctl", f"set-memory:{spoil}", lambda n, p=spoil: self.goal(n, p)) for spoil in spoils]
 
     # --- kinds of their own ----------------------------------------------------------------------
     def offline(self, notes: Notes) -> list[str]:
@@ -189,9 +211,9 @@ class Direct(Lane):
         return wrong
 
     def cases(self) -> list[Case]:
-        found = []
-        for state, ending in CHANGES:
-            found += self.tools_and_power(state, ending)
+        found = self.goals() if "set-memory" in self.changes else []
+        for name in CHANGES:
+            found += self.tools_and_power(name) if name in self.changes else []
         self.chance.shuffle(found)
         found += [Case("disk", f"begin-fsdax:{how}", lambda n, h=how: self.disk(n, h))
                   for how in ("readonly", "full")]

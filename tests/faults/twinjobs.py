@@ -101,8 +101,10 @@ class Jobs(Lane):
         self.chance = random.Random(seed)
         self.broken_dimm = False        # since the last boot
 
-    def open(self) -> None:
+    def ready_spare(self) -> None:
+        """In memory mode once and for all."""
         if state_of(self.spare)[2] != "pm_memory":
+            update(self.spare, "state=resume", "reason=")
             self.run_well(Job("memory", 0, "-w", self.spare))
         update(self.spare, "state=drain", "reason=campaign")
 
@@ -194,6 +196,7 @@ class Jobs(Lane):
         return self.job.violations() + self.node_violations(result)
 
     def change(self, notes: Notes) -> list[str]:
+        self.ready_spare()
         self.job = Job("memory", 0)
         self.follow(self.job)
         return []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 PMTWIN = TOP / "twin/pmtwin"
-BOOT_S, COMMAND_S = 240, 300
+BOOT_S, COMMAND_S = 600, 300
 LOST_STATUS = 124       # from here on the command has not ended, its guest has
 # Not in a home, which the unit that verifies a boot does not see. PLANS is lost with the boot, as it should.
 FOLDER, PLANS = "/opt/faults", "/run/faults"
