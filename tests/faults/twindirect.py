@@ -34,11 +34,16 @@ def end(job: int = JOB) -> str:
     return f"pmctl job end --job={job}"
 
 
+def seeded(spoil: str) -> str:
+    """As tests/faults/tool reads it: way, seed, label."""
+    return spoil.replace(" ", " 1 ", 1)
+
+
 class Direct(Lane):
     """Slurm has the node drained meanwhile."""
 
-    def __init__(self, twin: Twin, seed: int, powers: int, changes: list[str]):
-        self.twin, self.powers, self.changes = twin, powers, changes
+    def __init__(self, twin: Twin, seed: int, powers: int, changes: list[str], repeat: list[str]):
+        self.twin, self.powers, self.changes, self.repeat = twin, powers, changes, repeat
         self.chance = random.Random(seed)
 
     def open(self) -> None:
@@ -82,7 +87,7 @@ class Direct(Lane):
     def spoiled(self, notes: Notes, state: str, ending: bool, spoil: str) -> list[str]:
         if ending:
             self.twin.sh(begin(state))
-        self.twin.arm(spoil=spoil)
+        self.twin.arm(spoil=seeded(spoil))
         return self.change(notes, state, ending)
 
     def power(self, notes: Notes, state: str, ending: bool, step: str) -> list[str]:
@@ -98,6 +103,18 @@ class Direct(Lane):
         return ([] if booted else ["node did not boot"]) + (
             [] if left.status == 0 else ["what a dead job was given is still there"])
 
+    def case(self, kind: str, name: str, what: str) -> Case:
+        """Of a change that was recorded, now or earlier."""
+        if name == "set-memory":
+            return Case(kind, f"{name}:{what}", lambda n: self.goal(n, what))
+        run, change = self.power if kind == "power" else self.spoiled, CHANGES[name]
+        return Case(kind, f"{name}:{what}", lambda n: run(n, *change, what))
+
+    def repeated(self, idents: list[str]) -> list[Case]:
+        """What needs no recording any more."""
+        parts = [ident.split(":", 2) for ident in idents]
+        return [self.case(*part) for part in parts if len(part) == 3 and part[1] in (*CHANGES, "set-memory")]
+
     def tools_and_power(self, name: str) -> list[Case]:
         """Of each way of each tool one call, and some steps, of a change that is recorded here."""
         state, ending = CHANGES[name]
@@ -110,17 +127,16 @@ class Direct(Lane):
             mine = [call for call in calls if f"/{tool}" in call]
             for way in self.chance.sample(WAYS, len(WAYS)) if mine else []:
                 label = self.chance.choice(mine)
-                cases.append(Case(tool, f"{name}:{way} {label}",
-                                  lambda n, p=f"{way} 1 {label}": self.spoiled(n, state, ending, p)))
+                cases.append(self.case(tool, name, f"{way} {label}"))
         steps = [s for s in steps if ":start:" not in s and ".lock#" not in s]
         for number, step in enumerate(self.chance.sample(steps, min(self.powers, len(steps)))):
             at = f"{('before', 'after')[number % 2]} {step}"
-            cases.append(Case("power", f"{name}:{at}", lambda n, p=at: self.power(n, state, ending, p)))
+            cases.append(self.case("power", name, at))
         return cases
 
     def goal(self, notes: Notes, spoil: str) -> list[str]:
         """`pmctl set memory` with a tool that goes wrong: staged on all modules, or not at all."""
-        self.twin.arm(spoil=spoil)
+        self.twin.arm(spoil=seeded(spoil))
         done = self.twin.sh("pmctl set memory")
         notes |= {"status": done.status, "said": done.sentence, "fired": self.twin.disarm()}
         right = self.twin.sh(GOALS if done.status == 0 else NO_GOAL).status == 0
@@ -134,8 +150,8 @@ class Direct(Lane):
         self.prepare()
         _, calls = self.twin.record("pmctl set memory")
         self.twin.sh("pmctl set appdirect")
-        spoils = [f"{way} 1 {self.chance.choice([c for c in calls if '/ipmctl:' in c])}" for way in WAYS]
-        return [Case("ipmctl", f"set-memory:{spoil}", lambda n, p=spoil: self.goal(n, p)) for spoil in spoils]
+        spoils = [f"{way} {self.chance.choice([c for c in calls if '/ipmctl:' in c])}" for way in WAYS]
+        return [self.case("ipmctl", "set-memory", spoil) for spoil in spoils]
 
     # --- kinds of their own ----------------------------------------------------------------------
     def offline(self, notes: Notes) -> list[str]:
@@ -211,11 +227,16 @@ class Direct(Lane):
         return wrong
 
     def cases(self) -> list[Case]:
+        if self.repeat:
+            return self.repeated(self.repeat) + self.own_cases()
         found = self.goals() if "set-memory" in self.changes else []
         for name in CHANGES:
             found += self.tools_and_power(name) if name in self.changes else []
         self.chance.shuffle(found)
-        found += [Case("disk", f"begin-fsdax:{how}", lambda n, h=how: self.disk(n, h))
+        return found + self.own_cases()
+
+    def own_cases(self) -> list[Case]:
+        found = [Case("disk", f"begin-fsdax:{how}", lambda n, h=how: self.disk(n, h))
                   for how in ("readonly", "full")]
         found += [Case("journal", f"begin-fsdax:{file}", lambda n, f=file: self.journal(n, f))
                   for file in ("substate.json", "journal.json")]

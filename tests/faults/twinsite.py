@@ -32,7 +32,7 @@ grep -q {FOLDER} /etc/slurm/pmem.conf || cat >>/etc/slurm/pmem.conf <<-END
 	DaxctlPath={FOLDER}/bin/daxctl
 	MkfsExt4Path={FOLDER}/bin/mkfs
 	IpmctlPath={FOLDER}/bin/ipmctl
-	ToolTimeout=30
+	ToolTimeout=60
 	OfflineTimeout=10
 END
 helper=/usr/libexec/slurm-pmem/pm-helper
