@@ -187,7 +187,7 @@ class Direct(Lane):
                             "head -c 64M /dev/pmem1 | sha256sum")
         notes["fired"] = made.status == 0
         if way != "plain":
-            self.twin.arm(spoil=f"{'silent' if way == 'hidden' else way} 1 set/ndctl:list-v#1")
+            self.twin.arm(spoil=f"{'silent' if way == 'hidden' else way} 1 set-memory/ndctl:list-v#1")
         for command in ("pmctl set memory", begin("flat"), begin("devdax"), "pmctl recover"):
             done = self.twin.sh(command)
             notes[command] = [done.status, done.sentence]
