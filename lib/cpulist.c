@@ -55,6 +55,34 @@ int pm_cpulist_parse(const char *text, cpu_set_t *ret)
 	return 0;
 }
 
+static int last_of_range(const cpu_set_t *set, int first)
+{
+	int last = first;
+
+	while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+		last++;
+	return last;
+}
+
+char *pm_cpulist_format(const cpu_set_t *set)
+{
+	size_t size = (size_t)CPU_COUNT(set) * sizeof("1023,") + 1, used = 0;
+	char *text = calloc(1, size);
+
+	for (int first = 0; text && first < CPU_SETSIZE; first++) {
+		int last;
+
+		if (!CPU_ISSET(first, set))
+			continue;
+		last = last_of_range(set, first);
+		used += (size_t)snprintf(text + used, size - used, "%s%d", used ? "," : "", first);
+		if (last > first)
+			used += (size_t)snprintf(text + used, size - used, "-%d", last);
+		first = last;
+	}
+	return text;
+}
+
 int pm_cpulist_of_node(int root_fd, int node, cpu_set_t *ret, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;

@@ -13,4 +13,7 @@ int pm_cpulist_of_node(int root_fd, int node, cpu_set_t *ret, struct pm_err *err
 /* -EINVAL when it is no such list. An empty list is an empty set. */
 int pm_cpulist_parse(const char *text, cpu_set_t *ret);
 
+/* The set as such a list, "" for an empty one; malloc'ed, NULL when out of memory. */
+char *pm_cpulist_format(const cpu_set_t *set);
+
 #endif
