@@ -12,6 +12,7 @@ libexecdir ?= $(prefix)/libexec
 datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 unitdir    ?= $(prefix)/lib/systemd/system
+runtimedir ?= $(prefix)/lib/slurm-pmem
 plugindir  ?= $(prefix)/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/slurm-wlm
 
 CC       ?= gcc
@@ -26,7 +27,8 @@ JSON_LIBS    := $(shell pkg-config --libs json-c 2>/dev/null)
 XML_CFLAGS   := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 XML_LIBS     := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
 
-PM_CFLAGS = -std=gnu11 -fPIC -I. -DPM_VERSION='"$(VERSION)"' -DPM_BINDIR='"$(bindir)"' $(WARNINGS) $(HARDEN) \
+PM_CFLAGS = -std=gnu11 -fPIC -I. -DPM_VERSION='"$(VERSION)"' -DPM_BINDIR='"$(bindir)"' \
+	-DPM_RUNTIMEDIR='"$(runtimedir)"' $(WARNINGS) $(HARDEN) \
 	$(JSON_CFLAGS) $(XML_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 
 LIB_SRCS :=
