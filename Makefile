@@ -26,10 +26,12 @@ JSON_CFLAGS  := $(shell pkg-config --cflags json-c 2>/dev/null)
 JSON_LIBS    := $(shell pkg-config --libs json-c 2>/dev/null)
 XML_CFLAGS   := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 XML_LIBS     := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
+HWLOC_CFLAGS := $(shell pkg-config --cflags hwloc 2>/dev/null)
+HWLOC_LIBS   := $(shell pkg-config --libs hwloc 2>/dev/null)
 
 PM_CFLAGS = -std=gnu11 -fPIC -I. -DPM_VERSION='"$(VERSION)"' -DPM_BINDIR='"$(bindir)"' \
 	-DPM_RUNTIMEDIR='"$(runtimedir)"' $(WARNINGS) $(HARDEN) \
-	$(JSON_CFLAGS) $(XML_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+	$(JSON_CFLAGS) $(XML_CFLAGS) $(HWLOC_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 
 LIB_SRCS :=
 AGENT_SRCS :=

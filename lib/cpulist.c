@@ -55,6 +55,22 @@ int pm_cpulist_parse(const char *text, cpu_set_t *ret)
 	return 0;
 }
 
+bool pm_cpus_intersect(const cpu_set_t *a, const cpu_set_t *b)
+{
+	cpu_set_t both;
+
+	CPU_AND(&both, a, b);
+	return CPU_COUNT(&both);
+}
+
+bool pm_cpus_contain(const cpu_set_t *whole, const cpu_set_t *part)
+{
+	cpu_set_t both;
+
+	CPU_AND(&both, whole, part);
+	return CPU_EQUAL(&both, part);
+}
+
 static int last_of_range(const cpu_set_t *set, int first)
 {
 	int last = first;

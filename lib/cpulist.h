@@ -4,6 +4,7 @@
 
 /* The kernel's lists of processors: "0-3,8-11". */
 #include <sched.h>
+#include <stdbool.h>
 
 #include "lib/err.h"
 
@@ -15,5 +16,9 @@ int pm_cpulist_parse(const char *text, cpu_set_t *ret);
 
 /* The set as such a list, "" for an empty one; malloc'ed, NULL when out of memory. */
 char *pm_cpulist_format(const cpu_set_t *set);
+
+/* Have they one in common? Has `whole` all of `part`? */
+bool pm_cpus_intersect(const cpu_set_t *a, const cpu_set_t *b);
+bool pm_cpus_contain(const cpu_set_t *whole, const cpu_set_t *part);
 
 #endif

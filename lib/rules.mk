@@ -14,5 +14,8 @@ LIB_SRCS += lib/ipmctl.c lib/json.c lib/json_file.c lib/evidence.c lib/journal.c
 LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts.c lib/inventory.c \
 	lib/steps.c lib/pins.c lib/os_journal.c lib/node_memory.c
 
+# The machine and the plan; hwloc.
+LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c
+
 # Jobs.
 LIB_SRCS += lib/jobs.c

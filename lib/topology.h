@@ -30,13 +30,13 @@ enum pm_memory_kind {
 	PM_MEMORY_KINDS,
 };
 
-/* How it is known of what kind a node is, and whose. The first that tells wins. */
+/* How it is known of what kind a node is. The first that tells wins. */
 enum pm_memory_evidence {
 	PM_EVIDENCE_PROFILE,	/* the site says so: MemoryNodes= in pmem.conf */
 	PM_EVIDENCE_SUBTYPE,	/* hwloc's subtype, or the DAX device that the node was made of */
-	PM_EVIDENCE_ATTRIBUTES, /* bandwidth and latency of ACPI's HMAT */
-	PM_EVIDENCE_DISTANCE,	/* no processors, and farther away than the DRAM next to it */
-	PM_EVIDENCE_PROCESSORS, /* it has processors of its own: main memory */
+	PM_EVIDENCE_ATTRIBUTES, /* bandwidth and latency of ACPI's HMAT, against its neighbour's */
+	PM_EVIDENCE_DISTANCE,	/* by distance it is near processors that have other memory first */
+	PM_EVIDENCE_PROCESSORS, /* the first memory of its processors: main memory */
 	PM_EVIDENCE_KINDS,
 };
 
@@ -44,9 +44,9 @@ struct pm_memory_node {
 	int node; /* the kernel's number */
 	enum pm_memory_kind kind;
 	enum pm_memory_evidence evidence;
-	int package;	      /* index; -1: local to no one package, so nobody's */
-	cpu_set_t cpus;	      /* that it is local to */
-	uint64_t bytes;	      /* its size, used or not */
+	int package;	      /* index; -1: near to several alike */
+	cpu_set_t cpus;	      /* that it is near to */
+	uint64_t bytes;	      /* its size, used or not; never 0 */
 	uint64_t cache_bytes; /* of the memory-side cache in front of it: Memory Mode; 0: none */
 	/* As seen from its own package, 0 where the machine does not tell. */
 	uint32_t read_mb_s, write_mb_s;
@@ -66,8 +66,9 @@ struct pm_core {
 struct pm_domain {
 	unsigned package;
 	unsigned first_core, n_cores;
-	int dram; /* index of its main memory: DRAM, or HBM where there is no DRAM; -1: none */
-	int pmem; /* index of the nearest slow tier of its package, PMem or else CXL; -1: none */
+	int dram;	 /* index of its main memory: DRAM, else HBM; of its package; -1: none */
+	int pmem;	 /* index of its nearest slow memory, PMem before CXL; -1: none */
+	cpu_set_t local; /* numbers of all memory that is local: of its place or its package */
 };
 
 struct pm_package {

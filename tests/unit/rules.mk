@@ -2,7 +2,7 @@
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
 $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/libpm.a
-	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d
