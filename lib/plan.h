@@ -42,9 +42,11 @@
  */
 #include "lib/topology.h"
 
-#define PM_PLAN_UNIT	    (UINT64_C(2) << 20) /* of all sizes in a plan */
-#define PM_PLAN_HELPERS_MAX 2 /* of left-over cores a rank: more cost WarpX over 30 % (paper 000)  \
-			       */
+#define PM_PLAN_UNIT	  (UINT64_C(2) << 20) /* of all sizes in a plan */
+#define PM_PLAN_RANKS_MAX 16384		      /* on one node */
+#define PM_PLAN_HELPERS_MAX                                                                        \
+	2 /* of left-over cores a rank: more cost WarpX over 30 % (paper 000)                      \
+	   */
 
 enum pm_bind { PM_BIND_SOCKET, PM_BIND_NONE, PM_BINDS };
 enum pm_distribution { PM_DISTRIBUTION_BLOCK, PM_DISTRIBUTION_CYCLIC, PM_DISTRIBUTIONS };

@@ -30,7 +30,8 @@ struct pm_variable {
  * Upper bound of the list, for a caller's array: PM_RANK_DRAM (bytes), PM_NODE_DRAM, PM_NODE_PMEM
  * (lists of NUMA nodes, as "0" or "0-1"; not there when there are none), PM_SPACES
  * ("metadata=BYTES,temporary=BYTES,migration=BYTES,free=BYTES"), PM_HELPER_CPUS (a list), PM_DIR,
- * OMP_NUM_THREADS, OMP_PLACES ("{0},{1}").
+ * OMP_NUM_THREADS, and OMP_PLACES ("threads" where each thread has a hardware thread of its own,
+ * else "cores"), which both hold within the processors that the rank is bound to.
  */
 #define PM_PLAN_VARIABLES_MAX 8
 

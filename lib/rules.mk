@@ -15,7 +15,8 @@ LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts
 	lib/steps.c lib/pins.c lib/os_journal.c lib/node_memory.c
 
 # The machine and the plan; hwloc.
-LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c
+LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c \
+	lib/plan.c lib/plan_seats.c lib/plan_memory.c lib/plan_names.c lib/plan_apply.c
 
 # Jobs.
 LIB_SRCS += lib/jobs.c
