@@ -300,12 +300,13 @@ static bool allocate(struct pm_topology *t, const struct pm_found *found)
 int pm_topology_arrange(struct pm_topology **ret, const struct pm_found *found,
 	const struct pm_memory_hint *hints, size_t n_hints, struct pm_err *err)
 {
-	cleanup_with(pm_topology_cleanup) struct pm_topology *t = calloc(1, sizeof(*t));
+	cleanup_with(pm_topology_cleanup) struct pm_topology *t = NULL;
 
 	if (!found->n_cores)
 		return pm_err_set(err, -ENODEV,
 			"no processor is left that may be used; the cpuset of the job or of the "
 			"container leaves out all that the topology has");
+	t = calloc(1, sizeof(*t));
 	if (!t || !allocate(t, found))
 		return pm_err_nomem(err);
 	arrange_packages(t, found);

@@ -180,16 +180,20 @@ static void read_attributes(
 		topology, HWLOC_MEMATTR_ID_WRITE_LATENCY, HWLOC_MEMATTR_ID_LATENCY, object);
 }
 
+static void add_bits(cpu_set_t *set, hwloc_const_bitmap_t bitmap)
+{
+	for (int i = hwloc_bitmap_first(bitmap); i >= 0; i = hwloc_bitmap_next(bitmap, i))
+		CPU_SET(i, set);
+}
+
 static void read_node(struct pm_found_node *found, hwloc_topology_t topology, hwloc_obj_t object)
 {
 	const char *dax = hwloc_obj_get_info_by_name(object, "DAXType");
 	struct pm_memory_node *node = &found->node;
-	int cpu;
 
 	node->node = (int)object->os_index;
 	node->bytes = object->attr->numanode.local_memory;
-	hwloc_bitmap_foreach_begin(cpu, object->cpuset) CPU_SET(cpu, &node->cpus);
-	hwloc_bitmap_foreach_end();
+	add_bits(&node->cpus, object->cpuset);
 	if (object->parent->type == HWLOC_OBJ_MEMCACHE)
 		node->cache_bytes = object->parent->attr->cache.size;
 	read_attributes(node, topology, object);
