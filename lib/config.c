@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/config_file.h"
 #include "lib/strv.h"
+#include "lib/topology.h"
 #include "lib/units.h"
 
 #define wipe_text	     "zero, discard or crypto-erase"
@@ -235,6 +236,36 @@ static int parse_file_system(const char *value, void *field, struct pm_err *err)
 	return store_string(value, field, err);
 }
 
+static int parse_dram_reserve(const char *value, void *field, struct pm_err *err)
+{
+	struct pm_reserve reserve = {0};
+	size_t length = strlen(value);
+	cleanup_free char *number = strndup(value, length ? length - 1 : 0);
+
+	if (!number)
+		return pm_err_nomem(err);
+	if (length && value[length - 1] == '%') {
+		int rc = parse_percent(number, 0, MAX_RESERVED_PERCENT, &reserve.percent, err);
+
+		if (rc)
+			return rc;
+	} else if (strcasecmp(value, "none") && pm_parse_size(value, &reserve.bytes)) {
+		return pm_err_set(
+			err, -EINVAL, "none, a size like 8G or a share like 5%% expected");
+	}
+	*(struct pm_reserve *)field = reserve;
+	return 0;
+}
+
+static int parse_nodes(const char *value, void *field, struct pm_err *err)
+{
+	cleanup_free struct pm_memory_hint *hints = NULL;
+	size_t n;
+	int rc = pm_memory_hints_parse(value, &hints, &n, err);
+
+	return rc ? rc : store_string(value, field, err);
+}
+
 static const struct kind path_kind = {parse_path, release_string};
 static const struct kind command_kind = {parse_command, release_list};
 static const struct kind seconds_kind = {parse_seconds, keep};
@@ -251,6 +282,8 @@ static const struct kind limit_kind = {parse_limit, keep};
 static const struct kind delay_kind = {parse_delay, keep};
 static const struct kind users_kind = {parse_users, release_string};
 static const struct kind bool_kind = {parse_bool, keep};
+static const struct kind dram_kind = {parse_dram_reserve, keep};
+static const struct kind nodes_kind = {parse_nodes, release_string};
 
 #define path_text      "absolute path"
 #define command_text   "absolute path and arguments"
@@ -267,6 +300,8 @@ static const struct kind bool_kind = {parse_bool, keep};
 #define delay_text     "seconds, 0 to 86400"
 #define users_text     "* or comma list of users"
 #define bool_text      "yes or no"
+#define dram_text      "none, size or percentage with %"
+#define nodes_text     "none or comma list of NODE:KIND[:SOCKET]"
 
 #define ROW(key_, name_, kind_, field_, value_, help_)                                             \
 	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, false},                       \
@@ -341,6 +376,18 @@ static const struct row rows[PM_KEY_MAX] = {
 		"how much of the persistent memory is main memory in mode mixed"),
 	ROW(PM_KEY_RESERVED_PERCENT, "ReservedPercent", reserve, reserved_percent, "0",
 		"how much of the persistent memory no mode uses"),
+	ROW(PM_KEY_DRAM_RESERVE, "DramReserve", dram, dram_reserve, "5%",
+		"how much of a socket's DRAM is kept back from the ranks"),
+	ROW(PM_KEY_METADATA_SPACE, "MetadataSpace", limit, metadata_space_bytes, "64M",
+		"what of a rank's DRAM is for small objects that live long"),
+	ROW(PM_KEY_TEMPORARY_SPACE, "TemporarySpace", limit, temporary_space_bytes, "none",
+		"what of a rank's DRAM is for objects that live short; none is a quarter"),
+	ROW(PM_KEY_MIGRATION_SPACE, "MigrationSpace", limit, migration_space_bytes, "500M",
+		"what of a rank's DRAM is for what is prefetched"),
+	ROW(PM_KEY_REMOTE_MEMORY, "RemoteMemory", bool, remote_memory, "no",
+		"whether a rank may have the other socket's memory when its own is full"),
+	ROW(PM_KEY_MEMORY_NODES, "MemoryNodes", nodes, memory_nodes, "none",
+		"what NUMA nodes are and whose, where the machine tells it wrong or not at all"),
 };
 /* clang-format on */
 

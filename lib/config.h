@@ -50,11 +50,23 @@ enum pm_key {
 	PM_KEY_EXCLUSIVE,
 	PM_KEY_MIXED_PERCENT,
 	PM_KEY_RESERVED_PERCENT,
+	PM_KEY_DRAM_RESERVE,
+	PM_KEY_METADATA_SPACE,
+	PM_KEY_TEMPORARY_SPACE,
+	PM_KEY_MIGRATION_SPACE,
+	PM_KEY_REMOTE_MEMORY,
+	PM_KEY_MEMORY_NODES,
 	PM_KEY_MAX,
 };
 
 /* How bytes are made unreadable. */
 enum pm_wipe { PM_WIPE_ZERO, PM_WIPE_DISCARD, PM_WIPE_CRYPTO_ERASE };
+
+/* Of a socket's DRAM, kept back from the ranks: so much, or that share of it. */
+struct pm_reserve {
+	uint64_t bytes;
+	unsigned percent; /* 0 to 90 */
+};
 
 struct pm_key_info {
 	enum pm_key key;
@@ -95,6 +107,12 @@ struct pm_config {
 	bool exclusive;
 	unsigned mixed_percent;	   /* MemoryMode= of the goal of mixed, 1 to 99 */
 	unsigned reserved_percent; /* Reserved= of all goals, 0 to 90 */
+	struct pm_reserve dram_reserve;
+	uint64_t metadata_space_bytes;	/* of a rank; 0: none was said, for this and the next two */
+	uint64_t temporary_space_bytes; /* without its spare */
+	uint64_t migration_space_bytes;
+	bool remote_memory; /* a rank may have the other socket's memory when its own is full */
+	char *memory_nodes; /* "none" or as pm_memory_hints_parse() reads it */
 
 	struct pm_partition_pairs by_partition;
 	char *text[PM_KEY_MAX];	  /* each value as it was written */

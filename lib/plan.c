@@ -144,12 +144,23 @@ static struct pm_plan *new_plan(const struct pm_plan_request *request)
 	plan->n_ranks = request->ranks;
 	plan->bind = request->bind;
 	plan->placement = resolve(request);
-	plan->reserve_bytes = request->reserve_bytes;
 	for (unsigned r = 0; r < request->ranks; r++) {
 		ranks[r].rank = r;
 		ranks[r].threads = request->threads;
 	}
 	return plan;
+}
+
+static uint64_t largest_reserve(const struct pm_topology *t, const struct pm_plan_request *request)
+{
+	uint64_t largest = 0;
+
+	for (unsigned p = 0; p < t->n_packages; p++) {
+		uint64_t reserve = pm_plan_reserve(t, p, request);
+
+		largest = reserve > largest ? reserve : largest;
+	}
+	return largest;
 }
 
 int pm_plan_make(struct pm_plan **ret, const struct pm_topology *topology,
@@ -163,6 +174,7 @@ int pm_plan_make(struct pm_plan **ret, const struct pm_topology *topology,
 	plan = new_plan(request);
 	if (!plan)
 		return pm_err_nomem(err);
+	plan->reserve_bytes = largest_reserve(topology, request);
 	if (request->bind != PM_BIND_NONE)
 		rc = pm_plan_seat(plan, topology, request, err);
 	if (!rc)

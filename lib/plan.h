@@ -100,6 +100,7 @@ struct pm_plan_request {
 	unsigned helpers;	     /* processors of a rank for helper threads; 0: what is left */
 	uint64_t dram_bytes;	     /* of a rank; 0: its share */
 	uint64_t reserve_bytes;	     /* of a socket's DRAM, that the site keeps back */
+	unsigned reserve_percent;    /* the same as a share of it, on top; 0 to 90 */
 	uint64_t memory_limit_bytes; /* of the job's cgroup on this node; 0: none */
 	bool allow_remote;	 /* the site allows the other socket's memory when ours is full */
 	struct pm_spaces spaces; /* asked; 0: the default; `free` is not looked at */
@@ -130,7 +131,7 @@ struct pm_plan {
 	unsigned n_ranks;
 	enum pm_bind bind;
 	enum pm_placement placement; /* AUTO resolved */
-	uint64_t reserve_bytes;
+	uint64_t reserve_bytes;	     /* of the socket that keeps back most */
 	char **notes; /* sentences for people: idle cores, memory that nobody uses; NULL at the end
 		       */
 };

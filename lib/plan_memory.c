@@ -170,6 +170,13 @@ static uint64_t dram_of(const struct pm_topology *t, unsigned package)
 	return bytes;
 }
 
+uint64_t pm_plan_reserve(
+	const struct pm_topology *topology, unsigned package, const struct pm_plan_request *request)
+{
+	return request->reserve_bytes +
+	       scale(dram_of(topology, package), request->reserve_percent, 100);
+}
+
 /* A socket's reserve is kept back from its nodes in proportion to their size. */
 static uint64_t reserve_of(const struct giving *g, unsigned node)
 {
@@ -178,8 +185,8 @@ static uint64_t reserve_of(const struct giving *g, unsigned node)
 
 	for (unsigned d = 0; d < t->n_domains; d++) {
 		if (t->domains[d].dram == (int)node)
-			reserve += scale(g->request->reserve_bytes, t->nodes[node].bytes,
-				dram_of(t, t->domains[d].package));
+			reserve += scale(pm_plan_reserve(t, t->domains[d].package, g->request),
+				t->nodes[node].bytes, dram_of(t, t->domains[d].package));
 	}
 	return reserve;
 }
@@ -333,9 +340,9 @@ static int check_asked(const struct giving *g, struct pm_err *err)
 static int refuse_nothing(const struct giving *g, unsigned rank, struct pm_err *err)
 {
 	return pm_err_set(err, -ENOSPC,
-		"no DRAM is left for rank %u: %lluM of each socket are kept back by the site, the "
+		"no DRAM is left for rank %u: %lluM of a socket are kept back by the site, the "
 		"job's memory limit is %lluM (0: none); ask for fewer ranks or more memory",
-		rank, in_mib(g->request->reserve_bytes), in_mib(g->request->memory_limit_bytes));
+		rank, in_mib(g->plan->reserve_bytes), in_mib(g->request->memory_limit_bytes));
 }
 
 static int budget(const struct giving *g, struct pm_err *err)

@@ -12,6 +12,10 @@
 int pm_plan_give_memory(struct pm_plan *plan, const struct pm_topology *topology,
 	const struct pm_plan_request *request, struct pm_err *err);
 
+/* What the site keeps back of a socket's DRAM. */
+uint64_t pm_plan_reserve(const struct pm_topology *topology, unsigned package,
+	const struct pm_plan_request *request);
+
 /* The four spaces of a budget; their sum is the budget, rounded down to PM_PLAN_UNIT. */
 struct pm_spaces pm_plan_cut(uint64_t budget_bytes, const struct pm_spaces *asked);
 

@@ -146,7 +146,8 @@ conf.others = {
 	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "PmctlPath", "RebootCommand",
 	"ToolTimeout", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "FsRoot",
 	"Provision", "FileSystem", "MountDir", "MkfsExt4Path", "MkfsXfsPath", "OfflineTimeout",
-	"Wipe", "MixedPercent", "ReservedPercent",
+	"Wipe", "MixedPercent", "ReservedPercent", "DramReserve", "MetadataSpace", "TemporarySpace",
+	"MigrationSpace", "RemoteMemory", "MemoryNodes",
 }
 
 local by_name = {}

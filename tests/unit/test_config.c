@@ -73,6 +73,12 @@ static const struct {
 	{"DelayBoot=0", PM_KEY_DELAY_BOOT, "0", 1},
 	{"RebootUsers=alice,bob", PM_KEY_REBOOT_USERS, "alice,bob", 1},
 	{"Exclusive=NO", PM_KEY_EXCLUSIVE, "NO", 1},
+	{"DramReserve=8G", PM_KEY_DRAM_RESERVE, "8G", 1},
+	{"DramReserve=90%", PM_KEY_DRAM_RESERVE, "90%", 1},
+	{"DramReserve=None", PM_KEY_DRAM_RESERVE, "None", 1},
+	{"MigrationSpace=1G TemporarySpace=none", PM_KEY_TEMPORARY_SPACE, "none", 1},
+	{"RemoteMemory=yes", PM_KEY_REMOTE_MEMORY, "yes", 1},
+	{"MemoryNodes=2:pmem:0,3:cxl", PM_KEY_MEMORY_NODES, "2:pmem:0,3:cxl", 1},
 };
 
 static void test_good(void)
@@ -160,6 +166,13 @@ static const struct {
 	{"UsableMemory=bogus:1M", "unknown mode 'bogus'", 1},
 	{"UsableMemory=memory:9999999T", "a size like 800G", 1},
 	{"UsablePmem=8", "none or a size like 800G", 1},
+	{"DramReserve=91%", "a percentage from 0 to 90", 1},
+	{"DramReserve=%", "a whole percentage", 1},
+	{"DramReserve=8", "a size like 8G or a share like 5%", 1},
+	{"MemoryNodes=2:ddr", "'2:ddr' is not NODE:KIND", 1},
+	{"MemoryNodes=2:pmem:0:1", "is not NODE:KIND", 1},
+	{"MemoryNodes=1024:pmem", "is not NODE:KIND", 1},
+	{"MemoryNodes=,", "a list of NODE:KIND", 1},
 	{"ImplyMode=1", "yes or no expected", 1},
 	{"DelayBoot=", "whole seconds expected", 1},
 	{"DelayBoot=86401", "seconds from 1 to 86400", 1},
