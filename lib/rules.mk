@@ -18,5 +18,8 @@ LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts
 LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c \
 	lib/plan.c lib/plan_seats.c lib/plan_memory.c lib/plan_names.c lib/plan_apply.c lib/plan_site.c
 
+# The plan as people and programs see it.
+LIB_SRCS += lib/columns.c lib/plan_table.c lib/plan_json.c lib/plan_svg.c
+
 # Jobs.
 LIB_SRCS += lib/jobs.c

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,4 +49,24 @@ int pm_parse_size(const char *text, uint64_t *ret_bytes)
 int pm_parse_u64(const char *text, uint64_t *ret)
 {
 	return parse_with_suffix(text, "", ret);
+}
+
+/* Tenths from GiB on: a rank's share is rarely a whole number of them. */
+const char *pm_format_size(uint64_t bytes, char text[PM_SIZE_TEXT])
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	unsigned unit = 0;
+	uint64_t tenths;
+
+	while (unit < 4 && bytes >> (10 * (unit + 1)) >= (unit == 3 ? 10 : 1))
+		unit++;
+	tenths = (bytes >> (10 * unit)) * 10 +
+		 (((bytes & ((UINT64_C(1) << (10 * unit)) - 1)) * 10) >> (10 * unit));
+	if (unit < 3 || tenths % 10 == 0)
+		snprintf(text, PM_SIZE_TEXT, "%llu %s", (unsigned long long)tenths / 10,
+			units[unit]);
+	else
+		snprintf(text, PM_SIZE_TEXT, "%llu.%llu %s", (unsigned long long)tenths / 10,
+			(unsigned long long)tenths % 10, units[unit]);
+	return text;
 }

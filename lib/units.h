@@ -17,6 +17,12 @@ int pm_parse_size_b(const char *text, uint64_t *ret_bytes);
  */
 int pm_parse_size(const char *text, uint64_t *ret_bytes);
 
+#define PM_SIZE_TEXT 24
+
+/* For people: "512 MiB", "46.5 GiB", "1.5 TiB"; at most four digits, rounded down. Returns `text`.
+ */
+const char *pm_format_size(uint64_t bytes, char text[PM_SIZE_TEXT]);
+
 /* Decimal digits alone, up to INT64_MAX. -EINVAL, -ERANGE. */
 int pm_parse_u64(const char *text, uint64_t *ret);
 

@@ -68,8 +68,35 @@ static void test_numbers(void)
 	is_number(pm_parse_u64("9223372036854775808", &value), -ERANGE, "too much");
 }
 
+static const struct {
+	uint64_t bytes;
+	const char *text;
+} formats[] = {
+	{0, "0 B"},
+	{1023, "1023 B"},
+	{1024, "1 KiB"},
+	{64ull << 20, "64 MiB"},
+	{1023ull << 20, "1023 MiB"},
+	{1ull << 30, "1 GiB"},
+	{(1ull << 30) + (1ull << 29), "1.5 GiB"},
+	{(2ull << 30) - 1, "1.9 GiB"},
+	{93ull << 30, "93 GiB"},
+	{6ull << 40, "6144 GiB"},
+	{(10ull << 40) + (1ull << 39), "10.5 TiB"},
+	{INT64_MAX, "8388607.9 TiB"},
+};
+
+static void test_formats(void)
+{
+	char text[PM_SIZE_TEXT];
+
+	FOR_EACH(row, formats)
+	is_text(pm_format_size(row->bytes, text), row->text, row->text);
+}
+
 int main(void)
 {
+	test_formats();
 	test_sizes();
 	test_numbers();
 	return tap_done();

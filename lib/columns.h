@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_COLUMNS_H
+#define PM_COLUMNS_H
+
+/* A table of text whose columns are as wide as what is in them. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define PM_COLUMNS_MAX 16
+
+struct pm_columns {
+	size_t n;		    /* of columns */
+	bool right[PM_COLUMNS_MAX]; /* numbers are set flush right */
+	char **cells;		    /* row by row, the heads first */
+	size_t n_cells;
+	bool failed; /* out of memory: nothing is printed */
+};
+
+/* The next cell, as printf(3) has it. */
+__attribute__((format(printf, 2, 3))) void pm_columns_add(
+	struct pm_columns *columns, const char *fmt, ...);
+
+/* A head, and whether its column is flush right. */
+void pm_columns_head(struct pm_columns *columns, const char *head, bool right);
+
+/* Two blanks between columns, none at a line's end; columns that are empty but for their head are
+ * left out. -ENOMEM when a cell was lost. Releases all. */
+int pm_columns_print(struct pm_columns *columns, FILE *out);
+
+#endif
