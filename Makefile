@@ -35,6 +35,7 @@ PM_CFLAGS = -std=gnu11 -fPIC -I. -DPM_VERSION='"$(VERSION)"' -DPM_BINDIR='"$(bin
 
 LIB_SRCS :=
 AGENT_SRCS :=
+LAUNCHER_SRCS :=
 SPANK_SRCS :=
 
 # Compiler lines are shown with V=1.
@@ -48,7 +49,7 @@ all: programs man
 include $(wildcard */rules.mk) $(wildcard tests/*/rules.mk)
 
 .PHONY: programs
-programs: $(BUILD)/pmctl $(BUILD)/spank_pmem.so $(BUILD)/pm-reachable
+programs: $(BUILD)/pmctl $(BUILD)/pmrun $(BUILD)/spank_pmem.so $(BUILD)/pm-reachable
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -59,7 +60,7 @@ $(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
 	@rm -f $@
 	ar rcs $@ $^
 
--include $(patsubst %.c,$(BUILD)/%.d,$(LIB_SRCS) $(AGENT_SRCS) $(SPANK_SRCS))
+-include $(patsubst %.c,$(BUILD)/%.d,$(LIB_SRCS) $(AGENT_SRCS) $(SPANK_SRCS) $(LAUNCHER_SRCS))
 
 .PHONY: help
 help:
@@ -73,7 +74,7 @@ help:
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
-	'make all          pmctl, spank_pmem.so and the man pages, in $(BUILD)/' \
+	'make all          pmctl, pmrun, spank_pmem.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
 	'make clean        removes $(BUILD)/'
 
@@ -81,6 +82,7 @@ help:
 INSTALL ?= install
 pkglibexecdir = $(libexecdir)/slurm-pmem
 pkgdatadir    = $(datadir)/slurm-pmem
+completiondir = $(datadir)/bash-completion/completions
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
 LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua)
 SCRIPTS       = agent/pm-helper agent/pm-reboot $(addprefix spank_plugin/controller/,prolog_slurmctld pm-reregister)
@@ -96,6 +98,8 @@ place = $(INSTALL) -D -m $(1) /dev/null $(DESTDIR)$(3) && sed \
 .PHONY: install
 install: all
 	$(INSTALL) -D -m 755 $(BUILD)/pmctl $(DESTDIR)$(bindir)/pmctl
+	$(INSTALL) -D -m 755 $(BUILD)/pmrun $(DESTDIR)$(bindir)/pmrun
+	$(INSTALL) -D -m 644 launcher/pmrun.bash $(DESTDIR)$(completiondir)/pmrun
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
 	$(INSTALL) -D -m 755 $(BUILD)/pm-reachable $(DESTDIR)$(pkglibexecdir)/pm-reachable
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
@@ -108,7 +112,8 @@ install: all
 # Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
 .PHONY: uninstall
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(plugindir)/spank_pmem.so \
+	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(bindir)/pmrun $(DESTDIR)$(completiondir)/pmrun \
+		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
 		$(foreach page,$(MAN_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)

@@ -4,12 +4,15 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/u
 $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
+# What they test of the launcher.
+$(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
+
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d
 
 .PHONY: check-unit-c
-check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl
-	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh
+check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh
 
 # The same programs under the address and undefined-behaviour sanitizers.
 .PHONY: check-unit-c-asan
@@ -23,5 +26,10 @@ check-unit-c-asan:
 check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmctl.bats
 
+# pmrun on this host, alone and under real mpirun of two kinds.
+.PHONY: check-unit-pmrun
+check-unit-pmrun: $(BUILD)/pmrun
+	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmrun.bats
+
 .PHONY: run-unit
-run-unit: check-unit-c check-unit-c-asan check-unit-pmctl
+run-unit: check-unit-c check-unit-c-asan check-unit-pmctl check-unit-pmrun

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "launcher/allowed.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/file.h"
+
+#define MAX_ENVIRONMENT (4 * 1024 * 1024)
+#define MAX_STAT	4096
+
+static int read_proc(pid_t pid, const char *file, size_t max, char **ret, size_t *ret_length)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	return pm_file_read(AT_FDCWD, path, max, ret, ret_length, NULL);
+}
+
+static bool has_variable(const char *environment, size_t length, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = environment; at < environment + length; at += strlen(at) + 1)
+		if (!strncmp(at, name, n) && at[n] == '=')
+			return true;
+	return false;
+}
+
+static bool is_rank(pid_t pid, const char *variable)
+{
+	cleanup_free char *environment = NULL;
+	size_t length;
+
+	return !read_proc(pid, "environ", MAX_ENVIRONMENT, &environment, &length) &&
+	       has_variable(environment, length, variable);
+}
+
+/* The second field is the name in parentheses, which may hold anything: proc(5). */
+static pid_t parent_of(pid_t pid)
+{
+	cleanup_free char *text = NULL;
+	const char *behind_name;
+	int parent;
+
+	if (read_proc(pid, "stat", MAX_STAT, &text, NULL))
+		return 0;
+	behind_name = strrchr(text, ')');
+	return behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+pid_t pm_launcher_process(const struct pm_rank *rank)
+{
+	pid_t pid = getpid();
+
+	while (rank->variable && pid > 0 && is_rank(pid, rank->variable))
+		pid = parent_of(pid);
+	return pid;
+}
+
+void pm_allowed_cpus(const struct pm_rank *rank, cpu_set_t *ret)
+{
+	pid_t pid = pm_launcher_process(rank);
+
+	if (pid <= 0 || sched_getaffinity(pid, sizeof(*ret), ret))
+		(void)sched_getaffinity(0, sizeof(*ret), ret);
+}

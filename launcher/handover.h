@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_HANDOVER_H
+#define PM_HANDOVER_H
+
+/* What a rank gets, and how pmrun becomes it. */
+#include "lib/plan.h"
+
+struct pm_handover {
+	const struct pm_plan *plan;
+	const struct pm_place *places; /* the request's */
+	const char *file;	       /* of the program */
+	char **words;		       /* its arguments, with its name */
+	const char *runtime;	       /* path to preload; NULL: none */
+};
+
+/*
+ * Binds this process, puts the rank's variables into its environment and executes the program:
+ * returns only the negative errno of what failed.
+ */
+int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err *err);
+
+#endif

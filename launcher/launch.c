@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "launcher/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "launcher/request.h"
+#include "lib/cleanup.h"
+#include "lib/memory_limit.h"
+
+bool pm_launch_only_plans(const struct pm_launch *launch)
+{
+	return pm_run_has(launch->given, PM_RUN_PLAN) || pm_run_has(launch->given, PM_RUN_JSON) ||
+	       pm_run_has(launch->given, PM_RUN_SVG);
+}
+
+static int check_words(const struct pm_launch *launch, struct pm_err *err)
+{
+	const struct pm_run_given *given = launch->given;
+
+	if (pm_launch_only_plans(launch))
+		return 0;
+	if (!given->program[0])
+		return pm_err_set(err, -EINVAL, "a program is missing, try 'pmrun --help'");
+	if (pm_run_has(given, PM_RUN_TOPOLOGY))
+		return pm_err_set(err, -EINVAL,
+			"--topology is another machine's, nothing can be started there: add "
+			"--plan");
+	return 0;
+}
+
+/* Inside of one rank more can be started only where it is the only one. */
+static int check_ranks(const struct pm_launch *launch, struct pm_err *err)
+{
+	const struct pm_rank *rank = &launch->rank;
+
+	if (!launch->own_ranks || rank->size == 1 || pm_launch_only_plans(launch))
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"-n %u would be started by each of the %u ranks that %s has started: leave -n out",
+		launch->own_ranks, rank->size, rank->launcher);
+}
+
+int pm_launch_understand(struct pm_launch *launch, struct pm_err *err)
+{
+	int rc = check_words(launch, err);
+
+	if (!rc)
+		rc = pm_rank_detect(&launch->rank, err);
+	if (!rc)
+		rc = pm_run_ranks(launch->given, &launch->own_ranks, err);
+	if (!rc)
+		rc = check_ranks(launch, err);
+	if (!rc)
+		rc = pm_config_load(launch->given->value[PM_RUN_CONFIG], &launch->config, err);
+	if (!rc)
+		rc = pm_run_request(launch->given, &launch->config, &launch->request, err);
+	launch->request.ranks = launch->own_ranks ? launch->own_ranks : launch->rank.size;
+	return rc;
+}
+
+/* Of the machine that we are on, not of that in a file. */
+static int limit_memory(struct pm_launch *launch, struct pm_err *err)
+{
+	cleanup_close int root_fd = -1;
+
+	if (pm_run_has(launch->given, PM_RUN_TOPOLOGY))
+		return 0;
+	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return pm_memory_limit(root_fd, &launch->request.memory_limit_bytes, err);
+}
+
+int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)
+{
+	struct pm_plan_request *request = &launch->request;
+	int rc = pm_machine_load(
+		launch->given, &launch->rank, &launch->config, &launch->topology, err);
+
+	if (!rc)
+		rc = limit_memory(launch, err);
+	if (!rc)
+		rc = pm_machine_places(&launch->config, launch->topology, &launch->view,
+			&launch->places, &request->n_places, err);
+	request->places = launch->places;
+	return rc ? rc : pm_plan_make(&launch->plan, launch->topology, request, err);
+}
+
+void pm_launch_done(struct pm_launch *launch)
+{
+	pm_plan_free(launch->plan);
+	free(launch->places);
+	pm_jobview_done(&launch->view);
+	pm_topology_free(launch->topology);
+	pm_config_done(&launch->config);
+}

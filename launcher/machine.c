@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "launcher/machine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "launcher/allowed.h"
+#include "launcher/cache.h"
+#include "lib/cleanup.h"
+#include "lib/units.h"
+
+int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank,
+	const struct pm_config *config, struct pm_topology **ret, struct pm_err *err)
+{
+	struct pm_topology_source source = {.xml = given->value[PM_RUN_TOPOLOGY]};
+	cpu_set_t allowed;
+	int rc;
+
+	(void)config;
+	if (source.xml) {
+		rc = pm_topology_load(ret, &source, err);
+		return rc ? pm_err_prefix(err, "--topology=%s", source.xml) : 0;
+	}
+	pm_allowed_cpus(rank, &allowed);
+	source.cpus = &allowed;
+	if (!rank->launcher)
+		return pm_topology_load(ret, &source, err);
+	return pm_cache_load(pm_launcher_process(rank), &source, ret, err);
+}
+
+static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
+{
+	for (unsigned i = 0; i < PM_JOBVIEW_PLACES_MAX; i++) {
+		char name[24], socket_name[40];
+		const char *path, *socket;
+		uint64_t number;
+
+		snprintf(name, sizeof(name), "PM_DIR%u", i);
+		snprintf(socket_name, sizeof(socket_name), "%s_SOCKET", name);
+		path = getenv(name);
+		socket = getenv(socket_name);
+		if (!path || !socket)
+			return 0;
+		if (pm_parse_u64(socket, &number) || number > INT16_MAX)
+			return pm_err_set(err, -EINVAL, "%s='%.32s' is no socket's number",
+				socket_name, socket);
+		if (pm_jobview_add(view, PM_PLACE_DIR, path, (int)number))
+			return pm_err_set(err, -EINVAL, "%s='%.200s' is no path", name, path);
+	}
+	return 0;
+}
+
+static int find_view(const struct pm_config *config, struct pm_jobview *view, struct pm_err *err)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	cleanup_free char *path = NULL;
+	uint64_t number;
+
+	if (!job || pm_parse_u64(job, &number) || number > UINT32_MAX)
+		return view_from_environment(view, err);
+	path = pm_jobview_path(config->run_dir, (uint32_t)number);
+	if (path && !pm_jobview_read(path, view, NULL))
+		return 0;
+	return view_from_environment(view, err);
+}
+
+/* A node of that socket's main memory; -1: there is no such socket, or nothing of it is ours. */
+static int node_of_socket(const struct pm_topology *topology, int socket)
+{
+	for (unsigned i = 0; i < topology->n_domains; i++) {
+		const struct pm_domain *domain = &topology->domains[i];
+
+		if (topology->packages[domain->package].number == socket && domain->dram >= 0)
+			return topology->nodes[domain->dram].node;
+	}
+	return -1;
+}
+
+int pm_machine_places(const struct pm_config *config, const struct pm_topology *topology,
+	struct pm_jobview *view, struct pm_place **ret, unsigned *ret_n, struct pm_err *err)
+{
+	int rc = find_view(config, view, err);
+	struct pm_place *places;
+	unsigned n = 0;
+
+	if (rc)
+		return rc;
+	places = calloc(view->n + 1, sizeof(*places));
+	if (!places)
+		return pm_err_nomem(err);
+	for (size_t i = 0; i < view->n; i++) {
+		const struct pm_jobview_place *place = &view->places[i];
+		int node = node_of_socket(topology, place->socket);
+
+		if (place->kind == PM_PLACE_DIR && node >= 0)
+			places[n++] = (struct pm_place){.node = node, .path = place->value};
+	}
+	*ret = places;
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_LAUNCHER_MACHINE_H
+#define PM_LAUNCHER_MACHINE_H
+
+/* What the plan is made for: the machine, the job's directories, its memory limit. */
+#include "launcher/options.h"
+#include "launcher/ranks.h"
+#include "lib/config.h"
+#include "lib/jobview.h"
+#include "lib/plan.h"
+
+/* This machine as the ranks of this launcher may use it, or the one behind --topology. */
+int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank,
+	const struct pm_config *config, struct pm_topology **ret, struct pm_err *err);
+
+/*
+ * The job's directories on this node: from the file that pmctl wrote for it, else from PM_DIR0,
+ * PM_DIR0_SOCKET and so on in the environment, which a launcher may have brought from another node.
+ * Paths point into `view`, which stays the caller's; *ret is malloc'ed.
+ */
+int pm_machine_places(const struct pm_config *config, const struct pm_topology *topology,
+	struct pm_jobview *view, struct pm_place **ret, unsigned *ret_n, struct pm_err *err);
+
+#endif

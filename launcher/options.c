@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "launcher/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/config.h"
+
+#define N_LETTERS 2 /* of rows below */
+
+static const struct row {
+	const char *name; /* with "--", as it is written */
+	char letter;
+	const char *argument; /* its name; NULL for none */
+	const char *twin;     /* the variable that means the same; NULL for none */
+	const char *help;
+} rows[PM_RUN_OPTIONS] = {
+	[PM_RUN_DRAM] = {"--pm-dram", 0, "SIZE|auto", "PM_DRAM",
+		"DRAM of each rank, as 4G; auto divides each socket's over its ranks"},
+	[PM_RUN_BIND] = {"--pm-bind", 0, "socket|none", "PM_BIND",
+		"keep each rank and its memory on a socket, or leave both as they are"},
+	[PM_RUN_POLICY] = {"--pm-policy", 0, "POLICY", "PM_POLICY",
+		"where pages go: dram-first, pm-only, interleave, weighted or none"},
+	[PM_RUN_DISTRIBUTION] = {"--pm-distribution", 0, "block|cyclic", "PM_DISTRIBUTION",
+		"fill one socket with ranks after the other, or take turns"},
+	[PM_RUN_THREADS] = {"--pm-threads", 0, "N", "PM_THREADS",
+		"threads of each rank; without it, one for each of its cores"},
+	[PM_RUN_SMT] = {"--pm-smt", 0, "no|threads|helpers", "PM_SMT",
+		"what the hardware threads beside a core's first are for"},
+	[PM_RUN_RUNTIME] = {"--pm-runtime", 0, "NAME|none", "PM_RUNTIME",
+		"placement runtime to preload: its name, or its file"},
+	[PM_RUN_VERBOSE] = {"--pm-verbose", 0, NULL, "PM_VERBOSE",
+		"print the plan on stderr before the program starts"},
+	[PM_RUN_RANKS] = {"--ranks", 'n', "N", NULL,
+		"start N ranks on this machine; with --plan, plan for N"},
+	[PM_RUN_PLAN] = {"--plan", 0, NULL, NULL, "print the plan and start nothing"},
+	[PM_RUN_JSON] = {"--json", 0, NULL, NULL, "print it as JSON"},
+	[PM_RUN_SVG] = {"--svg", 0, "FILE", NULL, "draw it; - is stdout"},
+	[PM_RUN_TOPOLOGY] = {"--topology", 0, "FILE.xml", NULL,
+		"plan for the machine that lstopo wrote down in FILE.xml"},
+	[PM_RUN_CONFIG] = {"--config", 0, "FILE", NULL,
+		"read FILE instead of " PM_CONFIG_DEFAULT_PATH},
+	[PM_RUN_VERSION] = {"--version", 0, NULL, NULL, "print the version"},
+	[PM_RUN_HELP] = {"--help", 'h', NULL, NULL, "print this help"},
+};
+
+/* For getopt_long(3): `val` is the row's index, which is below all letters. */
+static void build(struct option options[PM_RUN_OPTIONS + 1], char letters[2 * N_LETTERS + 3])
+{
+	letters += sprintf(letters, "+:");
+	for (int i = 0; i < PM_RUN_OPTIONS; i++) {
+		options[i] = (struct option){.name = rows[i].name + strlen("--"),
+			.has_arg = rows[i].argument ? required_argument : no_argument,
+			.val = i};
+		if (rows[i].letter)
+			letters += sprintf(
+				letters, "%c%s", rows[i].letter, rows[i].argument ? ":" : "");
+	}
+	options[PM_RUN_OPTIONS] = (struct option){0};
+}
+
+static int option_of(int c)
+{
+	for (int i = 0; i < PM_RUN_OPTIONS; i++)
+		if (c == i || (c && c == rows[i].letter))
+			return i;
+	return PM_RUN_HELP;
+}
+
+static void take_twins(struct pm_run_given *given)
+{
+	for (int i = 0; i < PM_RUN_OPTIONS; i++) {
+		const char *value = rows[i].twin ? getenv(rows[i].twin) : NULL;
+
+		if (!value || !*value || (!rows[i].argument && !strcmp(value, "0")))
+			continue;
+		given->value[i] = value;
+		given->source[i] = rows[i].twin;
+	}
+}
+
+int pm_run_options_read(int argc, char **argv, struct pm_run_given *ret, struct pm_err *err)
+{
+	struct pm_run_given given = {0};
+	struct option options[PM_RUN_OPTIONS + 1];
+	char letters[2 * N_LETTERS + 3];
+	int c;
+
+	take_twins(&given);
+	build(options, letters);
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		int i = option_of(c);
+
+		if (c == '?' || c == ':')
+			return pm_err_set(err, -EINVAL, "%s '%.64s', try 'pmrun --help'",
+				c == ':' ? "argument missing behind" : "unknown option",
+				argv[optind - 1]);
+		given.value[i] = optarg ? optarg : "";
+		given.source[i] = rows[i].name;
+	}
+	given.program = argv + optind;
+	*ret = given;
+	return 0;
+}
+
+void pm_run_options_help(FILE *out)
+{
+	for (int i = 0; i < PM_RUN_OPTIONS; i++) {
+		const struct row *row = &rows[i];
+		char text[48], letter[8] = "";
+
+		if (row->letter)
+			snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+		snprintf(text, sizeof(text), "%s%s%s%s", letter, row->name,
+			row->argument ? "=" : "", row->argument ? row->argument : "");
+		fprintf(out, "  %-30s %s%s%s%s\n", text, row->help, row->twin ? " (" : "",
+			row->twin ? row->twin : "", row->twin ? ")" : "");
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_LAUNCHER_OPTIONS_H
+#define PM_LAUNCHER_OPTIONS_H
+
+/*
+ * What pmrun takes: one table for parsing, the environment's twins and the help. Options end at the
+ * first word, which is the program: what follows is the program's. An option wins over its twin,
+ * the last of two over the first; an empty twin is none.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "lib/err.h"
+
+enum pm_run_option {
+	PM_RUN_DRAM,
+	PM_RUN_BIND,
+	PM_RUN_POLICY,
+	PM_RUN_DISTRIBUTION,
+	PM_RUN_THREADS,
+	PM_RUN_SMT,
+	PM_RUN_RUNTIME,
+	PM_RUN_VERBOSE,
+	PM_RUN_RANKS,
+	PM_RUN_PLAN,
+	PM_RUN_JSON,
+	PM_RUN_SVG,
+	PM_RUN_TOPOLOGY,
+	PM_RUN_CONFIG,
+	PM_RUN_VERSION,
+	PM_RUN_HELP,
+	PM_RUN_OPTIONS,
+};
+
+struct pm_run_given {
+	const char *value[PM_RUN_OPTIONS];  /* NULL: not given; "" for one without an argument */
+	const char *source[PM_RUN_OPTIONS]; /* "--pm-dram" or "PM_DRAM": how it was given */
+	char **program;			    /* the words of the program; [0] is NULL without one */
+};
+
+/* argv[0] is skipped. -EINVAL: an unknown option, an argument missing. Points into argv. */
+int pm_run_options_read(int argc, char **argv, struct pm_run_given *ret, struct pm_err *err);
+
+static inline bool pm_run_has(const struct pm_run_given *given, enum pm_run_option option)
+{
+	return given->value[option];
+}
+
+/* A line for each option, its twin at the end. */
+void pm_run_options_help(FILE *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_PROGRAM_H
+#define PM_PROGRAM_H
+
+/* The user's program: found before anything is started, so that a slip is told once. */
+#include "lib/err.h"
+
+#define PM_EXIT_NOT_EXECUTABLE 126 /* as shells have it */
+#define PM_EXIT_NOT_FOUND      127
+
+/*
+ * The file that execvp(3) would run for this word: itself when there is a '/' in it, else the first
+ * in PATH that may be executed. malloc'ed. -ENOENT, -EACCES (also for a directory), -ENOMEM.
+ */
+int pm_program_find(const char *word, char **ret, struct pm_err *err);
+
+/* The exit status that tells of such an error. */
+int pm_program_status(int rc);
+
+#endif

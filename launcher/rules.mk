@@ -1,0 +1,6 @@
+# pmrun, the launcher: what the plugin does for srun, for everything else.
+LAUNCHER_SRCS += $(addprefix launcher/,main.c options.c request.c ranks.c allowed.c cache.c machine.c \
+	launch.c show.c run.c handover.c family.c program.c)
+
+$(BUILD)/pmrun: $(call objects,$(LAUNCHER_SRCS)) $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(HWLOC_LIBS)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "launcher/family.h"
+#include "launcher/handover.h"
+#include "launcher/launch.h"
+#include "launcher/program.h"
+#include "lib/cleanup.h"
+#include "lib/plan_show.h"
+#include "lib/preload.h"
+
+#define FAILED 1
+
+/* Told once for all ranks: by the first of the node. */
+static bool is_first(const struct pm_launch *launch)
+{
+	return !launch->rank.rank;
+}
+
+static int fail(const char *text, int status)
+{
+	fprintf(stderr, "pmrun: %s\n", text);
+	return status;
+}
+
+static int find_runtime(const struct pm_launch *launch, char **ret, struct pm_err *err)
+{
+	const char *name = launch->given->value[PM_RUN_RUNTIME];
+	int rc;
+
+	if (!name || !strcmp(name, "none"))
+		return 0;
+	rc = pm_preload_find(name, ret, err);
+	return rc ? pm_err_prefix(err, "%s", launch->given->source[PM_RUN_RUNTIME]) : 0;
+}
+
+/* The program is not ours any more when it ends, so what it will lack is told before it starts. */
+static void report_obstacle(const char *file, const char *runtime)
+{
+	const char *obstacle = runtime ? pm_preload_obstacle(file) : NULL;
+
+	if (obstacle)
+		fprintf(stderr,
+			"pmrun: runtime '%s' will not attach to '%s': %s, so LD_PRELOAD is not "
+			"read and nothing is placed but by the memory policy\n",
+			runtime, file, obstacle);
+}
+
+static void print_plan(const struct pm_launch *launch)
+{
+	const struct pm_plan_view view = {launch->plan, launch->topology, &launch->request};
+
+	if (!pm_run_has(launch->given, PM_RUN_VERBOSE))
+		return;
+	(void)pm_plan_print_table(&view, stderr);
+	if (launch->rank.launcher)
+		fprintf(stderr, "\nranks by %s (%s)\n", launch->rank.launcher,
+			launch->rank.variable);
+}
+
+static int become(unsigned rank, void *data)
+{
+	const struct pm_handover *handover = data;
+	struct pm_err err;
+	int rc = pm_handover(handover, rank, &err);
+	bool is_exec = rc == -ENOENT || rc == -EACCES || rc == -ENOEXEC;
+
+	fprintf(stderr, "pmrun: rank %u: %s\n", rank, err.text);
+	return is_exec ? pm_program_status(rc) : FAILED;
+}
+
+static int start(const struct pm_launch *launch, struct pm_handover *handover)
+{
+	struct pm_err err;
+	int status;
+
+	if (!launch->own_ranks)
+		return become(launch->rank.rank, handover);
+	if (pm_family_run(launch->own_ranks, become, handover, &status, &err))
+		return fail(err.text, FAILED);
+	return status;
+}
+
+int pm_launch_run(const struct pm_launch *launch)
+{
+	cleanup_free char *file = NULL, *runtime = NULL;
+	struct pm_handover handover = {
+		.plan = launch->plan, .places = launch->places, .words = launch->given->program};
+	struct pm_err err;
+	int rc = pm_program_find(launch->given->program[0], &file, &err);
+
+	if (rc)
+		return is_first(launch) ? fail(err.text, pm_program_status(rc))
+					: pm_program_status(rc);
+	rc = find_runtime(launch, &runtime, &err);
+	if (rc)
+		return is_first(launch) ? fail(err.text, FAILED) : FAILED;
+	if (is_first(launch)) {
+		report_obstacle(file, runtime);
+		print_plan(launch);
+	}
+	handover.file = file;
+	handover.runtime = runtime;
+	return start(launch, &handover);
+}

@@ -1,0 +1,389 @@
+#!/usr/bin/env bats
+# pmrun alone and under real mpirun, on this host as it is.
+# shellcheck disable=SC2154 # output, stderr and status are set by run
+bats_require_minimum_version 1.5.0
+
+setup() {
+	bats_load_library bats-support
+	bats_load_library bats-assert
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	build=${PM_BUILD:-$PWD/build}
+	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
+	unset "${!PM_@}" "${!OMP_@}" "${!SLURM_@}" "${!PMI_@}" "${!PMIX_@}" "${!OMPI_@}" LD_PRELOAD
+	preloaded=$(ldconfig -p | sed -n 's/.*libm\.so\.6.*=> //p;T;q')
+}
+
+pmrun() {
+	"$build/pmrun" "$@"
+}
+
+# Ranks beyond the processors of a small host would be refused, so what is not about binding does without.
+unbound() {
+	pmrun --pm-bind=none "$@"
+}
+
+run_mpi() {
+	local mpi=$1 n=$2
+	shift 2
+	[ -x "/usr/bin/mpirun.$mpi" ] || skip "there is no mpirun.$mpi"
+	case $mpi in
+	openmpi) OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe -n "$n" "$@" ;;
+	mpich) mpirun.mpich -n "$n" "$@" ;;
+	esac
+}
+
+mpi_program() {
+	[ -e "/usr/bin/mpicc.$1" ] || skip "there is no mpicc.$1"
+	"mpicc.$1" -o "$BATS_TEST_TMPDIR/ranks" tests/unit/mpi_ranks.c
+}
+
+two_cpus() {
+	[ "$(nproc)" -ge 2 ] || skip "one processor only"
+}
+
+# --- words ---
+
+@test "a value that cannot be is refused with its source and what to write" {
+	local -A bad=(
+		[pm-dram]="4GB|write a size like 4G, 2M at least, or auto"
+		[pm-bind]="core|write socket or none"
+		[pm-policy]="first-touch|write dram-first, pm-only, interleave, weighted or none"
+		[pm-distribution]="random|write block or cyclic"
+		[pm-threads]="0|write a number from 1 to 65536"
+		[pm-smt]="yes|write no, threads or helpers"
+	)
+	for name in "${!bad[@]}"; do
+		value=${bad[$name]%%|*} cure=${bad[$name]#*|}
+		run -2 pmrun "--$name=$value" true
+		assert_output "pmrun: --$name='$value': $cure"
+		twin=${name^^}
+		run -2 env "${twin//-/_}=$value" "$build/pmrun" true
+		assert_output "pmrun: ${twin//-/_}='$value': $cure"
+	done
+}
+
+@test "a size of less than the least is refused, the least is not" {
+	run -2 pmrun --pm-dram=1M true
+	run -0 pmrun --pm-dram=2M true
+}
+
+@test "unknown options, missing arguments and missing programs are wrong usage" {
+	run -2 pmrun --pm-what true
+	assert_output "pmrun: unknown option '--pm-what', try 'pmrun --help'"
+	run -2 pmrun --pm-dram
+	assert_output --partial "argument missing behind '--pm-dram'"
+	run -2 pmrun
+	assert_output --partial "a program is missing"
+	run -2 pmrun -n x true
+	assert_output --partial "-n='x'"
+	run -2 pmrun --topology=/nonexistent.xml true
+	assert_output --partial "add --plan"
+}
+
+@test "an option wins over its variable, an empty variable is none" {
+	PM_DRAM=nonsense run -0 pmrun --pm-dram=auto true
+	PM_DRAM='' run -0 pmrun true
+	PM_DRAM=4M run -0 pmrun sh -c 'echo $PM_RANK_DRAM'
+	assert_output 4194304
+	PM_DRAM=4M run -0 pmrun --pm-dram=8M sh -c 'echo $PM_RANK_DRAM'
+	assert_output 8388608
+}
+
+@test "what stands behind the program is the program's" {
+	run -0 pmrun echo --help -n 3 --pm-dram=nonsense
+	assert_output -- "--help -n 3 --pm-dram=nonsense"
+	run -0 pmrun -- echo -n
+	assert_output ""
+}
+
+# --- becoming the program ---
+
+@test "pmrun becomes the program: its number, its stdin, its exit status, its signals" {
+	run -0 sh -c "echo \$\$; exec '$build/pmrun' sh -c 'echo \$\$'"
+	assert_equal "${lines[0]}" "${lines[1]}"
+	run -0 sh -c "echo words | '$build/pmrun' cat"
+	assert_output words
+	run -7 pmrun sh -c 'exit 7'
+	run -143 pmrun sh -c 'kill -TERM $$'
+}
+
+@test "a program that cannot be run is told of as a shell would" {
+	run -127 pmrun nonexistent-program
+	assert_output "pmrun: program 'nonexistent-program': not found in PATH"
+	run -127 pmrun ./nonexistent
+	assert_output "pmrun: program './nonexistent': there is no such file"
+	run -126 pmrun /
+	assert_output --partial "it may not be executed"
+	touch "$BATS_TEST_TMPDIR/plain"
+	PATH=$BATS_TEST_TMPDIR:$PATH run -126 pmrun plain
+	assert_output --partial "chmod +x"
+}
+
+@test "the rank is told its share, and what the user has set for OpenMP stays" {
+	run -0 pmrun env
+	assert_line --regexp '^PM_RANK_DRAM=[1-9][0-9]*$'
+	assert_line --regexp '^PM_SPACES=metadata=[0-9]+,temporary=[0-9]+,migration=[0-9]+,free=[0-9]+$'
+	assert_line --regexp '^PM_NODE_DRAM=[0-9]'
+	assert_line --regexp '^OMP_NUM_THREADS=[1-9]'
+	assert_line --regexp '^OMP_PLACES=(threads|cores)$'
+	assert_line PM_LOCAL_RANK=0
+	assert_line PM_LOCAL_SIZE=1
+	refute_line --regexp '^LD_PRELOAD='
+	OMP_NUM_THREADS=77 OMP_PLACES=sockets run -0 pmrun env
+	assert_line OMP_NUM_THREADS=77
+	assert_line OMP_PLACES=sockets
+}
+
+@test "what an outer plan has left behind is not handed on" {
+	PM_HELPER_CPUS=900 PM_NODE_PMEM=900 run -0 pmrun env
+	refute_line --partial '900'
+}
+
+@test "the spaces add up to the budget" {
+	run -0 pmrun --pm-dram=40M sh -c 'echo "$PM_RANK_DRAM $PM_SPACES"'
+	[[ $output =~ ^41943040\ metadata=([0-9]+),temporary=([0-9]+),migration=([0-9]+),free=([0-9]+)$ ]]
+	[ $((BASH_REMATCH[1] + BASH_REMATCH[2] + BASH_REMATCH[3] + BASH_REMATCH[4])) -eq 41943040 ]
+}
+
+@test "pmrun binds to what it plans, and none leaves all alone" {
+	two_cpus
+	run -0 taskset -c 1 "$build/pmrun" sh -c 'taskset -cp $$; cat /proc/self/numa_maps'
+	assert_line --index 0 --regexp 'list: 1$'
+	assert_line --regexp ' (bind|prefer \(many\)|prefer)'
+	run -0 taskset -c 1 "$build/pmrun" --pm-bind=none sh -c 'taskset -cp $$; cat /proc/self/numa_maps'
+	assert_line --index 0 --regexp 'list: 1$'
+	refute_line --regexp ' bind'
+	assert_line --regexp '^[0-9a-f]+ default'
+}
+
+@test "more DRAM than there is is refused with the sum" {
+	run -1 pmrun --pm-dram=8000T true
+	assert_output --regexp '^pmrun: .* need 8388608000M .*; at most --pm-dram=[0-9]+M fits$'
+}
+
+@test "directories of the job's sockets become PM_DIR" {
+	PM_DIR0=/mnt/a PM_DIR0_SOCKET=0 run -0 pmrun sh -c 'echo $PM_DIR'
+	assert_output /mnt/a
+	PM_DIR0=/mnt/a PM_DIR0_SOCKET=first run -1 pmrun true
+	assert_output --partial "PM_DIR0_SOCKET='first'"
+}
+
+# --- runtimes ---
+
+@test "a runtime is put in front of what is preloaded" {
+	run -0 pmrun "--pm-runtime=$preloaded" env
+	assert_line --regexp "^LD_PRELOAD=/[^:]*/libm\.so\.6$"
+	LD_PRELOAD=$preloaded PM_RUNTIME=$preloaded run -0 pmrun env
+	assert_line --regexp "^LD_PRELOAD=/[^:]*/libm\.so\.6:$preloaded$"
+	PM_RUNTIME=$preloaded run -0 pmrun --pm-runtime=none env
+	refute_line --regexp '^LD_PRELOAD='
+}
+
+@test "a runtime that is not there is refused" {
+	run -1 pmrun --pm-runtime=nonexistent true
+	assert_output --regexp "^pmrun: --pm-runtime: runtime 'nonexistent': '/.*/libnonexistent.so': No such file"
+}
+
+@test "a runtime that will not attach is told of, and the program runs" {
+	[ -x /bin/busybox ] && ! ldd /bin/busybox >/dev/null 2>&1 || skip "no static busybox"
+	run -0 --separate-stderr pmrun "--pm-runtime=$preloaded" /bin/busybox echo runs
+	assert_output runs
+	[[ $stderr == *"will not attach to '/bin/busybox': it is statically linked"* ]]
+	run -0 --separate-stderr pmrun "--pm-runtime=$preloaded" echo runs
+	[ -z "$stderr" ]
+	run -0 --separate-stderr pmrun /bin/busybox echo runs
+	[ -z "$stderr" ]
+}
+
+# --- ranks of its own ---
+
+@test "-n starts ranks that know who they are" {
+	run -0 unbound -n 4 sh -c 'echo $PM_LOCAL_RANK of $PM_LOCAL_SIZE'
+	for rank in 0 1 2 3; do
+		assert_line "$rank of 4"
+	done
+	assert_equal "${#lines[@]}" 4
+}
+
+@test "-n: only rank 0 has the standard input" {
+	run -0 sh -c "echo words | '$build/pmrun' --pm-bind=none -n 2 sh -c 'echo \$PM_LOCAL_RANK: \$(cat)'"
+	assert_line "0: words"
+	assert_line "1:"
+}
+
+@test "-n: the exit status is that of the first that fails" {
+	run -0 unbound -n 3 true
+	run -5 unbound -n 3 sh -c '[ $PM_LOCAL_RANK -ne 1 ] || exit 5'
+	run -137 unbound -n 2 sh -c '[ $PM_LOCAL_RANK -ne 1 ] || kill -KILL $$'
+	mkfifo "$BATS_TEST_TMPDIR/go"
+	run -6 unbound -n 2 sh -c "if [ \$PM_LOCAL_RANK = 0 ]; then read -r x <'$BATS_TEST_TMPDIR/go'; exit 9
+		else (sleep 0.3; echo go >'$BATS_TEST_TMPDIR/go') & exit 6; fi"
+}
+
+@test "-n: it also ends when its parent does not care for children" {
+	run -0 timeout 20 sh -c "trap '' CHLD; exec '$build/pmrun' --pm-bind=none -n 2 true"
+	run -0 timeout 20 /usr/bin/python3 -c "
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv('$build/pmrun', ['pmrun', '--pm-bind=none', '-n', '2', 'true'])"
+}
+
+# start_pair LINE : a pair of ranks in the background that run LINE once both have said that they are ready
+start_pair() {
+	"$build/pmrun" --pm-bind=none -n 2 sh -c "$1; echo \$\$ >'$BATS_TEST_TMPDIR/ready'\$PM_LOCAL_RANK
+		i=0; while [ \$i -lt 200 ]; do sleep 0.1; i=\$((i+1)); done" 3>&- &
+	pair=$!
+	for _ in $(seq 200); do
+		[ ! -s "$BATS_TEST_TMPDIR/ready0" ] || [ ! -s "$BATS_TEST_TMPDIR/ready1" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "-n: a signal to pmrun reaches all ranks" {
+	start_pair "trap 'echo got >$BATS_TEST_TMPDIR/got\$PM_LOCAL_RANK; exit 3' USR1"
+	kill -USR1 "$pair"
+	status=0
+	wait "$pair" || status=$?
+	assert_equal "$status" 3
+	assert [ -s "$BATS_TEST_TMPDIR/got0" ]
+	assert [ -s "$BATS_TEST_TMPDIR/got1" ]
+}
+
+@test "-n: ranks do not outlive pmrun" {
+	start_pair ":"
+	kill -KILL "$pair"
+	wait "$pair" || true
+	for _ in $(seq 100); do
+		kill -0 "$(cat "$BATS_TEST_TMPDIR/ready0")" 2>/dev/null ||
+			kill -0 "$(cat "$BATS_TEST_TMPDIR/ready1")" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "-n: a terminal's Ctrl-C reaches each rank once" {
+	run -0 timeout 60 tests/unit/terminal_keys.py "$build/pmrun"
+	assert_equal "$(grep -c 'times 1' <<<"$output")" 2
+	assert_line "ended with 0"
+}
+
+# --- plans ---
+
+@test "anybody may plan, without configuration" {
+	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups "$build/pmrun" --plan -n 1
+	assert_line --index 0 --regexp '^1 rank on [0-9]+ socket'
+	assert_line --regexp '^NODE  KIND'
+	assert_line --regexp '^RANK  SOCKET'
+}
+
+@test "a plan as JSON and as a picture is well formed" {
+	run -0 sh -c "'$build/pmrun' --json -n 1 | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)[\"ranks\"]))'"
+	assert_output 1
+	run -0 pmrun --svg="$BATS_TEST_TMPDIR/plan.svg" -n 1
+	assert_output ""
+	run -0 /usr/bin/python3 -c "import xml.dom.minidom as m; print(m.parse('$BATS_TEST_TMPDIR/plan.svg').documentElement.tagName)"
+	assert_output svg
+	run -0 pmrun --plan --svg=/dev/null -n 1
+	assert_line --regexp '^RANK'
+	run -1 pmrun --svg=/nonexistent/plan.svg -n 1
+	assert_output "pmrun: --svg: open '/nonexistent/plan.svg': No such file or directory"
+	run -1 pmrun --svg=/dev/full -n 1
+	assert_output --partial "--svg: write '/dev/full'"
+}
+
+@test "a plan is for the processors that we may use" {
+	two_cpus
+	run -0 taskset -c 1 "$build/pmrun" --json -n 1
+	assert_line --regexp '"cpus": ?"1"'
+}
+
+@test "--pm-verbose prints the plan on stderr and starts the program" {
+	run -0 --separate-stderr pmrun --pm-verbose echo runs
+	assert_output runs
+	[[ $stderr == *"RANK  SOCKET"* ]]
+	PM_VERBOSE=1 run -0 --separate-stderr pmrun echo runs
+	[[ $stderr == *"RANK  SOCKET"* ]]
+	PM_VERBOSE=0 run -0 --separate-stderr pmrun echo runs
+	[ -z "$stderr" ]
+}
+
+@test "a configuration with a slip is refused with its line" {
+	[ "$(id -u)" -ne 0 ] || conf=$(mktemp /run/pmrun-bats.XXXXXX)
+	printf 'NoSuchKey=1\n' >"${conf:=$BATS_TEST_TMPDIR/pmem.conf}"
+	run -2 pmrun --config="$conf" true
+	rm "$conf"
+	assert_output --partial "pmrun: $conf:1: unknown key 'NoSuchKey'"
+}
+
+# --- under mpirun ---
+
+# each_rank MPI : two ranks of a real MPI program get half of the machine each
+each_rank() {
+	two_cpus
+	mpi_program "$1"
+	run -0 run_mpi "$1" 2 "$build/pmrun" "$BATS_TEST_TMPDIR/ranks"
+	assert_line --regexp '^rank 0: sum 1, [0-9]+ processors from [0-9]+, local 0 of 2, dram [1-9][0-9]+, threads [1-9]'
+	assert_line --regexp '^rank 1: sum 1, [0-9]+ processors from [0-9]+, local 1 of 2, dram [1-9][0-9]+, threads [1-9]'
+	assert_equal "$(grep -o 'from [0-9]*' <<<"$output" | sort -u | wc -l)" 2
+}
+
+@test "Open MPI: each rank has its own processors and share" {
+	each_rank openmpi
+}
+
+@test "MPICH: each rank has its own processors and share" {
+	each_rank mpich
+}
+
+@test "Open MPI: what mpirun has bound is bound anew, none leaves it" {
+	two_cpus
+	run -0 run_mpi openmpi 1 --bind-to core "$build/pmrun" sh -c 'taskset -cp $$'
+	refute_output --regexp 'list: [0-9]+$'
+	run -0 run_mpi openmpi 1 --bind-to core "$build/pmrun" --pm-bind=none sh -c 'taskset -cp $$'
+	assert_output --regexp 'list: [0-9]+$'
+}
+
+@test "what taskset leaves to mpirun bounds all ranks" {
+	two_cpus
+	run -0 taskset -c 1 mpirun.mpich -n 1 "$build/pmrun" sh -c 'taskset -cp $$'
+	assert_output --regexp 'list: 1$'
+}
+
+@test "four ranks of each MPI share the budget, the first tells what all would" {
+	for mpi in openmpi mpich; do
+		run -0 run_mpi "$mpi" 4 "$build/pmrun" --pm-bind=none sh -c 'echo $PM_LOCAL_RANK of $PM_LOCAL_SIZE'
+		for rank in 0 1 2 3; do
+			assert_line "$rank of 4"
+		done
+		run run_mpi "$mpi" 4 "$build/pmrun" --pm-dram=8000T true
+		assert [ "$status" -ne 0 ]
+		assert_equal "$(grep -c '^pmrun: ' <<<"$output")" 1
+	done
+}
+
+@test "exit status and signals of a rank are mpirun's to see" {
+	run -9 run_mpi openmpi 1 "$build/pmrun" sh -c 'exit 9'
+	run -9 run_mpi mpich 1 "$build/pmrun" sh -c 'exit 9'
+}
+
+@test "-n inside of several ranks is refused" {
+	run run_mpi mpich 2 "$build/pmrun" -n 2 true
+	assert_output --partial "-n 2 would be started by each of the 2 ranks that MPICH or Intel MPI has started"
+	run -0 run_mpi mpich 1 "$build/pmrun" --pm-bind=none -n 2 true
+}
+
+@test "the machine is discovered once for all ranks of a launcher" {
+	run -0 run_mpi mpich 4 "$build/pmrun" --pm-bind=none true
+	assert_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml' | wc -l)" 1
+	first=$(find "$BATS_TEST_TMPDIR" -name '*.xml')
+	run -0 run_mpi mpich 4 "$build/pmrun" --pm-bind=none true
+	assert_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml' | wc -l)" 1
+	assert_not_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml')" "$first"
+}
+
+@test "a directory that others may write in is not trusted with the machine" {
+	mkdir -m 777 "$BATS_TEST_TMPDIR/pmrun-$(id -u)"
+	run -0 run_mpi mpich 2 "$build/pmrun" --pm-bind=none true
+	assert_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml' | wc -l)" 0
+}
