@@ -8,25 +8,45 @@
 #include "launcher/allowed.h"
 #include "launcher/cache.h"
 #include "lib/cleanup.h"
+#include "lib/plan_site.h"
 #include "lib/units.h"
+
+/* --topology, which is not of this machine: what is allowed here does not matter there. */
+static int load_file(struct pm_topology_source *source, const char *xml, struct pm_topology **ret,
+	struct pm_err *err)
+{
+	int rc;
+
+	source->xml = xml;
+	rc = pm_topology_load(ret, source, err);
+	return rc ? pm_err_prefix(err, "--topology=%s", xml) : 0;
+}
+
+static int load_this(struct pm_topology_source *source, const struct pm_rank *rank,
+	struct pm_topology **ret, struct pm_err *err)
+{
+	cpu_set_t allowed;
+
+	pm_allowed_cpus(rank, &allowed);
+	source->cpus = &allowed;
+	if (!rank->launcher)
+		return pm_topology_load(ret, source, err);
+	return pm_cache_load(pm_launcher_process(rank), source, ret, err);
+}
 
 int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank,
 	const struct pm_config *config, struct pm_topology **ret, struct pm_err *err)
 {
-	struct pm_topology_source source = {.xml = given->value[PM_RUN_TOPOLOGY]};
-	cpu_set_t allowed;
-	int rc;
+	cleanup_free struct pm_memory_hint *hints = NULL;
+	struct pm_topology_source source = {0};
+	const char *xml = given->value[PM_RUN_TOPOLOGY];
+	int rc = 0;
 
-	(void)config;
-	if (source.xml) {
-		rc = pm_topology_load(ret, &source, err);
-		return rc ? pm_err_prefix(err, "--topology=%s", source.xml) : 0;
-	}
-	pm_allowed_cpus(rank, &allowed);
-	source.cpus = &allowed;
-	if (!rank->launcher)
-		return pm_topology_load(ret, &source, err);
-	return pm_cache_load(pm_launcher_process(rank), &source, ret, err);
+	if (!xml || pm_run_has(given, PM_RUN_CONFIG))
+		rc = pm_topology_heed_site(&source, config, &hints, err);
+	if (rc)
+		return rc;
+	return xml ? load_file(&source, xml, ret, err) : load_this(&source, rank, ret, err);
 }
 
 static int view_from_environment(struct pm_jobview *view, struct pm_err *err)

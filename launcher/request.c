@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/plan_site.h"
 #include "lib/units.h"
 
 #define MAX_NUMBER 65536
@@ -90,7 +91,7 @@ int pm_run_request(const struct pm_run_given *given, const struct pm_config *con
 		[PM_RUN_SMT] = take_smt,
 	};
 
-	(void)config;
+	pm_plan_heed_site(request, config);
 	for (int i = 0; i < PM_RUN_OPTIONS; i++) {
 		int rc = takers[i] && given->value[i]
 				 ? takers[i](given->source[i], given->value[i], request, err)

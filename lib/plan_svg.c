@@ -382,7 +382,7 @@ static void put_legend(const struct sheet *sheet)
 	put_text(sheet, MARGIN, y - LINE, "font-size=\"12\" fill=\"" FAINT "\"",
 		"Squares are cores, with the number of their rank; pale with h: its helper "
 		"threads; "
-		"grey: idle.");
+		"grey: idle, or kept back.");
 	put_text(sheet, MARGIN, y, "font-size=\"12\" fill=\"" FAINT "\"",
 		"A rank's DRAM, from dark to light: metadata, temporary, migration, free. Each bar "
 		"is "

@@ -146,7 +146,7 @@ static void print_asked(const struct pm_plan_view *view, FILE *out)
 		pm_distribution_name(view->request->distribution),
 		pm_placement_name(view->plan->placement));
 	if (view->plan->reserve_bytes)
-		fprintf(out, ", %s of each socket kept back",
+		fprintf(out, ", up to %s of a socket kept back",
 			pm_format_size(view->plan->reserve_bytes, text));
 	if (view->request->memory_limit_bytes)
 		fprintf(out, ", at most %s in all",

@@ -373,13 +373,35 @@ each_rank() {
 	run -0 run_mpi mpich 1 "$build/pmrun" --pm-bind=none -n 2 true
 }
 
-@test "the machine is discovered once for all ranks of a launcher" {
-	run -0 run_mpi mpich 4 "$build/pmrun" --pm-bind=none true
-	assert_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml' | wc -l)" 1
+@test "the machine is discovered once for all 32 ranks of a launcher" {
+	export DISCOVERIES=$BATS_TEST_TMPDIR/discoveries
+	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/count.so" tests/unit/count_discoveries.c -ldl
+	run -0 run_mpi mpich 32 env LD_PRELOAD="$BATS_TEST_TMPDIR/count.so" "$build/pmrun" --pm-bind=none true
+	run -0 sh -c "sort '$DISCOVERIES' | uniq -c | tr -s ' '"
+	assert_output " 31 file
+ 1 machine"
+	: >"$DISCOVERIES"
+	LD_PRELOAD="$BATS_TEST_TMPDIR/count.so" run -0 pmrun --pm-bind=none -n 32 true
+	assert_equal "$(cat "$DISCOVERIES")" machine
+}
+
+@test "no display's or accelerator's library is loaded to look at processors" {
+	command -v strace >/dev/null || skip "no strace"
+	run -0 strace -f -e trace=openat "$build/pmrun" true
+	refute_output --regexp 'lib(X11|OpenCL|xml2)'
+	HWLOC_PLUGINS_PATH=/own run -0 pmrun env
+	assert_line HWLOC_PLUGINS_PATH=/own
+	run -0 pmrun env
+	refute_line --regexp '^HWLOC_PLUGINS_PATH'
+}
+
+@test "what is known of the machine goes with its launcher" {
+	run -0 run_mpi mpich 2 "$build/pmrun" --pm-bind=none true
 	first=$(find "$BATS_TEST_TMPDIR" -name '*.xml')
-	run -0 run_mpi mpich 4 "$build/pmrun" --pm-bind=none true
+	assert [ -s "$first" ]
+	run -0 run_mpi mpich 2 "$build/pmrun" --pm-bind=none true
 	assert_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml' | wc -l)" 1
-	assert_not_equal "$(find "$BATS_TEST_TMPDIR" -name '*.xml')" "$first"
+	assert [ ! -e "$first" ]
 }
 
 @test "a directory that others may write in is not trusted with the machine" {

@@ -78,7 +78,7 @@ static void fill(void)
 
 static const char expected[] =
 	"2 ranks on 2 sockets with 4 cores: bind socket, distribution block, policy dram-first, "
-	"1 GiB of each socket kept back\n"
+	"up to 1 GiB of a socket kept back\n"
 	"\n"
 	"NODE  KIND  SOCKET  OF CPUS    SIZE  KNOWN BY\n"
 	"   0  dram       0  0-1,4-5   8 GiB  processors\n"
