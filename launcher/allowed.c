@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launcher/srun.h"
 #include "lib/cleanup.h"
 #include "lib/file.h"
 
@@ -66,6 +67,8 @@ void pm_allowed_cpus(const struct pm_rank *rank, cpu_set_t *ret)
 {
 	pid_t pid = pm_launcher_process(rank);
 
+	if (rank->is_srun && pm_srun_cpus(ret))
+		return;
 	if (pid <= 0 || sched_getaffinity(pid, sizeof(*ret), ret))
 		(void)sched_getaffinity(0, sizeof(*ret), ret);
 }

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "launcher/request.h"
+#include "launcher/srun.h"
 #include "lib/cleanup.h"
 #include "lib/memory_limit.h"
 
@@ -44,6 +46,21 @@ static int check_ranks(const struct pm_launch *launch, struct pm_err *err)
 		launch->own_ranks, rank->size, rank->launcher);
 }
 
+/* What the user has told srun of binding holds, unless he tells us otherwise. */
+static void respect_srun(struct pm_launch *launch)
+{
+	const char *binding = launch->rank.is_srun ? pm_srun_users_binding() : NULL;
+
+	if (!binding || pm_run_has(launch->given, PM_RUN_BIND))
+		return;
+	launch->request.bind = PM_BIND_NONE;
+	if (!launch->rank.rank)
+		fprintf(stderr,
+			"pmrun: ranks stay where srun --cpu-bind=%s has put them; to bind them "
+			"anew say --pm-bind=socket\n",
+			binding);
+}
+
 int pm_launch_understand(struct pm_launch *launch, struct pm_err *err)
 {
 	int rc = check_words(launch, err);
@@ -58,6 +75,8 @@ int pm_launch_understand(struct pm_launch *launch, struct pm_err *err)
 		rc = pm_config_load(launch->given->value[PM_RUN_CONFIG], &launch->config, err);
 	if (!rc)
 		rc = pm_run_request(launch->given, &launch->config, &launch->request, err);
+	if (!rc)
+		respect_srun(launch);
 	launch->request.ranks = launch->own_ranks ? launch->own_ranks : launch->rank.size;
 	return rc;
 }

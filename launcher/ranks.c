@@ -2,7 +2,6 @@
 #include "launcher/ranks.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,7 +119,7 @@ static int read_size(const struct launcher *row, unsigned *ret, struct pm_err *e
 
 static int read_row(const struct launcher *row, struct pm_rank *ret, struct pm_err *err)
 {
-	struct pm_rank found = {.launcher = row->name, .variable = row->rank};
+	struct pm_rank found = {.launcher = row->name, .is_srun = row->node, .variable = row->rank};
 	int rc = read_number(row->rank, &found.rank, err);
 
 	if (!rc)

@@ -11,12 +11,15 @@
  * nothing of the node at all, PM_LOCAL_RANK and PM_LOCAL_SIZE do, which are also what pmrun hands
  * over.
  */
+#include <stdbool.h>
+
 #include "lib/err.h"
 
 struct pm_rank {
 	unsigned rank;	      /* 0 to size - 1, among those of this node */
 	unsigned size;	      /* of this node */
 	const char *launcher; /* "Open MPI"; NULL: nobody has started us as a rank */
+	bool is_srun;	      /* it is Slurm */
 	const char *variable; /* that told the rank; NULL likewise */
 };
 

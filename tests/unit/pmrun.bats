@@ -316,6 +316,28 @@ start_pair() {
 	assert_output --partial "pmrun: $conf:1: unknown key 'NoSuchKey'"
 }
 
+# --- under srun, without the plugin ---
+
+as_task() {
+	env SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=1 "$@"
+}
+
+@test "srun: a step has the processors that Slurm has bound its ranks to" {
+	two_cpus
+	run -0 as_task SLURM_CPU_BIND_TYPE=mask_cpu: SLURM_CPU_BIND_LIST=0x2 "$build/pmrun" sh -c 'taskset -cp $$'
+	assert_output --regexp 'list: 1$'
+}
+
+@test "srun: what the user has said of binding wins, unless he says otherwise to pmrun" {
+	two_cpus
+	run -0 as_task SLURM_CPU_BIND_TYPE=map_cpu: SLURM_CPU_BIND_LIST=1 taskset -c 1 "$build/pmrun" sh -c 'taskset -cp $$'
+	assert_line --partial "srun --cpu-bind=map_cpu"
+	assert_line --regexp 'list: 1$'
+	run -0 as_task SLURM_CPU_BIND_TYPE=map_cpu: SLURM_CPU_BIND_LIST=1 PM_BIND=socket taskset -c 1 "$build/pmrun" sh -c 'taskset -cp $$'
+	refute_line --regexp 'list: 1$'
+	refute_line --partial "srun"
+}
+
 # --- under mpirun ---
 
 # each_rank MPI : two ranks of a real MPI program get half of the machine each
@@ -386,8 +408,8 @@ each_rank() {
 }
 
 @test "no display's or accelerator's library is loaded to look at processors" {
-	command -v strace >/dev/null || skip "no strace"
-	run -0 strace -f -e trace=openat "$build/pmrun" true
+	LD_DEBUG=files run -0 pmrun true
+	assert_output --partial libhwloc
 	refute_output --regexp 'lib(X11|OpenCL|xml2)'
 	HWLOC_PLUGINS_PATH=/own run -0 pmrun env
 	assert_line HWLOC_PLUGINS_PATH=/own

@@ -2,10 +2,12 @@
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
 $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/libpm.a
-	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 # What they test of the launcher.
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
+$(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
 
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d
