@@ -22,16 +22,16 @@ static int load_file(struct pm_topology_source *source, const char *xml, struct 
 	return rc ? pm_err_prefix(err, "--topology=%s", xml) : 0;
 }
 
-static int load_this(struct pm_topology_source *source, const struct pm_rank *rank,
+static int load_this(const struct pm_memory_hint *hints, size_t n_hints, const struct pm_rank *rank,
 	struct pm_topology **ret, struct pm_err *err)
 {
 	cpu_set_t allowed;
+	struct pm_topology_source source = {.cpus = &allowed, .hints = hints, .n_hints = n_hints};
 
 	pm_allowed_cpus(rank, &allowed);
-	source->cpus = &allowed;
 	if (!rank->launcher)
-		return pm_topology_load(ret, source, err);
-	return pm_cache_load(pm_launcher_process(rank), source, ret, err);
+		return pm_topology_load(ret, &source, err);
+	return pm_cache_load(pm_launcher_process(rank), &source, ret, err);
 }
 
 int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank,
@@ -46,7 +46,8 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
 		rc = pm_topology_heed_site(&source, config, &hints, err);
 	if (rc)
 		return rc;
-	return xml ? load_file(&source, xml, ret, err) : load_this(&source, rank, ret, err);
+	return xml ? load_file(&source, xml, ret, err)
+		   : load_this(source.hints, source.n_hints, rank, ret, err);
 }
 
 static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
