@@ -69,6 +69,31 @@ static bool is_local_to_any(const struct pm_topology *t, const struct pm_memory_
 	return false;
 }
 
+/* Near to processors of the job? Else its socket has been left out. */
+static bool has_processors(const struct pm_topology *t, const struct pm_memory_node *node)
+{
+	for (unsigned i = 0; i < t->n_cores; i++) {
+		for (unsigned k = 0; k < t->cores[i].n_cpus; k++) {
+			if (CPU_ISSET(t->cores[i].cpus[k], &node->cpus))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int note_node(
+	struct pm_plan *plan, const struct pm_topology *t, const struct pm_memory_node *node)
+{
+	const char *why =
+		has_processors(t, node)
+			? "it is near to several sockets alike; MemoryNodes= in pmem.conf "
+			  "can say whose it is"
+			: "none of the processors that it is near to may be used";
+
+	return note(plan, "node %d (%s, %lluM) is nobody's: %s", node->node,
+		pm_memory_kind_name(node->kind), (unsigned long long)(node->bytes >> 20), why);
+}
+
 static int note_memory(struct pm_plan *plan, const struct pm_topology *t)
 {
 	int rc = 0;
@@ -77,12 +102,7 @@ static int note_memory(struct pm_plan *plan, const struct pm_topology *t)
 		const struct pm_memory_node *node = &t->nodes[i];
 
 		if (node->kind != PM_MEMORY_OTHER && !is_local_to_any(t, node))
-			rc = note(plan,
-				"node %d (%s, %lluM) is nobody's: it is not near to one socket "
-				"with "
-				"processors alone; MemoryNodes= in pmem.conf can say whose it is",
-				node->node, pm_memory_kind_name(node->kind),
-				(unsigned long long)(node->bytes >> 20));
+			rc = note_node(plan, t, node);
 	}
 	return rc;
 }
@@ -96,9 +116,8 @@ static int note_spanning(struct pm_plan *plan)
 	if (!n || plan->bind == PM_BIND_NONE)
 		return 0;
 	return note(plan,
-		"%u of %u ranks span sockets, so that a thread's memory may be the other socket's; "
-		"with "
-		"more ranks or fewer threads a rank they would not",
+		"ranks that span sockets: %u of %u; what a thread of theirs uses may be the other "
+		"socket's, which more ranks or fewer threads avoid",
 		n, plan->n_ranks);
 }
 

@@ -20,10 +20,10 @@
  * stays within the memory limit of the job's cgroup. All sizes are multiples of 2 MiB, rounded
  * down.
  *
- * Spaces (paper 000, §IV-A: metadata, temporary, migration, free). Defaults: metadata 64 MiB,
- * migration 500 MiB, temporary a quarter of the budget; a size asked for temporary gets 100 MiB
- * spare on top, as in the paper. Where the three do not fit, each is cut by the same factor, budget
- * / sum. Free is the rest.
+ * Spaces (paper 000, §IV-A: metadata, temporary, migration, free). Defaults: metadata 64 MiB, but
+ * at most a sixteenth of the budget; migration 500 MiB, but at most a quarter; temporary a quarter.
+ * A size asked for temporary gets 100 MiB spare on top, as in the paper. Where what was asked does
+ * not fit, each of the three is cut by the same factor, budget / sum. Free is the rest.
  *
  * Memory policy. A rank's pages come from its DRAM, then from its PMem, by MPOL_BIND to both:
  * the kernel takes the nearest of the bound nodes that has free pages, and no other node's, also
@@ -110,11 +110,11 @@ struct pm_plan_request {
 
 struct pm_plan_rank {
 	unsigned rank;
-	cpu_set_t cpus;	   /* what the program is bound to; empty: nothing */
-	cpu_set_t helpers; /* for helper threads; may be empty: then they share `cpus` */
-	unsigned threads;  /* what OMP_NUM_THREADS should be */
-	int package;	   /* index into the topology, where most of its cores are */
-	bool spans_packages;
+	cpu_set_t cpus;	     /* what the program is bound to; empty: nothing */
+	cpu_set_t helpers;   /* for helper threads; may be empty: then they share `cpus` */
+	unsigned threads;    /* what OMP_NUM_THREADS should be */
+	int package;	     /* index into the topology, where most of its cores are */
+	bool spans_packages; /* its processors, or its helpers', are of several */
 	int dram_node,
 		pmem_node; /* the kernel's numbers, of where most of its cores are; -1: none */
 	cpu_set_t dram_nodes, pmem_nodes; /* all that are local: more than one where it spans */

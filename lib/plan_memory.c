@@ -11,11 +11,18 @@
 
 #define NONE		  (-1)
 #define MIB		  (UINT64_C(1) << 20)
-#define METADATA_BYTES	  (64 * MIB)
-#define MIGRATION_BYTES	  (500 * MIB) /* paper 000, §IV-A: one batch of particles */
-#define SPARE_BYTES	  (100 * MIB) /* of the temporary space, as in the paper */
-#define TEMPORARY_SHARE	  4	      /* a quarter of the budget, where nobody has measured */
+#define SPARE_BYTES	  (100 * MIB) /* of the temporary space: paper 000, §IV-A */
 #define MPOL_WEIGHTED_6_9 6	      /* MPOL_WEIGHTED_INTERLEAVE, Linux 6.9 */
+
+/* What a space is where nobody has said: so much, but at most that share of the budget. */
+struct usual {
+	uint64_t bytes;
+	unsigned most;
+};
+
+static const struct usual metadata = {64 * MIB, 16};
+static const struct usual temporary = {UINT64_MAX, 4};
+static const struct usual migration = {500 * MIB, 4}; /* paper 000: one batch of particles */
 
 struct giving {
 	struct pm_plan *plan;
@@ -112,6 +119,13 @@ static void add_domain(
 	}
 }
 
+/* Helper threads on another socket than their rank's are no help: people are to know. */
+static bool has_helper_in(const struct pm_topology *t, const struct pm_domain *domain,
+	const struct pm_plan_rank *rank)
+{
+	return cpus_in_domain(t, domain, &rank->helpers) > 0;
+}
+
 static void locate(const struct giving *g, struct pm_plan_rank *rank)
 {
 	const struct pm_topology *t = g->topology;
@@ -123,6 +137,8 @@ static void locate(const struct giving *g, struct pm_plan_rank *rank)
 	for (unsigned d = 0; d < t->n_domains; d++) {
 		if (weights_of(g, rank->rank)[d])
 			add_domain(t, rank, &t->domains[d]);
+		rank->spans_packages |= t->domains[d].package != home->package &&
+					has_helper_in(t, &t->domains[d], rank);
 	}
 }
 
@@ -295,16 +311,18 @@ static int refuse_sum(const struct giving *g, unsigned node, uint64_t sum, struc
 {
 	const struct pm_memory_node *at = &g->topology->nodes[node];
 	uint64_t usable = g->usable[node];
-	unsigned n_ranks = 0;
+	unsigned n = 0;
 
 	for (unsigned r = 0; r < g->plan->n_ranks; r++)
-		n_ranks += weight_on(g, r, node) > 0;
+		n += weight_on(g, r, node) > 0;
 	return pm_err_set(err, -ENOSPC,
-		"%u ranks with --pm-dram=%lluM need %lluM of the DRAM of NUMA node %d, which has "
+		"%u rank%s with --pm-dram=%lluM need%s %lluM of the DRAM of NUMA node %d, which "
+		"has "
 		"%lluM "
 		"(%lluM less %lluM that the site keeps back); at most --pm-dram=%lluM fits",
-		n_ranks, in_mib(g->request->dram_bytes), in_mib(sum), at->node, in_mib(usable),
-		in_mib(at->bytes), in_mib(at->bytes - usable), in_mib(most_that_fits(g)));
+		n, n == 1 ? "" : "s", in_mib(g->request->dram_bytes), n == 1 ? "s" : "",
+		in_mib(sum), at->node, in_mib(usable), in_mib(at->bytes),
+		in_mib(at->bytes - usable), in_mib(most_that_fits(g)));
 }
 
 /* Does what was asked for fit on each node? */
@@ -329,11 +347,12 @@ static int check_asked(const struct giving *g, struct pm_err *err)
 			err, -EINVAL, "--pm-dram asks for less than the 2M that are the least");
 	if (limit && asked > limit / n)
 		return pm_err_set(err, -ENOSPC,
-			"%u ranks with --pm-dram=%lluM need %lluM, and the job's memory limit on "
+			"%u rank%s with --pm-dram=%lluM need%s %lluM, and the job's memory limit "
+			"on "
 			"this "
 			"node is %lluM; at most --pm-dram=%lluM fits, or ask for more with --mem",
-			n, in_mib(asked), in_mib(asked) * n, in_mib(limit),
-			in_mib(most_that_fits(g)));
+			n, n == 1 ? "" : "s", in_mib(asked), n == 1 ? "s" : "", in_mib(asked) * n,
+			in_mib(limit), in_mib(most_that_fits(g)));
 	return check_nodes(g, err);
 }
 
@@ -379,19 +398,23 @@ static void share_pmem(const struct giving *g)
 		keep_within(g, limit - dram, true);
 }
 
-static uint64_t asked_or(uint64_t asked, uint64_t otherwise)
+static uint64_t asked_or(uint64_t asked, const struct usual *usual, uint64_t budget)
 {
-	return in_units(asked ? asked : otherwise);
+	uint64_t most = budget / usual->most;
+
+	if (asked)
+		return in_units(asked);
+	return in_units(usual->bytes < most ? usual->bytes : most);
 }
 
 struct pm_spaces pm_plan_cut(uint64_t budget_bytes, const struct pm_spaces *asked)
 {
 	uint64_t all = in_units(budget_bytes), sum;
+	uint64_t with_spare = asked->temporary ? asked->temporary + SPARE_BYTES : 0;
 	struct pm_spaces spaces = {
-		.metadata = asked_or(asked->metadata, METADATA_BYTES),
-		.temporary = asked_or(asked->temporary ? asked->temporary + SPARE_BYTES : 0,
-			all / TEMPORARY_SHARE),
-		.migration = asked_or(asked->migration, MIGRATION_BYTES),
+		.metadata = asked_or(asked->metadata, &metadata, all),
+		.temporary = asked_or(with_spare, &temporary, all),
+		.migration = asked_or(asked->migration, &migration, all),
 	};
 
 	sum = spaces.metadata + spaces.temporary + spaces.migration;

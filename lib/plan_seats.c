@@ -90,7 +90,8 @@ static void advise(const struct seating *s, char *text, size_t size)
 	if (request->smt == PM_SMT_NO && fits(&by_thread))
 		snprintf(text, size, "use the hardware threads too, with --pm-smt=threads");
 	else if (ranks)
-		snprintf(text, size, "at most %llu such ranks fit", (unsigned long long)ranks);
+		snprintf(text, size, "at most %llu such ranks fit, and --pm-bind=none binds none",
+			(unsigned long long)ranks);
 	else
 		snprintf(text, size, "one rank has room for %llu threads and helpers",
 			(unsigned long long)slots);
@@ -141,26 +142,43 @@ static unsigned n_used(const struct seating *s, const struct pm_core *core)
 	return s->request->smt == PM_SMT_THREADS ? core->n_cpus : 1;
 }
 
-/* The core of a slot, and which of its hardware threads when slots are those. */
-static const struct pm_core *find_slot(
-	const struct seating *s, struct pool pool, uint64_t slot, bool is_spread, unsigned *ret)
-{
-	const struct pm_core *cores = &s->topology->cores[pool.first_core];
+/* A share of a pool: its slots from `first` on, in the order of the cores or, spread, of threads.
+ */
+struct share {
+	struct pool pool;
+	uint64_t first, n;
+	bool is_spread;
+};
 
-	*ret = 0;
-	if (!s->by_thread)
-		return &cores[slot];
-	for (unsigned thread = 0; is_spread; thread++) {
-		for (unsigned i = 0; i < pool.n_cores; i++) {
-			*ret = thread;
+/* The first threads of all cores, then the second ones. */
+static const struct pm_core *find_spread(
+	const struct pm_core *cores, unsigned n_cores, uint64_t slot, unsigned *ret_thread)
+{
+	for (unsigned thread = 0;; thread++) {
+		for (unsigned i = 0; i < n_cores; i++) {
+			*ret_thread = thread;
 			if (thread < cores[i].n_cpus && !slot--)
 				return &cores[i];
 		}
 	}
-	while (slot >= cores->n_cpus)
-		slot -= cores++->n_cpus;
-	*ret = (unsigned)slot;
-	return cores;
+}
+
+/* The core of a share's slot, and which of its hardware threads when slots are those. */
+static const struct pm_core *find_slot(
+	const struct seating *s, const struct share *share, uint64_t index, unsigned *ret_thread)
+{
+	const struct pm_core *core = &s->topology->cores[share->pool.first_core];
+	uint64_t slot = share->first + index;
+
+	*ret_thread = 0;
+	if (!s->by_thread)
+		return &core[slot];
+	if (share->is_spread)
+		return find_spread(core, share->pool.n_cores, slot, ret_thread);
+	while (slot >= core->n_cpus)
+		slot -= core++->n_cpus;
+	*ret_thread = (unsigned)slot;
+	return core;
 }
 
 /* The other hardware threads of a core, up to as many as were asked for. */
@@ -208,17 +226,16 @@ static uint64_t slots_for_helpers(const struct seating *s, uint64_t share, uint6
 	return rest < PM_PLAN_HELPERS_MAX ? rest : PM_PLAN_HELPERS_MAX;
 }
 
-/* All ranks of a pool get shares of one size; a rank's threads are at the start of its share. */
-static void seat_one(
-	const struct seating *s, unsigned rank, struct pool pool, uint64_t first, uint64_t share)
+/* A rank's threads are at the start of its share. */
+static void seat_one(const struct seating *s, unsigned rank, const struct share *share)
 {
-	uint64_t n_threads = slots_for_threads(s, share);
-	uint64_t n = n_threads + slots_for_helpers(s, share, n_threads);
+	uint64_t n_threads = slots_for_threads(s, share->n);
+	uint64_t n = n_threads + slots_for_helpers(s, share->n, n_threads);
 	struct pm_plan_rank *line = &s->plan->ranks[rank];
 
 	for (uint64_t i = 0; i < n; i++) {
 		unsigned thread;
-		const struct pm_core *core = find_slot(s, pool, first + i, share == 1, &thread);
+		const struct pm_core *core = find_slot(s, share, i, &thread);
 
 		add_slot(s, line, core, thread, i >= n_threads);
 	}
@@ -226,13 +243,30 @@ static void seat_one(
 		s->request->threads ? s->request->threads : (unsigned)CPU_COUNT(&line->cpus);
 }
 
+/*
+ * Hardware threads are handed out core by core, so that a rank shares its cores with nobody; but
+ * first all first ones where that is of no use, or would leave whole cores of a package idle.
+ */
+static bool is_spread(const struct seating *s, struct pool pool, uint64_t share, uint64_t n_left)
+{
+	const struct pm_core *first = &s->topology->cores[pool.first_core];
+
+	return first->package == first[pool.n_cores - 1].package &&
+	       (share == 1 || n_left >= fewest_cpus(s->topology));
+}
+
+/* All ranks of a pool get shares of one size. */
 static void seat_pool(
 	const struct seating *s, const unsigned *ranks, unsigned n_ranks, struct pool pool)
 {
-	uint64_t share = n_ranks ? count_slots(s, pool) / n_ranks : 0;
+	uint64_t n_slots = count_slots(s, pool);
+	struct share share = {.pool = pool, .n = n_ranks ? n_slots / n_ranks : 0};
 
-	for (unsigned i = 0; i < n_ranks; i++)
-		seat_one(s, ranks[i], pool, i * share, share);
+	share.is_spread = is_spread(s, pool, share.n, n_slots - share.n * n_ranks);
+	for (unsigned i = 0; i < n_ranks; i++) {
+		share.first = i * share.n;
+		seat_one(s, ranks[i], &share);
+	}
 }
 
 /* --- ranks over pools --- */

@@ -208,6 +208,19 @@ static void add_bits(cpu_set_t *set, hwloc_const_bitmap_t bitmap)
 		CPU_SET(i, set);
 }
 
+/*
+ * The processors that a node is near to. Those that are gone still tell whose it is; where nothing
+ * tells, as of a node without processors that is equally far from all others, all of them are.
+ */
+static hwloc_const_bitmap_t whereabouts(hwloc_topology_t topology, hwloc_obj_t node)
+{
+	if (!hwloc_bitmap_iszero(node->cpuset))
+		return node->cpuset;
+	if (!hwloc_bitmap_iszero(node->complete_cpuset))
+		return node->complete_cpuset;
+	return hwloc_topology_get_topology_cpuset(topology);
+}
+
 static void read_node(struct pm_found_node *found, hwloc_topology_t topology, hwloc_obj_t object)
 {
 	const char *dax = hwloc_obj_get_info_by_name(object, "DAXType");
@@ -215,7 +228,7 @@ static void read_node(struct pm_found_node *found, hwloc_topology_t topology, hw
 
 	node->node = (int)object->os_index;
 	node->bytes = object->attr->numanode.local_memory;
-	add_bits(&node->cpus, object->cpuset);
+	add_bits(&node->cpus, whereabouts(topology, object));
 	if (object->parent->type == HWLOC_OBJ_MEMCACHE)
 		node->cache_bytes = object->parent->attr->cache.size;
 	read_attributes(node, topology, object);

@@ -158,7 +158,7 @@ two_cpus() {
 
 @test "more DRAM than there is is refused with the sum" {
 	run -1 pmrun --pm-dram=8000T true
-	assert_output --regexp '^pmrun: .* need 8388608000M .*; at most --pm-dram=[0-9]+M fits$'
+	assert_output --regexp '^pmrun: .* needs 8388608000M .*; at most --pm-dram=[0-9]+M fits$'
 }
 
 @test "directories of the job's sockets become PM_DIR" {
