@@ -82,12 +82,14 @@ static int parse_number(const char *text, int *ret)
 static int parse_hint(const char *text, struct pm_memory_hint *ret)
 {
 	cleanup_with(pm_strv_cleanup) char **parts = pm_strv_split(text, ":");
-	size_t n = pm_strv_length(parts);
+	size_t n = pm_strv_length(parts), n_colons = 0;
 
 	if (!parts)
 		return -ENOMEM;
+	for (const char *at = text; *at; at++)
+		n_colons += *at == ':';
 	ret->package = ANY_PACKAGE;
-	if (n < 2 || n > 3 || parse_number(parts[0], &ret->node) ||
+	if (n < 2 || n > 3 || n != n_colons + 1 || parse_number(parts[0], &ret->node) ||
 		pm_memory_kind_parse(parts[1], &ret->kind))
 		return -EINVAL;
 	return n == 3 ? parse_number(parts[2], &ret->package) : 0;
