@@ -209,6 +209,9 @@ two_cpus() {
 	run -0 sh -c "echo words | '$build/pmrun' --pm-bind=none -n 2 sh -c 'echo \$PM_LOCAL_RANK: \$(cat)'"
 	assert_line "0: words"
 	assert_line "1:"
+	run -0 sh -c "echo words | '$build/pmrun' --pm-bind=none -n 2 sh -c 'echo \$PM_LOCAL_RANK: \$(readlink /proc/\$\$/fd/0)'"
+	assert_line --partial "0: pipe:"
+	assert_line "1: /dev/null"
 }
 
 @test "-n: the exit status is that of the first that fails" {
@@ -221,8 +224,8 @@ two_cpus() {
 }
 
 @test "-n: it also ends when its parent does not care for children" {
-	run -0 timeout 20 sh -c "trap '' CHLD; exec '$build/pmrun' --pm-bind=none -n 2 true"
-	run -0 timeout 20 /usr/bin/python3 -c "
+	run -0 timeout -k 1 20 sh -c "trap '' CHLD; exec '$build/pmrun' --pm-bind=none -n 2 true"
+	run -0 timeout -k 1 20 /usr/bin/python3 -c "
 import os, signal
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 os.execv('$build/pmrun', ['pmrun', '--pm-bind=none', '-n', '2', 'true'])"
@@ -263,7 +266,7 @@ start_pair() {
 }
 
 @test "-n: a terminal's Ctrl-C reaches each rank once" {
-	run -0 timeout 60 tests/unit/terminal_keys.py "$build/pmrun"
+	run -0 timeout -k 1 60 tests/unit/terminal_keys.py "$build/pmrun"
 	assert_equal "$(grep -c 'times 1' <<<"$output")" 2
 	assert_line "ended with 0"
 }
