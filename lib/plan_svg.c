@@ -97,6 +97,14 @@ static int rows_of(const struct sheet *sheet, unsigned n_cores)
 	return ((int)n_cores + sheet->columns - 1) / sheet->columns;
 }
 
+/* Rows of one length, or nearly: 14 cores are 7 and 7 and not 12 and 2. */
+static int columns_of(const struct sheet *sheet, unsigned n_cores)
+{
+	int rows = rows_of(sheet, n_cores);
+
+	return ((int)n_cores + rows - 1) / rows;
+}
+
 /* --- cores --- */
 
 static void put_cpu(const struct sheet *sheet, struct area area, int height, int cpu)
@@ -141,9 +149,11 @@ static void put_core(const struct sheet *sheet, struct area area, const struct p
 /* Returns where it ends. */
 static int put_cores(const struct sheet *sheet, struct area area, const struct pm_domain *domain)
 {
+	int columns = columns_of(sheet, domain->n_cores);
+
 	for (unsigned i = 0; i < domain->n_cores; i++) {
-		struct area at = {area.x + (int)i % sheet->columns * CELL,
-			area.y + (int)i / sheet->columns * CELL, CORE};
+		struct area at = {
+			area.x + (int)i % columns * CELL, area.y + (int)i / columns * CELL, CORE};
 
 		put_core(sheet, at, &sheet->view->topology->cores[domain->first_core + i]);
 	}

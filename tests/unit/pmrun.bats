@@ -295,6 +295,18 @@ start_pair() {
 	assert_output --partial "--svg: write '/dev/full'"
 }
 
+@test "every recorded machine has a plan, as JSON and as a picture" {
+	for machine in tests/fixtures/topology/*.xml; do
+		run -0 pmrun --json --svg="$BATS_TEST_TMPDIR/plan.svg" --pm-bind=none -n 3 --topology="$machine"
+		/usr/bin/python3 - "$BATS_TEST_TMPDIR/plan.svg" 3<<<"$output" <<-'END'
+			import json, sys, xml.dom.minidom
+			assert len(json.load(open(3))["ranks"]) == 3
+			picture = xml.dom.minidom.parse(sys.argv[1]).documentElement
+			assert any("rank 2" in t.firstChild.data for t in picture.getElementsByTagName("title"))
+		END
+	done
+}
+
 @test "a plan is for the processors that we may use" {
 	two_cpus
 	run -0 taskset -c 1 "$build/pmrun" --json -n 1

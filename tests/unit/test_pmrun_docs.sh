@@ -45,7 +45,7 @@ base=${TMPDIR:-/tmp}
 [ "$(id -u)" -ne 0 ] || base=/run
 config=$(mktemp "$base/pmrun-docs.XXXXXX") || exit
 trap 'rm -f "$config"' EXIT
-machine=tests/fixtures/placement/cascade-lake.xml
+machine=tests/fixtures/topology/synthetic-cascade-lake-flat.xml
 words=$(sed -nE 's/^ +pmrun --svg=placement.svg (.*)/\1/p' docs/user/placement.md)
 check "the page tells how its picture was drawn" test -n "$words"
 # shellcheck disable=SC2086 # words of a command
