@@ -19,7 +19,7 @@ static int load_file(struct pm_topology_source *source, const char *xml, struct 
 
 	source->xml = xml;
 	rc = pm_topology_load(ret, source, err);
-	return rc ? pm_err_prefix(err, "--topology=%s", xml) : 0;
+	return rc ? pm_err_prefix(err, "--topology") : 0;
 }
 
 static int load_this(const struct pm_memory_hint *hints, size_t n_hints, const struct pm_rank *rank,

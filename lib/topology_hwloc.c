@@ -90,15 +90,14 @@ static int discover(
 	if (init_without_plugins(&topology))
 		return pm_err_nomem(err);
 	rc = set_up(topology, source);
+	if (!rc && hwloc_topology_load(topology))
+		rc = -EINVAL;
 	if (rc == -EINVAL && source->xml)
 		return pm_err_set(err, rc,
 			"read '%s': it is no topology of hwloc; 'lstopo FILE.xml' writes one",
 			name);
 	if (rc)
 		return pm_err_sys(err, rc, "ask hwloc for '%s'", name);
-	if (hwloc_topology_load(topology))
-		return pm_err_set(
-			err, -EINVAL, "read '%s': hwloc cannot make a topology of it", name);
 	*ret = pm_steal(topology);
 	return 0;
 }

@@ -220,7 +220,7 @@ two_cpus() {
 	run -137 unbound -n 2 sh -c '[ $PM_LOCAL_RANK -ne 1 ] || kill -KILL $$'
 	mkfifo "$BATS_TEST_TMPDIR/go"
 	run -6 unbound -n 2 sh -c "if [ \$PM_LOCAL_RANK = 0 ]; then read -r x <'$BATS_TEST_TMPDIR/go'; exit 9
-		else (sleep 0.3; echo go >'$BATS_TEST_TMPDIR/go') & exit 6; fi"
+		else (while kill -0 \$\$ 2>&-; do sleep 0.1; done; echo go >'$BATS_TEST_TMPDIR/go') & exit 6; fi"
 }
 
 @test "-n: it also ends when its parent does not care for children" {
@@ -305,6 +305,13 @@ start_pair() {
 			assert any("rank 2" in t.firstChild.data for t in picture.getElementsByTagName("title"))
 		END
 	done
+}
+
+@test "a topology that cannot be read is told of" {
+	run -1 pmrun --plan --topology=/nonexistent.xml
+	assert_output --regexp "^pmrun: --topology.*'/nonexistent.xml': No such file"
+	run -1 pmrun --plan --topology=Makefile
+	assert_output --regexp "^pmrun: --topology.*'Makefile': it is no topology of hwloc; 'lstopo FILE.xml' writes one$"
 }
 
 @test "a plan is for the processors that we may use" {
