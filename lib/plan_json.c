@@ -7,11 +7,19 @@
 #include "lib/json.h"
 #include "lib/plan_show.h"
 
+/* An empty set is no member, as everything that says nothing. */
 static void add_set(json_object *object, const char *key, const cpu_set_t *set)
 {
 	cleanup_free char *list = pm_cpulist_format(set);
 
-	pm_json_add_string(object, key, list);
+	if (list && *list)
+		pm_json_add_string(object, key, list);
+}
+
+static void add_bytes(json_object *object, const char *key, uint64_t bytes)
+{
+	if (bytes)
+		pm_json_add_u64(object, key, bytes);
 }
 
 static void add_int(json_object *object, const char *key, int value)
@@ -36,7 +44,7 @@ static void add_memory(json_object *object, const struct pm_plan_rank *rank)
 	pm_json_add_u64(object, "dram_bytes", rank->dram_bytes);
 	json_object_object_add(object, "spaces", spaces_of(&rank->spaces));
 	add_set(object, "pmem_nodes", &rank->pmem_nodes);
-	pm_json_add_u64(object, "pmem_bytes", rank->pmem_bytes);
+	add_bytes(object, "pmem_bytes", rank->pmem_bytes);
 	pm_json_add_string(object, "policy", pm_mempolicy_name(rank->mode));
 	if (rank->mode != MPOL_DEFAULT)
 		add_set(object, "policy_nodes", &rank->nodes);
@@ -77,8 +85,7 @@ static json_object *node_of(const struct pm_topology *topology, const struct pm_
 		add_int(object, "socket", topology->packages[node->package].number);
 	add_set(object, "cpus", &node->cpus);
 	pm_json_add_u64(object, "bytes", node->bytes);
-	if (node->cache_bytes)
-		pm_json_add_u64(object, "cache_bytes", node->cache_bytes);
+	add_bytes(object, "cache_bytes", node->cache_bytes);
 	return object;
 }
 
@@ -134,8 +141,7 @@ static json_object *root_of(const struct pm_plan_view *view)
 	pm_json_add_string(root, "distribution", pm_distribution_name(view->request->distribution));
 	pm_json_add_string(root, "policy", pm_placement_name(plan->placement));
 	pm_json_add_u64(root, "reserve_bytes", plan->reserve_bytes);
-	if (view->request->memory_limit_bytes)
-		pm_json_add_u64(root, "memory_limit_bytes", view->request->memory_limit_bytes);
+	add_bytes(root, "memory_limit_bytes", view->request->memory_limit_bytes);
 	json_object_object_add(root, "machine", machine_of(view->topology));
 	json_object_object_add(root, "ranks", ranks);
 	json_object_object_add(root, "notes", notes);

@@ -159,6 +159,7 @@ static void test_json(void)
 	is_text(pm_json_string(rank, "cpus"), "2", "its processors as a list");
 	is_text(pm_json_string(rank, "policy_nodes"), "1,3", "its nodes");
 	is_text(pm_json_string(rank, "directory"), "/mnt/pmem1/job", "its directory");
+	ok(!pm_json_string(rank, "helper_cpus"), "what there is not has no member");
 	json_object_object_get_ex(rank, "dram_bytes", &space);
 	is_number(json_object_get_int64(space), 7 * GIB, "bytes are exact");
 	json_object_object_get_ex(rank, "spaces", &space);

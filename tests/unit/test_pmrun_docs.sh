@@ -18,9 +18,15 @@ check() {
 	fi
 }
 
+base=${TMPDIR:-/tmp}
+[ "$(id -u)" -ne 0 ] || base=/run
+config=$(mktemp "$base/pmrun-docs.XXXXXX") || exit
+trap 'rm -f "$config"' EXIT
+machine=tests/fixtures/topology/synthetic-cascade-lake-flat.xml
+
 # "--pm-dram=SIZE|auto", as the help and the page write it; the page's section of one.
 of_help() { "$pmrun" --help | grep -oE '^  (-[a-z], )?--[^ ]+' | grep -oE -- '--.*'; }
-of_page() { sed -n '/^OPTIONS/,/^WHICH RANK/p' "$page" | grep -E '^-' | grep -oE -- '--.*'; }
+of_page() { sed -n '/^OPTIONS/,/^JSON/p' "$page" | grep -E '^-' | grep -oE -- '--.*'; }
 section_of() { awk -v head="$1" '/^[^ ]/ { on = index($0, head) } on' "$page" | tr -s ' \n' ' '; }
 
 check "there are options" test -n "$(of_help)"
@@ -33,6 +39,13 @@ while read -r option twin; do
 		check "$option has no variable in the page" test "${section#*Variable:}" = "$section"
 	fi
 done < <("$pmrun" --help | sed -nE '/^  (-|--)/ { s/^  (-[a-z], )?(--[^ ]+) .*\((PM_[A-Z]+)\)$/\2 \3/; t show; s/^  (-[a-z], )?(--[^ ]+) .*/\2/; :show p }')
+section_of_json() { sed -n '/^JSON$/,/^WHICH RANK/p' "$page"; }
+keys=$("$pmrun" --config="$config" --json -n 4 --pm-threads=10 --topology="$machine" | grep -oE '"[a-z_]+":' | tr -d '":' | sort -u)
+check "there is JSON" test -n "$keys"
+for key in $keys; do
+	check "its $key is in the page" grep -qE "(\*|^|, )$key(\*|,|\$)" <<<"$(section_of_json)"
+done
+
 not_in_page() {
 	grep -oE '"[A-Z0-9_]+_[A-Z_]*(RANK|SIZE|ID|RANKS|NODE)[A-Z]*"' launcher/ranks.c | tr -d '"' | sort -u | while read -r name; do
 		case $name in SLURM_NODEID | PALS_RANKID | PMI_RANK) ;; *) grep -qF "$name" "$page" || echo "$name" ;; esac
@@ -41,11 +54,6 @@ not_in_page() {
 check "the page has the launchers' variables" test -z "$(not_in_page)"
 
 # The picture in docs/user is what pmrun draws, by the command that stands below it.
-base=${TMPDIR:-/tmp}
-[ "$(id -u)" -ne 0 ] || base=/run
-config=$(mktemp "$base/pmrun-docs.XXXXXX") || exit
-trap 'rm -f "$config"' EXIT
-machine=tests/fixtures/topology/synthetic-cascade-lake-flat.xml
 words=$(sed -nE 's/^ +pmrun --svg=placement.svg (.*)/\1/p' docs/user/placement.md)
 check "the page tells how its picture was drawn" test -n "$words"
 # shellcheck disable=SC2086 # words of a command
