@@ -10,7 +10,7 @@ setup() {
 	build=${PM_BUILD:-$PWD/build}
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
 	unset "${!PM_@}" "${!OMP_@}" "${!SLURM_@}" "${!PMI_@}" "${!PMIX_@}" "${!OMPI_@}" LD_PRELOAD
-	preloaded=$(ldconfig -p | sed -n 's/.*libm\.so\.6.*=> //p;T;q')
+	preloaded=$(realpath "$(gcc -print-file-name=libm.so.6)")
 }
 
 pmrun() {
@@ -274,7 +274,8 @@ start_pair() {
 # --- plans ---
 
 @test "anybody may plan, without configuration" {
-	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups "$build/pmrun" --plan -n 1
+	[ "$(id -u)" -ne 0 ] || drop="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	run -0 ${drop-} "$build/pmrun" --plan -n 1
 	assert_line --index 0 --regexp '^1 rank on [0-9]+ socket'
 	assert_line --regexp '^NODE  KIND'
 	assert_line --regexp '^RANK  SOCKET'
