@@ -33,7 +33,7 @@ enum pm_memory_kind {
 /* How it is known of what kind a node is. The first that tells wins. */
 enum pm_memory_evidence {
 	PM_EVIDENCE_PROFILE,	/* the site says so: MemoryNodes= in pmem.conf */
-	PM_EVIDENCE_SUBTYPE,	/* hwloc's subtype, or the DAX device that the node was made of */
+	PM_EVIDENCE_SUBTYPE,	/* hwloc's subtype, as of the DAX device that it was made of */
 	PM_EVIDENCE_ATTRIBUTES, /* bandwidth and latency of ACPI's HMAT, against its neighbour's */
 	PM_EVIDENCE_DISTANCE,	/* by distance it is near processors that have other memory first */
 	PM_EVIDENCE_PROCESSORS, /* the first memory of its processors: main memory */

@@ -208,13 +208,11 @@ static void add_bits(cpu_set_t *set, hwloc_const_bitmap_t bitmap)
 }
 
 /*
- * The processors that a node is near to. Those that are gone still tell whose it is; where nothing
- * tells, as of a node without processors that is equally far from all others, all of them are.
+ * The processors that a node is near to, with those that are offline. Where nothing tells, as of a
+ * node without processors that is equally far from all others, all of them are.
  */
 static hwloc_const_bitmap_t whereabouts(hwloc_topology_t topology, hwloc_obj_t node)
 {
-	if (!hwloc_bitmap_iszero(node->cpuset))
-		return node->cpuset;
 	if (!hwloc_bitmap_iszero(node->complete_cpuset))
 		return node->complete_cpuset;
 	return hwloc_topology_get_topology_cpuset(topology);
@@ -222,7 +220,6 @@ static hwloc_const_bitmap_t whereabouts(hwloc_topology_t topology, hwloc_obj_t n
 
 static void read_node(struct pm_found_node *found, hwloc_topology_t topology, hwloc_obj_t object)
 {
-	const char *dax = hwloc_obj_get_info_by_name(object, "DAXType");
 	struct pm_memory_node *node = &found->node;
 
 	node->node = (int)object->os_index;
@@ -231,7 +228,7 @@ static void read_node(struct pm_found_node *found, hwloc_topology_t topology, hw
 	if (object->parent->type == HWLOC_OBJ_MEMCACHE)
 		node->cache_bytes = object->parent->attr->cache.size;
 	read_attributes(node, topology, object);
-	found->subtype = object->subtype ? object->subtype : dax;
+	found->subtype = object->subtype;
 }
 
 static int find_nodes(struct pm_found *found, hwloc_topology_t topology)

@@ -103,6 +103,7 @@ static const struct {
 	{39000, 13000, 174, PM_MEMORY_PMEM, "Optane beside DDR4 (paper 000)"},
 	{28000, 25000, 250, PM_MEMORY_CXL, "slow, and as fast to write as to read"},
 	{400000, 300000, 120, PM_MEMORY_HBM, "four times the bandwidth"},
+	{160000, 120000, 120, PM_MEMORY_HBM, "over 1.5 times the bandwidth"},
 	{100000, 80000, 90, PM_MEMORY_DRAM, "as fast as its neighbour"},
 	{90000, 80000, 200, PM_MEMORY_CXL, "as fast, but far"},
 	{0, 0, 0, PM_MEMORY_PMEM, "no figures: it is not the first"},
@@ -118,6 +119,60 @@ static void test_figures(void)
 		is_text(pm_memory_evidence_name(node.evidence),
 			row->read_mb_s ? "attributes" : "distance", "and why");
 	}
+}
+
+/* --- whose memory it is, where machines are odd --- */
+
+struct odd_node {
+	const char *cpus, *subtype;
+	uint64_t bytes;
+};
+
+/* A package of four cores with these nodes; what is main and slow memory of its first and last. */
+static void is_arranged(const struct odd_node *odd, unsigned n, int first_main, int last_main,
+	int last_slow, const char *name)
+{
+	struct pm_found_core cores[4] = {0};
+	struct pm_found_node nodes[4] = {0};
+	struct pm_found found = {.cores = cores, .nodes = nodes, .n_cores = 4, .n_nodes = n};
+	struct pm_topology *t = NULL;
+	const struct pm_domain *last;
+
+	for (int i = 0; i < 4; i++) {
+		cores[i].n_cpus = 1;
+		cores[i].cpus[0] = i;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		nodes[i].node.node = (int)i;
+		nodes[i].node.bytes = odd[i].bytes;
+		nodes[i].subtype = odd[i].subtype;
+		pm_cpulist_parse(odd[i].cpus, &nodes[i].node.cpus);
+	}
+	pm_memory_classify(&found, NULL, 0);
+	is_number(pm_topology_arrange(&t, &found, NULL, 0, NULL), 0, name);
+	last = &t->domains[t->n_domains - 1];
+	is_number(t->nodes[t->domains[0].dram].node, first_main, "main memory of the first core");
+	is_number(last->dram < 0 ? -1 : t->nodes[last->dram].node, last_main, "of the last");
+	is_number(last->pmem < 0 ? -1 : t->nodes[last->pmem].node, last_slow, "its slow memory");
+	ok(last_slow < 0 || CPU_ISSET(last_slow, &last->local), "which is local");
+	pm_topology_free(t);
+}
+
+static void test_odd_machines(void)
+{
+	static const struct odd_node nested[] = {{"0-3", "DRAM", 1}, {"2-3", "DRAM", 1}};
+	static const struct odd_node one_sided[] = {
+		{"0-1", NULL, 1}, {"2-3", NULL, 1}, {"0-1", "NVM", 1}};
+	static const struct odd_node empty[] = {{"0-3", NULL, 0}, {"0-3", NULL, 1}};
+	static const struct odd_node two_slow[] = {
+		{"0-3", NULL, 1}, {"0-3", "CXL-DRAM", 1}, {"0-3", "NVM", 1}};
+	static const struct odd_node half[] = {{"0-1", NULL, 1}};
+
+	is_arranged(nested, 2, 0, 1, -1, "a node of half of the cores beside one of all");
+	is_arranged(one_sided, 3, 0, 1, 2, "PMem near to one domain is the other's, too");
+	is_arranged(empty, 2, 1, 1, -1, "an empty node is nobody's main memory");
+	is_arranged(two_slow, 3, 0, 0, 2, "PMem before CXL");
+	is_arranged(half, 1, 0, 0, -1, "cores without memory have their package's");
 }
 
 /* --- files --- */
@@ -296,6 +351,7 @@ int main(void)
 	test_bad_hints();
 	test_names();
 	test_figures();
+	test_odd_machines();
 	test_bad_files();
 	test_save();
 	test_save_failures();
