@@ -34,11 +34,8 @@ static int set_variable(const struct pm_variable *variable, struct pm_err *err)
 /* A plan made for another: of the job or the pmrun that we were started in. */
 static void unset_stale(void)
 {
-	static const char *const names[] = {
-		"PM_RANK_DRAM", "PM_NODE_DRAM", "PM_NODE_PMEM", "PM_SPACES", "PM_HELPER_CPUS"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		(void)unsetenv(names[i]);
+	for (size_t i = 0; pm_plan_variables[i]; i++)
+		(void)unsetenv(pm_plan_variables[i]);
 }
 
 static int set_plan(const struct pm_handover *handover, unsigned rank, struct pm_err *err)

@@ -18,7 +18,4 @@ bool pm_srun_cpus(cpu_set_t *ret);
 /* "map_cpu", "rank" and the like, when the user has asked for that; else NULL. */
 const char *pm_srun_users_binding(void);
 
-/* One mask as Slurm writes it: "0x0F00", hexadecimal, up to 1024 bits. Adds to *set; -EINVAL. */
-int pm_srun_add_mask(const char *mask, cpu_set_t *set);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
+#include "lib/strv.h"
 
 #define MAX_BYTES 4096
 
@@ -111,5 +112,57 @@ int pm_cpulist_of_node(int root_fd, int node, cpu_set_t *ret, struct pm_err *err
 		return rc;
 	if (pm_cpulist_parse(text, ret))
 		return pm_err_set(err, -EBADMSG, "read '%s': a list of processors expected", path);
+	return 0;
+}
+
+/* --- masks --- */
+
+static int digit_value(char digit)
+{
+	return isdigit((unsigned char)digit) ? digit - '0'
+					     : tolower((unsigned char)digit) - 'a' + 10;
+}
+
+static int add_digit(char digit, int first, cpu_set_t *set)
+{
+	if (!isxdigit((unsigned char)digit))
+		return -EINVAL;
+	for (int bit = 0; bit < 4; bit++) {
+		if (!(digit_value(digit) >> bit & 1))
+			continue;
+		if (first + bit >= CPU_SETSIZE)
+			return -EINVAL;
+		CPU_SET(first + bit, set);
+	}
+	return 0;
+}
+
+int pm_cpumask_add(const char *mask, cpu_set_t *set)
+{
+	const char *digits = mask + (!strncasecmp(mask, "0x", 2) ? 2 : 0);
+	size_t n = strlen(digits);
+	cpu_set_t sum = *set;
+
+	for (size_t i = 0; i < n; i++)
+		if (add_digit(digits[n - 1 - i], (int)i * 4, &sum))
+			return -EINVAL;
+	if (!n)
+		return -EINVAL;
+	*set = sum;
+	return 0;
+}
+
+int pm_cpumasks_parse(const char *list, cpu_set_t *ret)
+{
+	cleanup_with(pm_strv_cleanup) char **masks = list ? pm_strv_split(list, ",") : NULL;
+	cpu_set_t sum;
+
+	CPU_ZERO(&sum);
+	for (size_t i = 0; masks && masks[i]; i++)
+		if (pm_cpumask_add(masks[i], &sum))
+			return -EINVAL;
+	if (!CPU_COUNT(&sum))
+		return -EINVAL;
+	*ret = sum;
 	return 0;
 }

@@ -17,6 +17,12 @@ int pm_cpulist_parse(const char *text, cpu_set_t *ret);
 /* The set as such a list, "" for an empty one; malloc'ed, NULL when out of memory. */
 char *pm_cpulist_format(const cpu_set_t *set);
 
+/* A mask as Slurm writes it: "0x0F00", hexadecimal, up to 1024 bits. Adds to *set; -EINVAL. */
+int pm_cpumask_add(const char *mask, cpu_set_t *set);
+
+/* All processors of a list of such masks, "0x3,0xC"; -EINVAL: no masks, or none has any. */
+int pm_cpumasks_parse(const char *list, cpu_set_t *ret);
+
 /* Have they one in common? Has `whole` all of `part`? */
 bool pm_cpus_intersect(const cpu_set_t *a, const cpu_set_t *b);
 bool pm_cpus_contain(const cpu_set_t *whole, const cpu_set_t *part);

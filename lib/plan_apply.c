@@ -72,6 +72,9 @@ int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, str
 
 /* --- environment --- */
 
+const char *const pm_plan_variables[] = {
+	"PM_RANK_DRAM", "PM_NODE_DRAM", "PM_NODE_PMEM", "PM_SPACES", "PM_HELPER_CPUS", NULL};
+
 struct environment {
 	struct pm_variable *list;
 	size_t n;

@@ -35,6 +35,15 @@ struct pm_variable {
  */
 #define PM_PLAN_VARIABLES_MAX 8
 
+/*
+ * What the plugin has planned for a step, "JOB.STEP" as in SLURM_JOB_ID and SLURM_STEP_ID: so that
+ * pmrun in that step does not do it again.
+ */
+#define PM_PLANNED "PM_PLANNED"
+
+/* Those that are about one plan alone and go before another is made; NULL at the end. */
+extern const char *const pm_plan_variables[];
+
 /* Fills `ret` and its number; values are malloc'ed. -ENOMEM. `places` are the request's. */
 int pm_plan_environment(const struct pm_plan *plan, unsigned rank, const struct pm_place *places,
 	struct pm_variable ret[PM_PLAN_VARIABLES_MAX], size_t *ret_n, struct pm_err *err);

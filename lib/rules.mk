@@ -16,7 +16,7 @@ LIB_SRCS += lib/tool_json.c lib/ndctl.c lib/daxctl.c lib/superblock.c lib/mounts
 
 # The machine and the plan; hwloc.
 LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c \
-	lib/plan.c lib/plan_seats.c lib/plan_memory.c lib/plan_names.c lib/plan_apply.c lib/plan_site.c
+	lib/plan.c lib/plan_seats.c lib/plan_memory.c lib/plan_names.c lib/plan_apply.c lib/plan_site.c lib/plan_words.c
 
 # The plan as people and programs see it.
 LIB_SRCS += lib/columns.c lib/plan_table.c lib/plan_json.c lib/plan_svg.c

@@ -118,6 +118,13 @@ int pm_topology_load(
 	struct pm_topology **ret, const struct pm_topology_source *source, struct pm_err *err);
 
 /*
+ * The same machine as of another source, which may have fewer processors or nodes: what was
+ * discovered is read again, nothing is asked anew, in microseconds. Not for one made by hand.
+ */
+int pm_topology_restrict(struct pm_topology **ret, const struct pm_topology *topology,
+	const struct pm_topology_source *source, struct pm_err *err);
+
+/*
  * Writes what was loaded as hwloc's XML (mode 0600), as a whole or not at all, so that others may
  * look for it while it is being written. -EINVAL: made by hand.
  */

@@ -291,6 +291,12 @@ int pm_topology_load(
 	return rc;
 }
 
+int pm_topology_restrict(struct pm_topology **ret, const struct pm_topology *topology,
+	const struct pm_topology_source *source, struct pm_err *err)
+{
+	return read_topology(ret, topology->discovered, source, err);
+}
+
 int pm_topology_save(const struct pm_topology *topology, const char *path, struct pm_err *err)
 {
 	char *text;

@@ -32,15 +32,15 @@ static void test_masks(void)
 		char *list;
 
 		CPU_ZERO(&set);
-		is_number(pm_srun_add_mask(row->mask, &set), row->rc, row->mask);
+		is_number(pm_cpumask_add(row->mask, &set), row->rc, row->mask);
 		list = pm_cpulist_format(&set);
 		is_text(list, row->cpus, "its processors");
 		free(list);
 	}
 	memset(wide + 2, 'f', 257);
-	is_number(pm_srun_add_mask(wide, &(cpu_set_t){0}), -EINVAL, "more than 1024 bits");
+	is_number(pm_cpumask_add(wide, &(cpu_set_t){0}), -EINVAL, "more than 1024 bits");
 	memset(wide + 2, '0', 2);
-	is_number(pm_srun_add_mask(wide, &(cpu_set_t){0}), 0, "but for zeros in front");
+	is_number(pm_cpumask_add(wide, &(cpu_set_t){0}), 0, "but for zeros in front");
 }
 
 static const struct {

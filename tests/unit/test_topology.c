@@ -320,6 +320,33 @@ static void test_restricted(void)
 	ok(!topology, "and no topology");
 }
 
+/* Of what was discovered once, without the file being read again. */
+static void test_narrowed(void)
+{
+	struct pm_topology_source source = {.xml = FLAT};
+	struct pm_topology *all = NULL, *part = NULL;
+	struct pm_err err = {0};
+	unsigned n_cores;
+	cpu_set_t cpus;
+
+	pm_topology_load(&all, &source, NULL);
+	n_cores = all->n_cores;
+	pm_cpulist_parse("2,50,30", &cpus);
+	source.xml = "/nonexistent";
+	source.cpus = &cpus;
+	is_number(pm_topology_restrict(&part, all, &source, NULL), 0, "a part of what is there");
+	is_number(part->n_cores, 2, "a core a socket");
+	is_number(part->n_packages, 2, "two sockets");
+	is_number(part->n_nodes, all->n_nodes, "all of its memory");
+	is_number(all->n_cores, n_cores, "the whole stays as it was");
+	pm_topology_free(part);
+	part = NULL;
+	CPU_ZERO(&cpus);
+	is_number(pm_topology_restrict(&part, all, &source, &err), -ENODEV, "nothing of it");
+	ok(!part, "and no topology");
+	pm_topology_free(all);
+}
+
 static void test_site(void)
 {
 	struct pm_topology_source source = {0};
@@ -357,6 +384,7 @@ int main(void)
 	test_save_failures();
 	test_this_machine();
 	test_restricted();
+	test_narrowed();
 	test_site();
 	return tap_done();
 }
