@@ -6,17 +6,38 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "launcher/request.h"
 #include "launcher/srun.h"
 #include "lib/cleanup.h"
 #include "lib/memory_limit.h"
+#include "lib/plan_apply.h"
 
 bool pm_launch_only_plans(const struct pm_launch *launch)
 {
 	return pm_run_has(launch->given, PM_RUN_PLAN) || pm_run_has(launch->given, PM_RUN_JSON) ||
 	       pm_run_has(launch->given, PM_RUN_SVG);
+}
+
+static bool has_option(const struct pm_run_given *given)
+{
+	for (int i = 0; i < PM_RUN_OPTIONS; i++)
+		if (given->source[i] && given->source[i][0] == '-')
+			return true;
+	return false;
+}
+
+bool pm_launch_is_planned(const struct pm_launch *launch)
+{
+	const char *planned = getenv(PM_PLANNED), *job = getenv("SLURM_JOB_ID");
+	const char *step = getenv("SLURM_STEP_ID");
+	size_t length = job ? strlen(job) : 0;
+
+	return launch->rank.is_srun && planned && job && step && !strncmp(planned, job, length) &&
+	       planned[length] == '.' && !strcmp(planned + length + 1, step) &&
+	       !has_option(launch->given);
 }
 
 static int check_words(const struct pm_launch *launch, struct pm_err *err)
@@ -51,7 +72,7 @@ static void respect_srun(struct pm_launch *launch)
 {
 	const char *binding = launch->rank.is_srun ? pm_srun_users_binding() : NULL;
 
-	if (!binding || pm_run_has(launch->given, PM_RUN_BIND))
+	if (!binding || pm_run_has(launch->given, PM_RUN_BIND) || pm_launch_is_planned(launch))
 		return;
 	launch->request.bind = PM_BIND_NONE;
 	if (!launch->rank.rank)

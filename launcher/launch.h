@@ -25,6 +25,13 @@ struct pm_launch {
 bool pm_launch_only_plans(const struct pm_launch *launch);
 
 /*
+ * Has the plugin made the plan for this very step and bound us (lib/plan_apply.h)? Then there is
+ * nothing left to do, unless our own command line asks for something: its variables the plugin has
+ * heeded.
+ */
+bool pm_launch_is_planned(const struct pm_launch *launch);
+
+/*
  * Who we are, and what is asked: everything that a wrong word of the user's can spoil.
  * -EINVAL, -E2BIG: the sentence says which word.
  */
@@ -36,7 +43,7 @@ int pm_launch_plan(struct pm_launch *launch, struct pm_err *err);
 /* Prints what --plan, --json and --svg ask for. */
 int pm_launch_show(const struct pm_launch *launch, struct pm_err *err);
 
-/* Runs the program; returns only what pmrun shall exit with. */
+/* Runs the program, by its plan or by the plugin's; returns only what pmrun shall exit with. */
 int pm_launch_run(const struct pm_launch *launch);
 
 void pm_launch_done(struct pm_launch *launch);

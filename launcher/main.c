@@ -36,6 +36,8 @@ static int plan_and_go(struct pm_launch *launch)
 
 	if (pm_launch_understand(launch, &err))
 		return fail(launch, &err, USAGE);
+	if (pm_launch_is_planned(launch))
+		return pm_launch_run(launch);
 	if (pm_launch_plan(launch, &err))
 		return fail(launch, &err, FAILED);
 	if (!pm_launch_only_plans(launch))

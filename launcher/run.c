@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "launcher/family.h"
 #include "launcher/handover.h"
@@ -83,6 +85,18 @@ static int start(const struct pm_launch *launch, struct pm_handover *handover)
 	return status;
 }
 
+/* The plugin has done the rest. */
+static int become_program(const struct pm_launch *launch, const char *file)
+{
+	int rc;
+
+	(void)execvp(file, launch->given->program);
+	rc = -errno;
+	fprintf(stderr, "pmrun: rank %u: execute '%s': %s\n", launch->rank.rank, file,
+		strerror(-rc));
+	return pm_program_status(rc);
+}
+
 int pm_launch_run(const struct pm_launch *launch)
 {
 	cleanup_free char *file = NULL, *runtime = NULL;
@@ -94,6 +108,8 @@ int pm_launch_run(const struct pm_launch *launch)
 	if (rc)
 		return is_first(launch) ? fail(err.text, pm_program_status(rc))
 					: pm_program_status(rc);
+	if (pm_launch_is_planned(launch))
+		return become_program(launch, file);
 	rc = find_runtime(launch, &runtime, &err);
 	if (rc)
 		return is_first(launch) ? fail(err.text, FAILED) : FAILED;

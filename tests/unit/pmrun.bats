@@ -361,6 +361,22 @@ as_task() {
 	refute_line --partial "srun"
 }
 
+# --- under srun, with the plugin ---
+
+@test "srun: what the plugin has planned for this step is not planned again" {
+	export SLURM_JOB_ID=12 SLURM_STEP_ID=0 PM_PLANNED=12.0 PM_RANK_DRAM=7 PM_BIND=socket
+	run -0 as_task "$build/pmrun" sh -c 'echo $PM_RANK_DRAM; exit 0'
+	assert_output 7
+	run -3 as_task "$build/pmrun" sh -c 'exit 3'
+	run -127 as_task "$build/pmrun" no-such-program
+	run -0 as_task "$build/pmrun" --pm-bind=none sh -c 'echo $PM_RANK_DRAM'
+	refute_output 7
+	PM_PLANNED=12.1 run -0 as_task PM_BIND=none "$build/pmrun" sh -c 'echo $PM_RANK_DRAM'
+	refute_output 7
+	PM_PLANNED=1.0 run -0 as_task PM_BIND=none "$build/pmrun" sh -c 'echo $PM_RANK_DRAM'
+	refute_output 7
+}
+
 # --- under mpirun ---
 
 # each_rank MPI : two ranks of a real MPI program get half of the machine each
