@@ -35,6 +35,14 @@ int pm_job_prolog(spank_t sp, int ac, char **av);
 int pm_job_epilog(spank_t sp, int ac, char **av);
 
 /*
+ * slurmstepd, as root before its tasks are forked: looks at the machine where the step's ranks will
+ * need a plan, which they inherit. Always 0: what is wrong is told by the ranks, as a failure here
+ * would drain the node of a batch job. Not in batch, interactive and extern steps, nor
+ * in those of mpirun's daemons.
+ */
+int pm_remote_init_post_opt(spank_t sp, int ac, char **av);
+
+/*
  * slurmstepd, as the user just before execve: the task learns what its job was given, from the
  * job's view (lib/jobview.h) alone. It fails where its node is in another mode, or the view says
  * so.

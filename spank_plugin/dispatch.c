@@ -34,6 +34,8 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 		return pm_local_init_post_opt(sp, ac, av);
 	case S_CTX_ALLOCATOR:
 		return pm_allocator_init_post_opt(sp, ac, av);
+	case S_CTX_REMOTE:
+		return pm_remote_init_post_opt(sp, ac, av);
 	default:
 		return 0;
 	}

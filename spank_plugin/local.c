@@ -24,7 +24,7 @@ static int check_step(struct pm_err *err)
 	const char *job_mode = getenv(pm_option_info(PM_OPTION_MODE)->carrier);
 
 	if (!mode || !job_mode || !strcmp(mode->name, job_mode) || getenv("SLURM_HET_SIZE"))
-		return 0;
+		return pm_request_check_plan(err);
 	return pm_err_set(err, -EINVAL,
 		"--pm-mode=%s: this job runs in mode %.64s and a step cannot change it, "
 		"leave the option out or submit another job",

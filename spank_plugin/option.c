@@ -40,6 +40,75 @@ static const struct pm_option_info options[PM_OPTION_COUNT] = {
 				 "(devices; modes appdirect and mixed)",
 			.carrier = CARRIER "pm_namespace",
 		},
+	[PM_OPTION_PLAN + PM_PLAN_WORD_DRAM] =
+		{
+			.name = "pm-dram",
+			.twin = "PM_DRAM",
+			.arginfo = "SIZE|auto",
+			.usage = "[pm] DRAM of each rank, as 4G; auto divides each socket's "
+				 "over its ranks",
+			.carrier = CARRIER "pm_dram",
+		},
+	[PM_OPTION_PLAN + PM_PLAN_WORD_BIND] =
+		{
+			.name = "pm-bind",
+			.twin = "PM_BIND",
+			.arginfo = "socket|none",
+			.usage = "[pm] keep each rank and its memory on a socket, or leave "
+				 "both as they are",
+			.carrier = CARRIER "pm_bind",
+		},
+	[PM_OPTION_PLAN + PM_PLAN_WORD_POLICY] =
+		{
+			.name = "pm-policy",
+			.twin = "PM_POLICY",
+			.arginfo = "POLICY",
+			.usage = "[pm] where pages go: dram-first, pm-only, interleave, "
+				 "weighted or none",
+			.carrier = CARRIER "pm_policy",
+		},
+	[PM_OPTION_PLAN + PM_PLAN_WORD_DISTRIBUTION] =
+		{
+			.name = "pm-distribution",
+			.twin = "PM_DISTRIBUTION",
+			.arginfo = "block|cyclic",
+			.usage = "[pm] fill one socket with ranks after the other, or take "
+				 "turns",
+			.carrier = CARRIER "pm_distribution",
+		},
+	[PM_OPTION_PLAN + PM_PLAN_WORD_THREADS] =
+		{
+			.name = "pm-threads",
+			.twin = "PM_THREADS",
+			.arginfo = "N",
+			.usage = "[pm] threads of each rank; without it, one for each of "
+				 "its cores",
+			.carrier = CARRIER "pm_threads",
+		},
+	[PM_OPTION_PLAN + PM_PLAN_WORD_SMT] =
+		{
+			.name = "pm-smt",
+			.twin = "PM_SMT",
+			.arginfo = "no|threads|helpers",
+			.usage = "[pm] what the hardware threads beside a core's first are "
+				 "for",
+			.carrier = CARRIER "pm_smt",
+		},
+	[PM_OPTION_RUNTIME] =
+		{
+			.name = "pm-runtime",
+			.twin = "PM_RUNTIME",
+			.arginfo = "NAME|none",
+			.usage = "[pm] placement runtime to preload: its name, or its file",
+			.carrier = CARRIER "pm_runtime",
+		},
+	[PM_OPTION_VERBOSE] =
+		{
+			.name = "pm-verbose",
+			.twin = "PM_VERBOSE",
+			.usage = "[pm] print the plan of each node before the ranks start",
+			.carrier = CARRIER "pm_verbose",
+		},
 };
 
 static struct state {
@@ -83,6 +152,23 @@ static int check_namespace(const char *source, const char *text, struct pm_err *
 		source, text);
 }
 
+/* Whether there is such a runtime is the node's to say. */
+static int check_runtime(const char *source, const char *text, struct pm_err *err)
+{
+	return *text ? 0 : pm_err_set(err, -EINVAL, "%s: write a runtime's name, or none", source);
+}
+
+static int accept(const char *source, const char *text, struct pm_err *err)
+{
+	(void)source, (void)text, (void)err;
+	return 0;
+}
+
+static bool is_word(enum pm_option option)
+{
+	return option >= PM_OPTION_PLAN && option < PM_OPTION_PLAN + PM_PLAN_WORDS;
+}
+
 int pm_option_check(
 	enum pm_option option, const char *source, const char *value, struct pm_err *err)
 {
@@ -90,8 +176,13 @@ int pm_option_check(
 		[PM_OPTION_MODE] = check_mode,
 		[PM_OPTION_SIZE] = check_size,
 		[PM_OPTION_NAMESPACE] = check_namespace,
+		[PM_OPTION_RUNTIME] = check_runtime,
+		[PM_OPTION_VERBOSE] = accept,
 	};
 
+	if (is_word(option))
+		return pm_plan_take((enum pm_plan_word)(option - PM_OPTION_PLAN), source,
+			value ? value : "", &(struct pm_plan_request){0}, err);
 	return checks[option](source, value ? value : "", err);
 }
 
@@ -123,7 +214,7 @@ static int take(int val, const char *value, int remote)
 	snprintf(source, sizeof(source), "--%s", options[option].name);
 	if (pm_option_check(option, source, value, &err))
 		slurm_error("pm: %s", err.text);
-	return err.code ? err.code : remember(option, value);
+	return err.code ? err.code : remember(option, value ? value : "");
 }
 
 static struct spank_option spank_form(enum pm_option option, char *usage)
@@ -132,7 +223,7 @@ static struct spank_option spank_form(enum pm_option option, char *usage)
 		.name = (char *)options[option].name,
 		.arginfo = (char *)options[option].arginfo,
 		.usage = usage,
-		.has_arg = 1,
+		.has_arg = options[option].arginfo != NULL,
 		.val = (int)option,
 		.cb = take,
 	};

@@ -3,7 +3,8 @@
 #define PM_OPTION_H
 
 /*
- * The options --pm-mode, --pm-size and --pm-namespace, each with its environment twin. One table
+ * The options: --pm-mode, --pm-size and --pm-namespace, which are about the job's nodes, and those
+ * of the plan for a step's ranks, as pmrun has them. Each has its environment twin. One table
  * drives registration, help, checking and how Slurm carries them.
  *
  * Heterogeneous jobs: sbatch, salloc and srun read the components one after the other in one
@@ -16,18 +17,23 @@
 
 #include "lib/err.h"
 #include "lib/modes.h"
+#include "lib/plan_words.h"
 
 enum pm_option {
 	PM_OPTION_MODE,
 	PM_OPTION_SIZE,
 	PM_OPTION_NAMESPACE,
+	PM_OPTION_PLAN, /* the first of the plan's; PM_PLAN_WORDS in the order of lib/plan_words.h
+			 */
+	PM_OPTION_RUNTIME = PM_OPTION_PLAN + PM_PLAN_WORDS,
+	PM_OPTION_VERBOSE,
 	PM_OPTION_COUNT,
 };
 
 struct pm_option_info {
-	const char *name; /* "pm-mode" */
-	const char *twin; /* "PM_MODE", the environment variable that means the same */
-	const char *arginfo;
+	const char *name;    /* "pm-mode" */
+	const char *twin;    /* "PM_MODE", the environment variable that means the same */
+	const char *arginfo; /* NULL: it takes no value, and "" is what it was given */
 	const char *usage;   /* for --help */
 	const char *carrier; /* the variable in which Slurm takes it to the running job's sruns */
 };

@@ -9,7 +9,9 @@
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/places.h"
+#include "spank_plugin/rank.h"
 #include "spank_plugin/settings.h"
+#include "spank_plugin/step.h"
 
 #define MODE_TIMEOUT_MS 10000
 
@@ -98,11 +100,13 @@ int pm_remote_task_init(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 	int rc = pm_settings_load(ac, av, &config, &err);
 
-	if (rc && !pm_option_mode())
+	if (rc && !pm_option_mode() && !pm_step()->insists)
 		return 0;
 	if (!rc)
+		rc = pm_rank_begin(sp, &err);
+	if (!rc)
 		rc = begin_task(sp, &config, &err);
-	if (rc)
+	if (rc && *err.text)
 		slurm_error("pm: %s", err.text);
 	return rc;
 }

@@ -65,13 +65,26 @@ static int check_mode(spank_t sp, int ac, char **av, struct pm_err *err)
 	return rc ? rc : pass_on(sp, PM_OPTION_MODE, err);
 }
 
+int pm_request_check_plan(struct pm_err *err)
+{
+	int rc = 0;
+
+	for (enum pm_option option = PM_OPTION_PLAN; !rc && option < PM_OPTION_COUNT; option++) {
+		const char *twin = pm_option_twin(option);
+
+		if (twin && !pm_option_given(option))
+			rc = pm_option_check(option, pm_option_info(option)->twin, twin, err);
+	}
+	return rc;
+}
+
 /* Whether the job's mode has a use for them is the controller's to say. */
 int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err)
 {
 	int rc = check_mode(sp, ac, av, err);
 
-	for (enum pm_option option = PM_OPTION_SIZE; !rc && option < PM_OPTION_COUNT; option++)
+	for (enum pm_option option = PM_OPTION_SIZE; !rc && option < PM_OPTION_PLAN; option++)
 		if (!pm_option_given(option))
 			rc = pass_on(sp, option, err);
-	return rc;
+	return rc ? rc : pm_request_check_plan(err);
 }

@@ -14,4 +14,7 @@
  */
 int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err);
 
+/* The variables of the plan alone, for a step, whose job has been checked before. -EINVAL. */
+int pm_request_check_plan(struct pm_err *err);
+
 #endif

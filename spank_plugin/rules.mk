@@ -1,8 +1,8 @@
-# The SPANK plugin: built against one Slurm series' headers (SLURM_CFLAGS), linked with neither
-# libslurm nor what pmctl needs for reading tools' output.
+# The SPANK plugin: built against one Slurm series' headers (SLURM_CFLAGS), linked with hwloc,
+# which slurmstepd has loaded anyway, but neither with libslurm nor with what reads tools' output.
 SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c settings.c request.c command.c \
 	node.c active.c local.c allocator.c slurmd.c job_script.c expect.c prepare.c reachable.c \
-	places.c remote.c)
+	places.c remote.c step.c rank.c user_binding.c)
 
 # The part of it that HealthCheckProgram runs.
 REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c node.c command.c settings.c)
@@ -12,7 +12,7 @@ $(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.
 # slurm_error() and spank_*() stay undefined: they come from the program that loads the plugin.
 $(BUILD)/spank_pmem.so: $(call objects,$(SPANK_SRCS)) $(BUILD)/libpm.a spank_plugin/spank_pmem.lds
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(RELRO) -Wl,--version-script=spank_plugin/spank_pmem.lds \
-		-o $@ $(call objects,$(SPANK_SRCS)) $(BUILD)/libpm.a
+		-o $@ $(call objects,$(SPANK_SRCS)) $(BUILD)/libpm.a $(HWLOC_LIBS)
 
 $(BUILD)/pm-reachable: $(call objects,$(REACHABLE_SRCS)) $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $(RELRO) -o $@ $^

@@ -114,7 +114,7 @@ def sdk_variables(sdk: Path) -> list[str]:
     libraries = "/usr/lib/x86_64-linux-gnu"
     return [f"CC=gcc --sysroot={sdk} -B{sdk}{libraries} -L={libraries}", "SLURM_CFLAGS=-I=/usr/include",
             "JSON_CFLAGS=-I=/usr/include/json-c", "JSON_LIBS=-ljson-c",
-            "XML_CFLAGS=-I=/usr/include/libxml2", "XML_LIBS=-lxml2"]
+            "XML_CFLAGS=-I=/usr/include/libxml2", "XML_LIBS=-lxml2", "HWLOC_CFLAGS=", "HWLOC_LIBS=-lhwloc"]
 
 
 def listed(name: str) -> list[str]:

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/rank.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/cpulist.h"
+#include "lib/memory_limit.h"
+#include "lib/plan_apply.h"
+#include "lib/plan_show.h"
+#include "lib/preload.h"
+#include "spank_plugin/step.h"
+
+#define MAX_LIST 65536
+
+struct rank {
+	spank_t sp;
+	unsigned number; /* of this node */
+	const struct pm_step *step;
+	struct pm_plan_request request;
+	struct pm_topology *topology; /* what the ranks may use together */
+	struct pm_plan *plan;
+	char *runtime; /* its file; NULL: none */
+};
+
+static void release(struct rank *rank)
+{
+	pm_plan_free(rank->plan);
+	pm_topology_free(rank->topology);
+	free(rank->runtime);
+}
+
+/* --- what the ranks of this step may use --- */
+
+/* The cpuset of our cgroup, which is not to be seen but by asking for more: sched_setaffinity(2).
+ */
+static int read_cpuset(cpu_set_t *ret)
+{
+	cpu_set_t before, all;
+
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return -errno;
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), &all) || sched_getaffinity(0, sizeof(*ret), ret))
+		*ret = before;
+	return sched_setaffinity(0, sizeof(before), &before) ? -errno : 0;
+}
+
+/* The processors that Slurm has bound the node's ranks to by itself. */
+static bool read_masks(spank_t sp, cpu_set_t *ret)
+{
+	cleanup_free char *list = calloc(1, MAX_LIST);
+
+	return list && spank_getenv(sp, "SLURM_CPU_BIND_LIST", list, MAX_LIST) == ESPANK_SUCCESS &&
+	       !pm_cpumasks_parse(list, ret);
+}
+
+/* Cores in a list that numbers those of the node without gaps: "0-3,8"; 0: not told. */
+static unsigned cores_of_step(spank_t sp)
+{
+	char *list = NULL;
+	cpu_set_t cores;
+
+	if (spank_get_item(sp, S_STEP_ALLOC_CORES, &list) != ESPANK_SUCCESS || !list ||
+		pm_cpulist_parse(list, &cores))
+		return 0;
+	return (unsigned)CPU_COUNT(&cores);
+}
+
+/* Where no cgroup keeps a step to its own cores, only the masks tell them from other steps'. */
+static int find_machine(struct rank *rank, struct pm_err *err)
+{
+	struct pm_topology_source source = rank->step->source;
+	unsigned own_cores = cores_of_step(rank->sp);
+	cpu_set_t cpuset, masks;
+	int rc = read_cpuset(&cpuset);
+
+	if (rc)
+		return pm_err_sys(err, rc, "look at the processors of rank %u", rank->number);
+	source.cpus = &cpuset;
+	rc = pm_topology_restrict(&rank->topology, rank->step->topology, &source, err);
+	if (rc || rank->request.bind == PM_BIND_NONE || rank->topology->n_cores <= own_cores ||
+		!read_masks(rank->sp, &masks))
+		return rc;
+	CPU_AND(&cpuset, &cpuset, &masks);
+	pm_topology_free(pm_steal(rank->topology));
+	return pm_topology_restrict(&rank->topology, rank->step->topology, &source, err);
+}
+
+static unsigned count_cpus(const struct pm_topology *topology)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < topology->n_cores; i++)
+		n += topology->cores[i].n_cpus;
+	return n;
+}
+
+/* -c counts hardware threads; where there are as many cores, each gets a core. */
+static void heed_cpus_per_task(struct rank *rank)
+{
+	struct pm_plan_request *request = &rank->request;
+	unsigned each = rank->step->user.cpus_per_task;
+	uint64_t all = (uint64_t)each * request->ranks;
+
+	if (!each || request->threads || all > count_cpus(rank->topology))
+		return;
+	request->threads = each;
+	if (all > rank->topology->n_cores && request->smt == PM_SMT_NO)
+		request->smt = PM_SMT_THREADS;
+}
+
+static int make_plan(struct rank *rank, struct pm_err *err)
+{
+	cleanup_close int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = find_machine(rank, err);
+
+	if (!rc)
+		rc = pm_memory_limit(root_fd, &rank->request.memory_limit_bytes, err);
+	if (rc)
+		return rc;
+	heed_cpus_per_task(rank);
+	return pm_plan_make(&rank->plan, rank->topology, &rank->request, err);
+}
+
+/* --- what the program is told --- */
+
+static int set(spank_t sp, const char *name, const char *value, bool overwrite, struct pm_err *err)
+{
+	spank_err_t rc = spank_setenv(sp, name, value, overwrite);
+
+	if (rc == ESPANK_SUCCESS || (rc == ESPANK_ENV_EXISTS && !overwrite))
+		return 0;
+	return pm_err_set(err, -EINVAL, "set %s for the task: refused by Slurm", name);
+}
+
+static int set_number(spank_t sp, const char *name, unsigned value, struct pm_err *err)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", value);
+	return set(sp, name, text, true, err);
+}
+
+static int set_plan(struct rank *rank, struct pm_err *err)
+{
+	struct pm_variable list[PM_PLAN_VARIABLES_MAX];
+	size_t n = 0;
+	int rc = pm_plan_environment(rank->plan, rank->number, NULL, list, &n, err);
+
+	for (size_t i = 0; pm_plan_variables[i]; i++)
+		(void)spank_unsetenv(rank->sp, pm_plan_variables[i]);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = set(rank->sp, list[i].name, list[i].value, !list[i].only_if_unset, err);
+	pm_variables_done(list, n);
+	return rc;
+}
+
+/* pmrun in this step finds its work done: see PM_PLANNED in lib/plan_apply.h. */
+static int set_planned(spank_t sp, struct pm_err *err)
+{
+	uint32_t job = 0, step = 0;
+	char text[32];
+
+	(void)spank_get_item(sp, S_JOB_ID, &job);
+	(void)spank_get_item(sp, S_JOB_STEPID, &step);
+	snprintf(text, sizeof(text), "%u.%u", job, step);
+	return set(sp, PM_PLANNED, text, true, err);
+}
+
+static void report_obstacle(const struct rank *rank)
+{
+	char **words = NULL;
+	int n = 0;
+	const char *obstacle;
+
+	if (rank->number || spank_get_item(rank->sp, S_JOB_ARGV, &n, &words) != ESPANK_SUCCESS ||
+		!n)
+		return;
+	obstacle = pm_preload_obstacle(words[0]);
+	if (obstacle)
+		slurm_spank_log("pm: runtime '%s' will not attach to '%s': %s, so LD_PRELOAD is "
+				"not read and nothing is placed but by the memory policy",
+			rank->runtime, words[0], obstacle);
+}
+
+static int set_preload(struct rank *rank, struct pm_err *err)
+{
+	cleanup_free char *before = NULL, *list = NULL;
+
+	if (!rank->runtime)
+		return 0;
+	before = calloc(1, MAX_LIST);
+	if (before)
+		(void)spank_getenv(rank->sp, "LD_PRELOAD", before, MAX_LIST);
+	list = before ? pm_preload_prepend(rank->runtime, before) : NULL;
+	if (!list)
+		return pm_err_nomem(err);
+	report_obstacle(rank);
+	return set(rank->sp, "LD_PRELOAD", list, true, err);
+}
+
+static int tell_program(struct rank *rank, struct pm_err *err)
+{
+	int rc = set_plan(rank, err);
+
+	if (!rc)
+		rc = set_number(rank->sp, "PM_LOCAL_RANK", rank->number, err);
+	if (!rc)
+		rc = set_number(rank->sp, "PM_LOCAL_SIZE", rank->plan->n_ranks, err);
+	if (!rc)
+		rc = set_planned(rank->sp, err);
+	return rc ? rc : set_preload(rank, err);
+}
+
+static void print_plan(const struct rank *rank)
+{
+	const struct pm_plan_view view = {rank->plan, rank->topology, &rank->request};
+
+	if (!rank->step->verbose || rank->number)
+		return;
+	(void)pm_plan_print_table(&view, stderr);
+	(void)fflush(stderr);
+}
+
+static unsigned parts_of(const struct pm_user_binding *user)
+{
+	return (user->cpus ? 0 : PM_APPLY_CPUS) | (user->memory ? 0 : PM_APPLY_MEMORY);
+}
+
+static int apply(struct rank *rank, struct pm_err *err)
+{
+	int rc = pm_plan_apply(rank->plan, rank->number, parts_of(&rank->step->user), err);
+
+	if (rc)
+		return rc;
+	print_plan(rank);
+	return tell_program(rank, err);
+}
+
+/* As far as all ranks come to the same end. */
+static int understand(struct rank *rank, struct pm_err *err)
+{
+	const struct pm_step *step = rank->step;
+	int rc = 0;
+
+	if (step->err.code)
+		return pm_err_set(err, step->err.code, "%s", step->err.text);
+	if (step->runtime)
+		rc = pm_preload_find(step->runtime, &rank->runtime, err);
+	return rc ? rc : make_plan(rank, err);
+}
+
+/* What all ranks would say, the first one says. */
+int pm_rank_begin(spank_t sp, struct pm_err *err)
+{
+	cleanup_with(release) struct rank rank = {
+		.sp = sp, .step = pm_step(), .request = pm_step()->request};
+	struct pm_err own = {0};
+	int number = 0, rc;
+
+	if (!rank.step->wants_plan)
+		return 0;
+	if (spank_get_item(sp, S_TASK_ID, &number) != ESPANK_SUCCESS)
+		return pm_err_set(err, -EINVAL, "Slurm does not say which rank this is");
+	rank.number = (unsigned)number;
+	rc = understand(&rank, &own);
+	if (rc && rank.number)
+		own.text[0] = '\0';
+	if (!rc)
+		rc = apply(&rank, &own);
+	if (rc && rank.step->insists)
+		return pm_err_set(err, rc, "%s", own.text);
+	if (rc && *own.text)
+		slurm_spank_log("pm: %s; the ranks stay where Slurm has put them", own.text);
+	return 0;
+}

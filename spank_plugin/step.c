@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/step.h"
+
+#include <errno.h>
+#include <slurm/slurm.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/jobview.h"
+#include "lib/plan_site.h"
+#include "spank_plugin/contexts.h"
+#include "spank_plugin/option.h"
+#include "spank_plugin/settings.h"
+
+#define MAX_VALUE 4096
+
+static struct pm_step step;
+
+const struct pm_step *pm_step(void)
+{
+	return &step;
+}
+
+/* Batch, interactive and extern steps have numbers above: their processes are nobody's ranks. */
+static bool is_srun(spank_t sp)
+{
+	uint32_t id;
+
+	return spank_get_item(sp, S_JOB_STEPID, &id) == ESPANK_SUCCESS &&
+	       id <= SLURM_MAX_NORMAL_STEP_ID;
+}
+
+/* What mpirun starts with srun, one a node, to start the ranks: those are pmrun's to bind. */
+static bool is_daemon(spank_t sp)
+{
+	static const char *const names[] = {
+		"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"};
+	char **words = NULL;
+	const char *name;
+	int n = 0;
+
+	if (spank_get_item(sp, S_JOB_ARGV, &n, &words) != ESPANK_SUCCESS || !n)
+		return false;
+	name = strrchr(words[0], '/') ? strrchr(words[0], '/') + 1 : words[0];
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The option, else its variable in the step's environment, with which of the two it was; false:
+ * neither. Room is for the variable's value.
+ */
+static bool asked(spank_t sp, enum pm_option option, char room[MAX_VALUE], const char **ret_value,
+	char source[40])
+{
+	const struct pm_option_info *info = pm_option_info(option);
+	const char *given = pm_option_given(option);
+
+	if (given) {
+		snprintf(source, 40, "--%s", info->name);
+		*ret_value = given;
+		return true;
+	}
+	if (spank_getenv(sp, info->twin, room, MAX_VALUE) != ESPANK_SUCCESS || !*room)
+		return false;
+	snprintf(source, 40, "%s", info->twin);
+	*ret_value = room;
+	return info->arginfo || strcmp(room, "0");
+}
+
+static int read_words(spank_t sp, struct pm_err *err)
+{
+	char room[MAX_VALUE], source[40];
+	const char *value;
+	int rc = 0;
+
+	for (enum pm_plan_word word = 0; !rc && word < PM_PLAN_WORDS; word++) {
+		if (!asked(sp, PM_OPTION_PLAN + word, room, &value, source))
+			continue;
+		step.insists = true;
+		rc = pm_plan_take(word, source, value, &step.request, err);
+	}
+	return rc;
+}
+
+static int read_others(spank_t sp, struct pm_err *err)
+{
+	char room[MAX_VALUE], source[40];
+	const char *value;
+
+	step.verbose = asked(sp, PM_OPTION_VERBOSE, room, &value, source);
+	if (!asked(sp, PM_OPTION_RUNTIME, room, &value, source) || !strcmp(value, "none"))
+		return 0;
+	step.insists = true;
+	step.runtime = strdup(value);
+	return step.runtime ? 0 : pm_err_nomem(err);
+}
+
+/* By a constraint, a variable, or the partition's default: the prolog wrote it down. */
+static bool has_mode(spank_t sp, const struct pm_config *config)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+	cleanup_free char *path = NULL;
+	uint32_t job_id;
+
+	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+		return false;
+	path = pm_jobview_path(config->run_dir, job_id);
+	return path && !pm_jobview_read(path, &view, NULL) && view.mode;
+}
+
+/* What srun was told, as far as our own options do not say otherwise. */
+static void heed_user(spank_t sp)
+{
+	char room[MAX_VALUE], source[40];
+	const char *value;
+
+	pm_user_binding_read(sp, &step.user);
+	if (step.user.cpus)
+		step.request.bind = PM_BIND_NONE;
+	if (step.user.has_distribution &&
+		!asked(sp, PM_OPTION_PLAN + PM_PLAN_WORD_DISTRIBUTION, room, &value, source))
+		step.request.distribution = step.user.distribution;
+	if (asked(sp, PM_OPTION_PLAN + PM_PLAN_WORD_THREADS, room, &value, source))
+		step.user.cpus_per_task = 0;
+}
+
+static int count_tasks(spank_t sp, struct pm_err *err)
+{
+	uint32_t tasks;
+
+	if (spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
+		return pm_err_set(err, -EINVAL, "Slurm does not say how many ranks this node has");
+	step.request.ranks = tasks;
+	return 0;
+}
+
+static int look_at_machine(spank_t sp, const struct pm_config *config, struct pm_err *err)
+{
+	struct pm_memory_hint *hints; /* the ranks need them, too */
+	uint32_t job = 0, id = 0;
+	int rc = pm_topology_heed_site(&step.source, config, &hints, err);
+
+	if (!rc)
+		rc = pm_topology_load(&step.topology, &step.source, err);
+	(void)spank_get_item(sp, S_JOB_ID, &job);
+	(void)spank_get_item(sp, S_JOB_STEPID, &id);
+	slurm_debug(
+		"pm: step %u.%u: looked at the machine for %u ranks", job, id, step.request.ranks);
+	return rc;
+}
+
+static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *err)
+{
+	int rc;
+
+	pm_plan_heed_site(&step.request, config);
+	heed_user(sp);
+	rc = count_tasks(sp, err);
+	return rc ? rc : look_at_machine(sp, config, err);
+}
+
+/* A job that asks for nothing does not care for a broken configuration. */
+int pm_remote_init_post_opt(spank_t sp, int ac, char **av)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	int rc;
+
+	if (!is_srun(sp) || is_daemon(sp))
+		return 0;
+	rc = read_words(sp, &step.err);
+	if (!rc)
+		rc = read_others(sp, &step.err);
+	step.wants_plan = step.insists || step.verbose || pm_option_mode();
+	if (!rc)
+		rc = pm_settings_load(ac, av, &config, &step.err);
+	if (!rc && !step.wants_plan)
+		step.wants_plan = has_mode(sp, &config);
+	if (!rc && step.wants_plan)
+		(void)prepare(sp, &config, &step.err);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_STEP_H
+#define PM_STEP_H
+
+/*
+ * What a step's ranks need for their plan, found out once by slurmstepd and inherited by all: what
+ * was asked, by options, their variables and the user's own words to srun, and the machine.
+ */
+#include <slurm/spank.h>
+
+#include "lib/config.h"
+#include "lib/plan.h"
+#include "spank_plugin/user_binding.h"
+
+struct pm_step {
+	bool wants_plan; /* a --pm- option or its variable, or the job has a mode */
+	bool insists;	 /* it is one of the plan's: no plan, no rank */
+	bool verbose;
+	const char *runtime; /* name or file; NULL: none */
+	struct pm_user_binding user;
+	struct pm_plan_request request;
+	struct pm_topology_source source;
+	struct pm_topology *topology; /* all of the machine that slurmstepd may use */
+	struct pm_err err;	      /* why it cannot be planned; code 0: it can */
+};
+
+/* The one of this process; all-zero before init_post_opt and in steps that are left alone. */
+const struct pm_step *pm_step(void);
+
+#endif
