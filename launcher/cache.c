@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "launcher/cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,12 +15,6 @@
 #include "lib/file.h"
 
 #define MAX_STAT 4096
-
-static void cleanup_dir(DIR *const *dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
 
 static const char *base_dir(void)
 {
@@ -93,7 +86,7 @@ static void sweep(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	cleanup_free char *path = strndup(file, (size_t)(slash - file));
-	cleanup_with(cleanup_dir) DIR *dir = path ? opendir(path) : NULL;
+	cleanup_dir DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
