@@ -114,9 +114,9 @@ set_percent() {
 	pmtwin exec head -- systemctl start pm-reregister # it has seen n1 in service
 	set_percent 1e999
 	pmtwin exec head -- systemctl restart slurmctld
+	wait_for 60 node_is n1 inval # 22.05 reads its configuration behind the end of restart
 	set_percent 5
-	wait_for 60 node_is n1 inval
 	pmtwin exec head -- systemctl start pm-reregister
-	wait_for 60 node_is n1 idle
+	wait_for 120 node_is n1 idle
 	wait_for 60 node_is n2 idle
 }
