@@ -73,6 +73,7 @@ help:
 	'make check-twin   the emulated cluster' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
+	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, pmrun, spank_pmem.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \

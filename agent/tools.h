@@ -37,7 +37,6 @@ int pm_tool_nd_regions(
 	const struct pm_config *config, struct pm_nd_regions *ret, struct pm_err *err);
 int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct pm_err *err);
 
-int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
 int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err);
 
 /* Firmware, modules, roster and kernel; regions stay empty. Release with pm_evidence_done(). */

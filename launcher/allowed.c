@@ -7,20 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launcher/proc_stat.h"
 #include "launcher/srun.h"
 #include "lib/cleanup.h"
 #include "lib/file.h"
 
 #define MAX_ENVIRONMENT (4 * 1024 * 1024)
-#define MAX_STAT	4096
-
-static int read_proc(pid_t pid, const char *file, size_t max, char **ret, size_t *ret_length)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	return pm_file_read(AT_FDCWD, path, max, ret, ret_length, NULL);
-}
 
 static bool has_variable(const char *environment, size_t length, const char *name)
 {
@@ -35,23 +27,20 @@ static bool has_variable(const char *environment, size_t length, const char *nam
 static bool is_rank(pid_t pid, const char *variable)
 {
 	cleanup_free char *environment = NULL;
+	char path[40];
 	size_t length;
 
-	return !read_proc(pid, "environ", MAX_ENVIRONMENT, &environment, &length) &&
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	return !pm_file_read(AT_FDCWD, path, MAX_ENVIRONMENT, &environment, &length, NULL) &&
 	       has_variable(environment, length, variable);
 }
 
-/* The second field is the name in parentheses, which may hold anything: proc(5). */
 static pid_t parent_of(pid_t pid)
 {
-	cleanup_free char *text = NULL;
-	const char *behind_name;
+	cleanup_free char *stat = pm_proc_stat(pid);
 	int parent;
 
-	if (read_proc(pid, "stat", MAX_STAT, &text, NULL))
-		return 0;
-	behind_name = strrchr(text, ')');
-	return behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1 ? parent : 0;
+	return stat && sscanf(stat, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 pid_t pm_launcher_process(const struct pm_rank *rank)

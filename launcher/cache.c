@@ -11,10 +11,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "launcher/proc_stat.h"
 #include "lib/cleanup.h"
-#include "lib/file.h"
-
-#define MAX_STAT 4096
 
 static const char *base_dir(void)
 {
@@ -50,19 +48,14 @@ static int make_dir(char dir[PATH_MAX])
 /* Numbers of processes are used again: the 22nd field says when it began. */
 static int start_time(pid_t pid, unsigned long long *ret)
 {
-	cleanup_free char *text = NULL;
-	const char *behind_name;
-	char path[40];
+	cleanup_free char *stat = pm_proc_stat(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (pm_file_read(AT_FDCWD, path, MAX_STAT, &text, NULL, NULL))
+	if (!stat)
 		return -ESRCH;
-	behind_name = strrchr(text, ')');
-	if (!behind_name ||
-		sscanf(behind_name,
-			") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			"%*d %*d %llu",
-			ret) != 1)
+	if (sscanf(stat,
+		    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+		    "%*d %*d %llu",
+		    ret) != 1)
 		return -EBADMSG;
 	return 0;
 }

@@ -3,13 +3,13 @@
 #include "lib/nvdimm.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/directory.h"
 #include "lib/file.h"
 
 #define MAX_BYTES 4096
@@ -83,21 +83,19 @@ int pm_nvdimm_region_of(
 	return pm_err_set(err, -ENODEV, "'%s' is not on a region of persistent memory", device);
 }
 
+static int add_entry(int dir_fd, const char *name, void *context, struct pm_err *err)
+{
+	(void)dir_fd;
+	return pm_nvdimm_names_add(context, name) ? pm_err_nomem(err) : 0;
+}
+
 int pm_nvdimm_list(int root_fd, const char *prefix, struct pm_nvdimm_names *ret, struct pm_err *err)
 {
 	cleanup_with(pm_nvdimm_names_done) struct pm_nvdimm_names found = {0};
-	cleanup_dir DIR *dir = NULL;
-	int fd = openat(root_fd, DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-	const struct dirent *entry;
+	int rc = pm_directory_each(root_fd, DEVICES, prefix, add_entry, &found, err);
 
-	if (fd < 0 && errno != ENOENT)
-		return pm_err_sys(err, -errno, "open '%s'", DEVICES);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	while (!rc && dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
-			rc = pm_nvdimm_names_add(&found, entry->d_name);
 	if (rc)
-		return pm_err_sys(err, rc, "list '%s'", DEVICES);
+		return rc;
 	*ret = found;
 	found = (struct pm_nvdimm_names){0};
 	return 0;

@@ -7,8 +7,8 @@
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
-#include "lib/json_file.h"
 #include "lib/inventory.h"
+#include "lib/json_file.h"
 #include "lib/timestamp.h"
 #include "lib/tool_json.h"
 

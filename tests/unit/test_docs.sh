@@ -5,23 +5,11 @@ set -uo pipefail
 pmctl=${PM_BUILD:-build}/pmctl
 page=docs/man/pmctl.8.rst
 conf_page=docs/man/pmem.conf.5.rst
-passed=0 failed=0
+. tests/unit/check.bash
 base=${TMPDIR:-/tmp}
 [ "$(id -u)" -ne 0 ] || base=/run
 config=$(mktemp -d "$base/pm-docs.XXXXXX") || exit
 trap 'rm -rf "$config"' EXIT
-
-check() {
-	local name=$1
-	shift
-	if "$@" >/dev/null; then
-		passed=$((passed + 1))
-		echo "ok $((passed + failed)) - $name"
-	else
-		failed=$((failed + 1))
-		echo "not ok $((passed + failed)) - $name"
-	fi
-}
 
 # The options in a help text, the page's section of a verb, the keys that the page explains.
 options_of() { grep -oE '^  --[a-z-]+' <<<"$1" | tr -d ' '; }

@@ -4,19 +4,7 @@ set -uo pipefail
 
 pmrun=${PM_BUILD:-build}/pmrun
 page=docs/man/pmrun.1.rst
-passed=0 failed=0
-
-check() {
-	local name=$1
-	shift
-	if "$@" >/dev/null; then
-		passed=$((passed + 1))
-		echo "ok $((passed + failed)) - $name"
-	else
-		failed=$((failed + 1))
-		echo "not ok $((passed + failed)) - $name"
-	fi
-}
+. tests/unit/check.bash
 
 base=${TMPDIR:-/tmp}
 [ "$(id -u)" -ne 0 ] || base=/run

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_PROC_STAT_H
+#define PM_PROC_STAT_H
+
+#include <sys/types.h>
+
+/*
+ * What /proc/PID/stat says from its third field on, malloc'ed; NULL: it cannot be read. The second
+ * field is the name in parentheses, which may hold anything: proc(5).
+ */
+char *pm_proc_stat(pid_t pid);
+
+#endif
