@@ -66,7 +66,7 @@ $(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
 help:
 	@printf '%s\n' \
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
-	'make check        lint, unit, fuzz, bench, twin (installs what they need, says so first)' \
+	'make check        lint, fuzz, unit, bench, twin (installs what they need, says so first)' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \

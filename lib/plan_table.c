@@ -94,19 +94,27 @@ static void add_place(struct pm_columns *columns, const struct pm_plan_view *vie
 	pm_columns_add(columns, "%s", place < 0 ? "" : view->request->places[place].path);
 }
 
+/* The socket and the CPUs, or that it has none of its own. */
+static void add_seat(struct pm_columns *columns, const struct pm_plan_view *view,
+	const struct pm_plan_rank *rank)
+{
+	if (!CPU_COUNT(&rank->cpus)) {
+		pm_columns_add(columns, "-");
+		pm_columns_add(columns, "%s", "");
+		pm_columns_add(columns, "%s", "");
+		return;
+	}
+	pm_columns_add(columns, "%d%s", view->topology->packages[rank->package].number,
+		rank->spans_packages ? "+" : "");
+	add_set(columns, &rank->cpus);
+	pm_columns_add(columns, "%u", rank->threads);
+}
+
 static void add_rank(struct pm_columns *columns, const struct pm_plan_view *view,
 	const struct pm_plan_rank *rank)
 {
-	bool is_bound = CPU_COUNT(&rank->cpus);
-
 	pm_columns_add(columns, "%u", rank->rank);
-	if (!is_bound)
-		pm_columns_add(columns, "-");
-	else
-		pm_columns_add(columns, "%d%s", view->topology->packages[rank->package].number,
-			rank->spans_packages ? "+" : "");
-	add_set(columns, &rank->cpus);
-	pm_columns_add(columns, is_bound ? "%u" : "", rank->threads);
+	add_seat(columns, view, rank);
 	add_set(columns, &rank->helpers);
 	add_set(columns, &rank->dram_nodes);
 	add_size(columns, rank->dram_bytes);

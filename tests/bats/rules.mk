@@ -17,6 +17,7 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(BUILD)/pmctl
 	diff -u <($(PRINT_KEYS) | sort) <(lua5.1 tests/bats/lua/print_config.lua keys | sort)
 	PM_BUILD=$(abspath $(BUILD)) tests/bats/lua/test_agreement.sh
 
-.PHONY: run-bench
-run-bench: programs $(BUILD)/tests/pmshim.so
+.PHONY: build-bench run-bench
+build-bench: programs $(BUILD)/tests/pmshim.so
+run-bench: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats tests/bats

@@ -23,6 +23,7 @@ setup() { load helpers; }
 	wait_for 60 node_is n2 idle
 }
 
+# bats test_tags=long
 @test "a guest that powers off stays off until the power cycle" {
 	pmtwin exec n2 -- systemctl poweroff
 	wait_for 30 run -125 pmtwin exec n2 -- true
@@ -31,6 +32,7 @@ setup() { load helpers; }
 	wait_for 60 node_is n2 idle
 }
 
+# bats test_tags=long
 @test "boot-hang: dark until the fault is cleared and the power cycled" {
 	pmtwin inject n2 boot-hang
 	run -1 pmtwin power-cycle n2
@@ -44,6 +46,7 @@ setup() { load helpers; }
 	wait_for 60 node_is n2 idle
 }
 
+# bats test_tags=long
 @test "a goal by ipmctl takes effect at the reboot; goal-ignored keeps it pending" {
 	pmtwin inject n1 goal-ignored
 	pmtwin exec n1 -- ipmctl create -f -goal MemoryMode=100

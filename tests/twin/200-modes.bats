@@ -7,6 +7,7 @@ setup() {
 	load jobs
 }
 
+# bats test_tags=core
 @test "a #SBATCH line reboots a node into memory mode and the job runs there" {
 	use_mode n1 appdirect
 	before=$(boot_id n1)
@@ -23,6 +24,7 @@ setup() {
 	assert_line --partial 'CurrentVolatileMode=2LM'
 }
 
+# bats test_tags=core
 @test "the next job of that mode starts without a reboot" {
 	use_mode n1 memory
 	before=$(boot_id n1)
@@ -31,6 +33,7 @@ setup() {
 	assert_equal "$(boot_id n1)" "$before"
 }
 
+# bats test_tags=core
 @test "srun takes the node back to App Direct" {
 	use_mode n1 memory
 	run_user 0 srun -w n1 --pm-mode=appdirect sh -c 'pmctl mode; free -g'
@@ -40,12 +43,14 @@ setup() {
 	assert_line --partial '"dev":"region1"'
 }
 
+# bats test_tags=long
 @test "salloc with the plain feature waits for the reboot" {
 	use_mode n1 appdirect
 	run_user 0 salloc -w n1 -C pm_memory srun pmctl mode
 	assert_line memory
 }
 
+# bats test_tags=long
 @test "sbatch and srun with the plain feature are served the same" {
 	use_mode n1 memory
 	run_sbatch 0 -w n1 -C pm_memory <<<"$WHERE"

@@ -93,6 +93,7 @@ run_on_n2_after_n1() {
 	assert_output --regexp '^n[12] appdirect restarts [01]$'
 }
 
+# bats test_tags=long
 @test "the node does not come back: ResumeTimeout ends it" {
 	pmtwin inject n1 boot-hang
 	run_on_n2_after_n1
