@@ -41,7 +41,7 @@ run_on_n2_after_n1() {
 	pmtwin exec head -- scontrol update nodename=n2 state=drain reason=kept
 	run_user 0 sbatch --parsable --pm-mode=memory --output="$name" --error="$name.err" <<<"$WHERE"
 	job=$output
-	wait_for 240 is_out n1
+	wait_for 300 is_out n1
 	pmtwin exec head -- scontrol update nodename=n2 state=resume
 	wait_for 120 has_ended "$job"
 	run on_head cat "$name"

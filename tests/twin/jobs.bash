@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154 # output and status are set by run
 
 # Longer than ResumeTimeout, a requeue and a reboot together.
-LIMIT_S=420
+LIMIT_S=600
 
 # What a job says of itself: its node, the node's mode, how often it was requeued.
 # shellcheck disable=SC2016,SC2034 # expanded in the job; used by the files that load this

@@ -174,7 +174,7 @@ class TestConfiguration:
 
     def test_the_sample_for_sites_is_adapted(self):
         text = payload.adapted("# x\nResumeTimeout=1800\nAuthInfo=cred_expire=60\nOther=5\n")
-        assert text == "# x\nResumeTimeout=120\nAuthInfo=cred_expire=20\nOther=5\n"
+        assert text == "# x\nResumeTimeout=200\nAuthInfo=cred_expire=20\nOther=5\n"
 
 
 class TestCommandLine:

@@ -24,7 +24,7 @@ UNITS = "etc/systemd/system"
 WANTED = {"sysinit.target": ["pmtwin-agent"], "multi-user.target": ["pmtwin-ready", "munge", "slurmctld", "slurmd"]}
 # A guest boots in seconds, a requeued job need not wait long for its credential to expire, and the scheduler looks often.
 TWIN_VALUES = {
-    "ResumeTimeout": "120",
+    "ResumeTimeout": "200",
     "AuthInfo": "cred_expire=20",
     "SchedulerParameters": "salloc_wait_nodes,nohold_on_prolog_fail,sched_interval=10,bf_interval=10",
 }
