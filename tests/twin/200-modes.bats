@@ -33,6 +33,19 @@ setup() {
 	assert_equal "$(boot_id n1)" "$before"
 }
 
+@test "a job of two nodes reboots only the one that needs it" {
+	use_mode n1 memory
+	use_mode n2 appdirect
+	before=$(boot_id n1)
+	run_sbatch 0 -N2 --pm-mode=memory <<-'END'
+		#!/bin/bash
+		srun -l pmctl mode | sort
+	END
+	assert_line '0: memory'
+	assert_line '1: memory'
+	assert_equal "$(boot_id n1)" "$before"
+}
+
 # bats test_tags=core
 @test "srun takes the node back to App Direct" {
 	use_mode n1 memory
@@ -57,19 +70,6 @@ setup() {
 	assert_output 'n1 memory restarts 0'
 	run_user 0 srun -w n1 -C pm_memory pmctl mode
 	assert_output memory
-}
-
-@test "a job of two nodes reboots only the one that needs it" {
-	use_mode n1 memory
-	use_mode n2 appdirect
-	before=$(boot_id n1)
-	run_sbatch 0 -N2 --pm-mode=memory <<-'END'
-		#!/bin/bash
-		srun -l pmctl mode | sort
-	END
-	assert_line '0: memory'
-	assert_line '1: memory'
-	assert_equal "$(boot_id n1)" "$before"
 }
 
 @test "a job without an option runs in any mode and reboots nothing" {

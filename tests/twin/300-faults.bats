@@ -5,7 +5,6 @@
 setup() {
 	load helpers
 	load jobs
-	use_mode n1 appdirect
 }
 
 # What an admin does once the fault is mended.
@@ -34,10 +33,9 @@ has_ended() {
 	[ -z "$(on_head squeue -h -j "$1" 2>/dev/null)" ]
 }
 
-# A job for memory mode that n1 gets first; n2, which is in that mode already, serves only once n1 does not.
+# A job for memory mode that n1, in another mode, gets first; n2, which is in that mode, serves only once n1 does not.
 run_on_n2_after_n1() {
 	local job name=fault.$BATS_TEST_NUMBER
-	use_mode n2 memory
 	pmtwin exec head -- scontrol update nodename=n2 state=drain reason=kept
 	run_user 0 sbatch --parsable --pm-mode=memory --output="$name" --error="$name.err" <<<"$WHERE"
 	job=$output
@@ -48,7 +46,7 @@ run_on_n2_after_n1() {
 }
 
 @test "the firmware rejects the goal: the job takes another node, which reboots for it" {
-	use_mode n2 appdirect
+	use_modes n1 appdirect n2 appdirect
 	pmtwin inject n1 goal-rejected
 	run_sbatch 0 --pm-mode=memory <<<"$WHERE"
 	assert_output 'n2 memory restarts 1'
@@ -58,6 +56,7 @@ run_on_n2_after_n1() {
 }
 
 @test "the firmware ignores the goal" {
+	use_modes n1 appdirect n2 memory
 	pmtwin inject n1 goal-ignored
 	run_on_n2_after_n1
 	assert_output 'n2 memory restarts 1'
@@ -68,6 +67,7 @@ run_on_n2_after_n1() {
 }
 
 @test "a namespace on the node is not destroyed" {
+	use_modes n1 appdirect n2 memory
 	pmtwin exec n1 -- ndctl create-namespace -m devdax -r region0 -n results
 	before=$(pmtwin exec n1 -- ndctl list -N)
 	run pmtwin exec n1 -- pmctl set memory
@@ -85,6 +85,7 @@ run_on_n2_after_n1() {
 
 @test "a node whose mode was changed behind Slurm's back serves no job that asked for another" {
 	local before
+	use_mode n1 appdirect
 	before=$(boot_id n1)
 	pmtwin exec n1 -- pmctl set memory
 	pmtwin exec n1 -- pmctl reboot
@@ -95,6 +96,7 @@ run_on_n2_after_n1() {
 
 # bats test_tags=long
 @test "the node does not come back: ResumeTimeout ends it" {
+	use_modes n1 appdirect n2 memory
 	pmtwin inject n1 boot-hang
 	run_on_n2_after_n1
 	assert_output 'n2 memory restarts 1'
@@ -110,6 +112,7 @@ set_percent() {
 }
 
 @test "nodes that slurmctld takes for too small, having misread the percentage, are given back" {
+	use_mode n1 appdirect
 	# slurmctld keeps the reason of a node that is in service, and writes none of its own then.
 	pmtwin exec head -- scontrol update nodename=n1 reason='of an earlier time'
 	pmtwin exec head -- systemctl start pm-reregister # it has seen n1 in service

@@ -62,8 +62,7 @@ assert_ways() {
 }
 
 @test "flat and back reboot nothing; mixed has both" {
-	use_mode n1 appdirect
-	use_mode n2 appdirect
+	use_modes n1 appdirect n2 appdirect
 	walk n1 flat appdirect >"$BATS_TEST_TMPDIR/n1" 3>&- &
 	walk n2 mixed >"$BATS_TEST_TMPDIR/n2" 3>&- &
 	wait
@@ -74,8 +73,7 @@ assert_ways() {
 
 # bats test_tags=long
 @test "all ordered pairs of modes, each with its own evidence" {
-	use_mode n1 appdirect
-	use_mode n2 appdirect
+	use_modes n1 appdirect n2 appdirect
 	walk n1 flat appdirect memory flat memory appdirect >"$BATS_TEST_TMPDIR/n1" 3>&- &
 	walk n2 mixed flat mixed memory mixed appdirect >"$BATS_TEST_TMPDIR/n2" 3>&- &
 	wait

@@ -53,6 +53,19 @@ use_mode() {
 	wait_for 60 node_is "$1" idle
 }
 
+# use_modes NODE MODE NODE MODE…: all at the same time, for a node that boots leaves a processor idle.
+use_modes() {
+	local jobs=() job
+	while (($#)); do
+		use_mode "$1" "$2" 3>&- &
+		jobs+=($!)
+		shift 2
+	done
+	for job in "${jobs[@]}"; do
+		wait "$job"
+	done
+}
+
 assert_drained() {
 	run node_state "$1"
 	assert_output --partial drain
