@@ -163,7 +163,8 @@ class Jobs(Lane):
         return late or fields.get("Restarts", "0") != "0" or any(w in state for w in ("drain", "down", "inval"))
 
     def follow(self, job: Job) -> None:
-        """Until it has ended. What died with a slurmd is missed when the node registers again."""
+        """Until it has ended. What died with a slurmd is missed when the node registers again, but not by a
+        controller that was reconfigured since: each job that it reads back counts as seen just then."""
         began, asked, released = time.monotonic(), False, False
         while time.monotonic() < began + LOST_S:
             fields, late = job.fields(), time.monotonic() > began + LATE_S
@@ -171,7 +172,7 @@ class Jobs(Lane):
                 return
             if late and not asked:
                 asked = True
-                head("scontrol", "reconfigure")
+                self.twin.sh("systemctl restart slurmd")
             if not released and self.is_needed(job, fields, late):
                 released = True
                 update(self.spare, "state=resume", "reason=")
