@@ -61,6 +61,7 @@ setup() { load helpers; }
 	wait_for 90 node_is n1 idle
 }
 
+# bats test_tags=long
 @test "down and up: DIMMs, disks and Slurm's state stay" {
 	run -0 pmtwin run -- sbatch --parsable --hold --wrap true
 	job=$output
