@@ -12,10 +12,10 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "twin"))
 
-from cluster import cli, frames, payload  # noqa: E402
+from cluster import cli, frames, hardware, payload  # noqa: E402
 from cluster.cpio import Tree  # noqa: E402
 from cluster.errors import UsageError  # noqa: E402
-from cluster.members import members  # noqa: E402
+from cluster.shape import Shape, saved, wanted  # noqa: E402
 from cluster.state import State  # noqa: E402
 from cluster.switch import Switch  # noqa: E402
 from image import recipe  # noqa: E402
@@ -102,6 +102,22 @@ class TestRecipe:
         assert recipe.digest(recipe.suite("trixie")) == before
         assert recipe.apt_sources(recipe.suite("trixie"))[0] == "deb http://mirror.example/debian trixie main"
 
+    def test_further_packages_are_another_image(self):
+        plain = recipe.suite("trixie")
+        more = recipe.suite("trixie", ("hpcc", "numactl"))
+        assert more.packages == (*plain.packages, "hpcc") and more.sdk == plain.sdk
+        assert recipe.digest(more) != recipe.digest(plain)
+        assert recipe.digest(recipe.suite("trixie", ("numactl",))) == recipe.digest(plain)
+
+    def test_order_of_packages_does_not_matter(self):
+        assert recipe.package_names("mpich,g++,mpich,") == ("g++", "mpich") == recipe.package_names("g++,mpich")
+        assert recipe.package_names("") == ()
+
+    @pytest.mark.parametrize("name", ["hpcc=1.5", "hpcc/sid", "hpcc-", "-o", "HPCC", "a b", "?obsolete", "h", "../x", "é1"])
+    def test_what_is_no_name_of_a_package(self, name):
+        with pytest.raises(UsageError, match="no name of a Debian package: "):
+            recipe.package_names(f"mpich,{name}")
+
     def test_unknown_suite(self):
         with pytest.raises(UsageError, match="no suite 'sarge', there are: trixie, bookworm"):
             recipe.suite("sarge")
@@ -169,12 +185,52 @@ class TestState:
 
 class TestConfiguration:
     def test_slurm_conf_names_every_node(self):
-        text = payload.slurm_conf(members(3))
-        assert "NodeName=n3 NodeAddr=10.77.0.13" in text and "Feature" not in text
+        text = payload.slurm_conf(Shape(nodes=3, cores=2))
+        assert "NodeName=n3 NodeAddr=10.77.0.13 CoresPerSocket=2\n" in text and "Feature" not in text
 
     def test_the_sample_for_sites_is_adapted(self):
         text = payload.adapted("# x\nResumeTimeout=1800\nAuthInfo=cred_expire=60\nOther=5\n")
         assert text == "# x\nResumeTimeout=200\nAuthInfo=cred_expire=20\nOther=5\n"
+
+
+class TestShape:
+    @pytest.fixture
+    def state(self, tmp_path):
+        state = State(tmp_path / "twin")
+        state.create()
+        state.save({**Shape("bookworm", 3, 2, ("mpich",)).settings(), "image": "x"})
+        return state
+
+    def asked(self, state, *words):
+        return wanted(cli.build_parser().parse_args(["up", *words]), state)
+
+    def test_a_new_twin(self, tmp_path):
+        assert self.asked(State(tmp_path / "none")) == Shape("trixie", 2, 1, ())
+
+    def test_the_next_up_makes_the_same(self, state):
+        assert self.asked(state) == saved(state) == Shape("bookworm", 3, 2, ("mpich",))
+
+    def test_a_twin_of_an_earlier_version(self, state):
+        state.save({"suite": "trixie", "nodes": 1, "image": "x"})
+        assert saved(state) == Shape("trixie", 1, 1, ())
+
+    def test_nodes_and_packages_can_change(self, state):
+        assert self.asked(state, "--nodes", "1", "--packages", "") == Shape("bookworm", 1, 2, ())
+
+    def test_cores_and_suite_stay(self, state):
+        with pytest.raises(UsageError, match="has sockets of 2 cores, not 1"):
+            self.asked(state, "--cores", "1")
+        with pytest.raises(UsageError, match="runs bookworm, not trixie"):
+            self.asked(state, "--suite", "trixie")
+
+    def test_fresh_starts_from_the_defaults(self, state):
+        assert self.asked(state, "--fresh", "--cores", "4") == Shape("bookworm", 2, 4, ())
+
+    def test_cores_reach_the_machine(self, tmp_path):
+        arguments = hardware.ComputeNode(tmp_path, 2).qemu_args()
+        assert "4,sockets=2,cores=2,threads=1" in arguments
+        with pytest.raises(hardware.NodeError, match="another topology"):
+            hardware.ComputeNode(tmp_path, 1)
 
 
 class TestCommandLine:
@@ -183,6 +239,8 @@ class TestCommandLine:
         ([], "required"),
         (["up", "--nodes", "many"], "invalid int value"),
         (["up", "--nodes", "0"], "cannot make 0 compute nodes"),
+        (["up", "--cores", "0"], "cannot make sockets of 0 cores"),
+        (["up", "--packages", "hpcc=1.5"], "no name of a Debian package: 'hpcc=1.5'"),
         (["up", "--suite", "sarge"], "no suite 'sarge'"),
         (["exec", "n1"], "needs a command"),
         (["run", "--user", "root", "--", "id"], "no user 'root'"),

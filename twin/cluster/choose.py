@@ -21,20 +21,19 @@ def chosen_state(arguments: argparse.Namespace) -> State:
     return State(paths.default_state(arguments.suite or recipe.DEFAULT_SUITE))
 
 
-def chosen_suite(arguments: argparse.Namespace, state: State) -> str:
-    """The suite of an existing twin; asking for another one is an error."""
-    existing = state.settings().get("suite") if state.exists() else None
-    if existing and arguments.suite and arguments.suite != existing and not getattr(arguments, "fresh", False):
+def check_suite(arguments: argparse.Namespace, state: State) -> None:
+    """Asking for another suite than an existing twin's is an error."""
+    existing = state.settings().get("suite")
+    if existing and arguments.suite and arguments.suite != existing:
         raise UsageError(f"the twin in '{state.directory}' runs {existing}, not {arguments.suite}; "
                          "use another --dir, or --fresh to replace it")
-    return arguments.suite or existing or recipe.DEFAULT_SUITE
 
 
 def running_state(arguments: argparse.Namespace) -> State:
     state = chosen_state(arguments)
     if not state.exists():
         raise TwinError(f"there is no twin in '{state.directory}'; `pmtwin up` makes one")
-    chosen_suite(arguments, state)
+    check_suite(arguments, state)
     return state
 
 

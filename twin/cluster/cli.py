@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from cluster import commands, lifecycle
 from cluster.errors import TwinError, UsageError
-from image.recipe import DEFAULT_SUITE, SUITES
+from image.recipe import DEFAULT_SUITE, SUITES, package_names
 
 LOST_STATUS = 125
 
@@ -49,15 +49,24 @@ def suite_option(parser: Parser) -> None:
     parser.add_argument("--suite", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
+def packages_option(parser: Parser, default: str) -> None:
+    parser.add_argument("--packages", type=package_names, metavar="A,B",
+                        help=f"Debian packages in the guests besides the usual ones (default: {default})")
+
+
 def add_life(verbs: Any) -> None:
     up = verb(verbs, "up", lifecycle.up, "start the twin and wait until all compute nodes are idle in Slurm")
     up.add_argument("--nodes", type=int, metavar="N", help="number of compute nodes (default: as last time, or 2)")
+    up.add_argument("--cores", type=int, metavar="N",
+                    help="cores of each of a compute node's two sockets (default: as last time, or 1)")
+    packages_option(up, "as last time, or none")
     up.add_argument("--fresh", action="store_true", help="throw DIMMs, disks and Slurm's state of the last time away")
     up.add_argument("--timeout", type=float, default=300, metavar="S", help="give up after S seconds (default 300)")
     suite_option(up)
     down = verb(verbs, "down", lifecycle.down, "power the guests off; DIMMs, disks and Slurm's state stay")
     suite_option(down)
     build = verb(verbs, "build", lifecycle.build, "build the guests' image, if the cache does not hold it")
+    packages_option(build, "none")
     suite_option(build)
 
 

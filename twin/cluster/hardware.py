@@ -38,8 +38,9 @@ class HeadNode:
 class ComputeNode:
     """Two sockets, each with DRAM and PMem DIMMs, whose firmware applies goals at POST; delivered in App Direct."""
 
-    def __init__(self, directory: Path) -> None:
-        self.node = Node(directory, Topology())
+    def __init__(self, directory: Path, cores: int) -> None:
+        """`cores` of each socket; those of a node that is there already must be the same."""
+        self.node = Node(directory, Topology(cpus_per_socket=cores))
         if not self.node.state.power_ons:
             self.node.provision("appdirect")
 

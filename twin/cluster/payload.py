@@ -16,7 +16,8 @@ from pathlib import Path
 from cluster import paths
 from cluster.cpio import Tree
 from cluster.errors import TwinError
-from cluster.members import Member, hosts_file
+from cluster.members import hosts_file, members
+from cluster.shape import Shape
 from cluster.state import State
 from image.build import Image
 
@@ -31,7 +32,7 @@ TWIN_VALUES = {
 PRODUCT_UNITS = {"multi-user.target": "pmctl-verify.service", "timers.target": "pm-reregister.timer"}
 
 
-def build(state: State, image: Image, suite: str, all_members: list[Member]) -> None:
+def build(state: State, image: Image, shape: Shape) -> None:
     """Writes the twin's initrd."""
     tree = Tree()
     for directory in ("proc", "sys", "dev", "base", "own", "payload", "root", "files", "bin"):
@@ -39,8 +40,8 @@ def build(state: State, image: Image, suite: str, all_members: list[Member]) -> 
     tree.file("bin/busybox", image.busybox.read_bytes(), 0o755)
     tree.file("init", (paths.GUEST / "init").read_bytes(), 0o755)
     add_modules(tree, image)
-    add_files(tree, image, suite)
-    add_configuration(tree, state, image, all_members)
+    add_files(tree, image, shape.suite)
+    add_configuration(tree, state, image, shape)
     temporary = state.initrd.with_suffix(".new")
     temporary.write_bytes(tree.archive())
     os.rename(temporary, state.initrd)
@@ -133,8 +134,9 @@ def enable(tree: Tree) -> None:
             tree.symlink(f"files/{UNITS}/{target}.wants/{unit}", f"/usr/lib/systemd/system/{unit}")
 
 
-def add_configuration(tree: Tree, state: State, image: Image, all_members: list[Member]) -> None:
+def add_configuration(tree: Tree, state: State, image: Image, shape: Shape) -> None:
     """What makes these guests one cluster."""
+    all_members = members(shape.nodes)
     tree.file("files/etc/hosts", hosts_file(all_members))
     tree.file("files/etc/resolv.conf", "")
     tree.file("files/etc/munge/munge.key", munge_key(state), 0o400, image.user("munge"))
@@ -150,7 +152,7 @@ def add_configuration(tree: Tree, state: State, image: Image, all_members: list[
         tree.file(f"files/etc/slurm/{name}", (paths.GUEST / name).read_bytes())
     tree.copy(samples / "plugstack.conf.d", "files/etc/slurm/plugstack.conf.d")
     tree.file("files/etc/slurm/plugstack.conf", "include /etc/slurm/plugstack.conf.d/*.conf\n")
-    tree.file("files/etc/slurm/slurm.conf", slurm_conf(all_members))
+    tree.file("files/etc/slurm/slurm.conf", slurm_conf(shape))
 
 
 def adapted(sample: str) -> str:
@@ -160,9 +162,10 @@ def adapted(sample: str) -> str:
     return sample
 
 
-def slurm_conf(all_members: list[Member]) -> str:
+def slurm_conf(shape: Shape) -> str:
     text = (paths.GUEST / "slurm.conf").read_text(encoding="utf-8")
-    nodes = [f"NodeName={m.name} NodeAddr={m.address}" for m in all_members if m.role == "compute"]
+    nodes = [f"NodeName={m.name} NodeAddr={m.address} CoresPerSocket={shape.cores}"
+             for m in members(shape.nodes) if m.role == "compute"]
     return text + "\n".join(nodes) + "\n"
 
 

@@ -17,6 +17,7 @@ from cluster.errors import TwinError, UsageError
 from cluster.events import EventLog
 from cluster.guest import DARK, Guest
 from cluster.members import Member, members
+from cluster.shape import saved
 from cluster.state import State, write_atomically
 from cluster.switch import Switch
 from image.build import Image
@@ -28,18 +29,19 @@ RELAYED = (frames.STDIN, frames.SIGNAL, frames.CREDIT)
 class Supervisor:
     """All guests of one twin."""
 
-    def __init__(self, state: State, image: Image, nodes: int) -> None:
-        self.state, self.image = state, image
+    def __init__(self, state: State, image: Image) -> None:
+        self.state, self.image, self.shape = state, image, saved(state)
         self.runtime = state.make_runtime()
         self.events = EventLog(state.events)
         self.switch = Switch(self.runtime)
-        self.guests = {m.name: self._guest(m) for m in members(nodes)}
+        self.guests = {m.name: self._guest(m) for m in members(self.shape.nodes)}
         self.stopped = asyncio.Event()
         self._load_faults()
 
     def _guest(self, member: Member) -> Guest:
         own = self.state.node(member.name)
-        machine = hardware.HeadNode() if member.role == "head" else hardware.ComputeNode(own / "machine")
+        machine = (hardware.HeadNode() if member.role == "head"
+                   else hardware.ComputeNode(own / "machine", self.shape.cores))
         files = qemu.Files(self.image.vmlinux, self.state.initrd, self.image.base, own / "disk.img",
                            self.state.home, own / "console.log")
         return Guest(member, machine, files, self.runtime, self.switch, self.events)
@@ -180,11 +182,11 @@ def reply(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
     writer.write(json.dumps(message).encode() + b"\n")
 
 
-def main(state: State, image: Image, nodes: int) -> None:
+def main(state: State, image: Image) -> None:
     """The supervisor process; returns when the twin is down."""
     with state.acquire():
         try:
-            asyncio.run(Supervisor(state, image, nodes).run())
+            asyncio.run(Supervisor(state, image).run())
         except Exception:
             state.remove_runtime()
             raise

@@ -37,7 +37,7 @@ resize2fs -M "$image" 2>/dev/null
 rm -rf "$view"; mv "$1.out" "$1/out"; mv "$image" "$1/out/base.ext4"; chmod 644 "$1/out/base.ext4"
 """
 OUTPUT = ("base.ext4", "vmlinux", "busybox", "modules.tar", "passwd")
-IMAGE_SIZE = "1200M"
+IMAGE_SIZE = "6G"     # for the time of packing, sparse
 PHASES = (
     (r"I: running apt-get update", "reading the package lists"),
     (r"I: downloading packages", "downloading packages"),

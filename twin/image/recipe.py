@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cluster.errors import UsageError
@@ -49,11 +50,26 @@ SUITES = {s.name: s for s in (
     Suite("bookworm", sdk=(*SDK_PACKAGES, "libicu-dev")))}
 DEFAULT_SUITE = "trixie"
 
+# Debian policy 5.6.1; apt would take a "-" at the end as "remove", and "=", "/", "?" as more than a name.
+PACKAGE_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*[a-z0-9+.]")
 
-def suite(name: str) -> Suite:
+
+def suite(name: str, packages: tuple[str, ...] = ()) -> Suite:
+    """The recipe of a release, with further packages in the guests; these make it another image."""
     if name not in SUITES:
         raise UsageError(f"no suite '{name}', there are: {', '.join(SUITES)}")
-    return SUITES[name]
+    known = SUITES[name]
+    more = tuple(package for package in packages if package not in known.packages)
+    return replace(known, packages=known.packages + more)
+
+
+def package_names(text: str) -> tuple[str, ...]:
+    """Names out of "gcc,mpich", in order of the alphabet, so that the same ones are the same image."""
+    names = sorted({name for name in text.split(",") if name})
+    for name in names:
+        if not PACKAGE_NAME.fullmatch(name):
+            raise UsageError(f"no name of a Debian package: '{name}'; write --packages gcc,mpich")
+    return tuple(names)
 
 
 def mirror() -> str:
