@@ -87,6 +87,7 @@ completiondir = $(datadir)/bash-completion/completions
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
 LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua)
 SCRIPTS       = agent/pm-helper agent/pm-reboot $(addprefix spank_plugin/controller/,prolog_slurmctld pm-reregister)
+TEMPLATES     = $(wildcard job_templates/*/*)
 UNITS         = agent/pmctl-verify.service $(addprefix spank_plugin/controller/pm-reregister,.service .timer)
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
 
@@ -107,6 +108,7 @@ install: all
 	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true
 	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
+	$(foreach file,$(TEMPLATES),$(call place,644,$(file),$(pkgdatadir)/$(file)) &&) true
 	$(foreach page,$(MAN_PAGES),$(INSTALL) -D -m 644 $(page) \
 		$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)) &&) true
 

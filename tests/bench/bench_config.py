@@ -82,12 +82,15 @@ def node_lines(host: str, names: list[str], ports: list[int]) -> str:
                    for name, port in zip(names, ports))
 
 
+HARDWARE = "CPUs=2 RealMemory=256"
+
 # The bench uses no control groups; named, the plugin is not looked for, which fails where none are mounted.
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
 
 
-def slurm_conf(bench: Bench, names: list[str], ports: list[int]) -> str:
+def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None) -> str:
     host = socket.gethostname().split(".")[0]
+    believed = "SlurmdParameters=config_overrides\n" if hardware else ""
     return f"""\
 ClusterName=bench
 SlurmctldHost={host}(127.0.0.1)
@@ -116,7 +119,7 @@ MpiDefault=none
 InactiveLimit=0
 KillWait=2
 include {bench.dir}/etc/slurm-pmem.conf
-NodeName=DEFAULT CPUs=2 RealMemory=256 State=UNKNOWN
+{believed}NodeName=DEFAULT {hardware or HARDWARE} State=UNKNOWN
 {node_lines(host, names, ports[1:])}PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -190,7 +193,8 @@ def write_programs(bench: Bench, build: Path) -> None:
         shutil.copy(controller / script, home / "share")
 
 
-def write_config(bench: Bench, count: int, ports: list[int], build: Path) -> None:
+def write_config(bench: Bench, count: int, ports: list[int], build: Path,
+                 hardware: str | None = None) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
     for folder in ("etc", "run", "log", "state", "home"):
@@ -201,7 +205,7 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path) -> Non
     for name in names:
         write_node(bench, name)
     etc = bench.dir / "etc"
-    write(etc / "slurm.conf", slurm_conf(bench, names, ports))
+    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware))
     write(etc / "cgroup.conf", CGROUP_CONF)
     write(etc / "slurm-pmem.conf", pmem_conf_of_slurm(bench))
     write(etc / "plugstack.conf", f"include {etc}/plugstack.conf.d/*.conf\n")
