@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/attach.h"
 #include "lib/cleanup.h"
 #include "lib/plan_apply.h"
 #include "lib/preload.h"
@@ -61,6 +62,13 @@ static int set_preload(const char *runtime, struct pm_err *err)
 	return list ? set("LD_PRELOAD", list, err) : pm_err_nomem(err);
 }
 
+static int expect_runtime(const struct pm_handover *handover, unsigned rank, struct pm_err *err)
+{
+	if (handover->attach_fd < 0 || pm_attach_expect(handover->attach_fd, rank))
+		return 0;
+	return set_number(PM_ATTACH_FD, (unsigned)handover->attach_fd, err);
+}
+
 int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err *err)
 {
 	int rc = pm_plan_apply(handover->plan, rank, PM_APPLY_ALL, err);
@@ -73,8 +81,13 @@ int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err
 		rc = set_number("PM_LOCAL_SIZE", handover->plan->n_ranks, err);
 	if (!rc)
 		rc = set_preload(handover->runtime, err);
+	if (!rc)
+		rc = expect_runtime(handover, rank, err);
 	if (rc)
 		return rc;
 	(void)execvp(handover->file, handover->words);
-	return pm_err_sys(err, -errno, "execute '%.200s'", handover->file);
+	rc = pm_err_sys(err, -errno, "execute '%.200s'", handover->file);
+	if (handover->attach_fd >= 0)
+		pm_attach_forget(handover->attach_fd, rank);
+	return rc;
 }

@@ -9,6 +9,7 @@
 #include "launcher/handover.h"
 #include "launcher/launch.h"
 #include "launcher/program.h"
+#include "lib/attach.h"
 #include "lib/cleanup.h"
 #include "lib/plan_show.h"
 #include "lib/preload.h"
@@ -38,7 +39,8 @@ static int find_runtime(const struct pm_launch *launch, char **ret, struct pm_er
 	return rc ? pm_err_prefix(err, "%s", launch->given->source[PM_RUN_RUNTIME]) : 0;
 }
 
-/* The program is not ours any more when it ends, so what it will lack is told before it starts. */
+/* What can be seen in the program's file, told before it starts: nothing of us may be left after.
+ */
 static void report_obstacle(const char *file, const char *runtime)
 {
 	const char *obstacle = runtime ? pm_preload_obstacle(file) : NULL;
@@ -73,16 +75,41 @@ static int become(unsigned rank, void *data)
 	return is_exec ? pm_program_status(rc) : FAILED;
 }
 
-static int start(const struct pm_launch *launch, struct pm_handover *handover)
+static void report_missing(const struct pm_handover *handover, unsigned n)
 {
+	cleanup_free char *missing = NULL;
+
+	if (handover->attach_fd < 0)
+		return;
+	missing = pm_attach_missing(handover->attach_fd, n);
+	if (missing)
+		fprintf(stderr,
+			"pmrun: runtime '%s' did not attach in rank %s of %u: nothing was placed "
+			"there but by the memory policy\n",
+			handover->runtime, missing, n);
+}
+
+/* We outlive the ranks that we start ourselves, and so can say what became of the runtime. */
+static int start_ranks(unsigned n, struct pm_handover *handover)
+{
+	cleanup_close int fd = handover->runtime && pm_attach_is_told_by(handover->runtime)
+				       ? pm_attach_open(n)
+				       : -1;
 	struct pm_err err;
 	int status;
 
-	if (!launch->own_ranks)
-		return become(launch->rank.rank, handover);
-	if (pm_family_run(launch->own_ranks, become, handover, &status, &err))
+	handover->attach_fd = fd;
+	if (pm_family_run(n, become, handover, &status, &err))
 		return fail(err.text, FAILED);
+	report_missing(handover, n);
 	return status;
+}
+
+static int start(const struct pm_launch *launch, struct pm_handover *handover)
+{
+	if (launch->own_ranks)
+		return start_ranks(launch->own_ranks, handover);
+	return become(launch->rank.rank, handover);
 }
 
 /* The plugin has done the rest. */
@@ -100,8 +127,10 @@ static int become_program(const struct pm_launch *launch, const char *file)
 int pm_launch_run(const struct pm_launch *launch)
 {
 	cleanup_free char *file = NULL, *runtime = NULL;
-	struct pm_handover handover = {
-		.plan = launch->plan, .places = launch->places, .words = launch->given->program};
+	struct pm_handover handover = {.plan = launch->plan,
+		.places = launch->places,
+		.words = launch->given->program,
+		.attach_fd = -1};
 	struct pm_err err;
 	int rc = pm_program_find(launch->given->program[0], &file, &err);
 

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/attach.h"
 #include "lib/cleanup.h"
 #include "lib/cpulist.h"
 
@@ -72,8 +73,8 @@ int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, str
 
 /* --- environment --- */
 
-const char *const pm_plan_variables[] = {
-	"PM_RANK_DRAM", "PM_NODE_DRAM", "PM_NODE_PMEM", "PM_SPACES", "PM_HELPER_CPUS", NULL};
+const char *const pm_plan_variables[] = {"PM_RANK_DRAM", "PM_NODE_DRAM", "PM_NODE_PMEM",
+	"PM_SPACES", "PM_HELPER_CPUS", PM_ATTACH_FD, NULL};
 
 struct environment {
 	struct pm_variable *list;

@@ -5,7 +5,7 @@ LIB_SRCS += lib/err.c lib/modes.c lib/features.c lib/strv.c lib/file.c lib/secur
 LIB_SRCS += lib/cpulist.c lib/scrub.c lib/scrub_device.c lib/nvdimm.c lib/jobview.c lib/rmtree.c lib/quota.c lib/archive.c
 
 # Launching ranks.
-LIB_SRCS += lib/memory_limit.c lib/preload.c
+LIB_SRCS += lib/memory_limit.c lib/preload.c lib/attach.c
 
 # The second group needs libxml2 and json-c.
 LIB_SRCS += lib/ipmctl.c lib/json.c lib/json_file.c lib/evidence.c lib/journal.c lib/record.c lib/roster.c lib/admit.c

@@ -49,4 +49,7 @@ int pm_remote_init_post_opt(spank_t sp, int ac, char **av);
  */
 int pm_remote_task_init(spank_t sp, int ac, char **av);
 
+/* slurmstepd, as root when a task has ended: tells of a runtime that did not attach. Always 0. */
+int pm_remote_task_exit(spank_t sp, int ac, char **av);
+
 #endif

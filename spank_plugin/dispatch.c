@@ -55,3 +55,8 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
 	return pm_remote_task_init(sp, ac, av);
 }
+
+int slurm_spank_task_exit(spank_t sp, int ac, char **av)
+{
+	return pm_remote_task_exit(sp, ac, av);
+}

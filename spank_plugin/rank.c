@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/attach.h"
 #include "lib/cleanup.h"
 #include "lib/cpulist.h"
 #include "lib/memory_limit.h"
@@ -205,6 +206,16 @@ static int set_preload(struct rank *rank, struct pm_err *err)
 	return set(rank->sp, "LD_PRELOAD", list, true, err);
 }
 
+static int expect_runtime(struct rank *rank, struct pm_err *err)
+{
+	int fd = rank->step->attach_fd;
+
+	if (!rank->runtime || fd < 0 || !pm_attach_is_told_by(rank->runtime) ||
+		pm_attach_expect(fd, rank->number))
+		return 0;
+	return set_number(rank->sp, PM_ATTACH_FD, (unsigned)fd, err);
+}
+
 static int tell_program(struct rank *rank, struct pm_err *err)
 {
 	int rc = set_plan(rank, err);
@@ -215,7 +226,9 @@ static int tell_program(struct rank *rank, struct pm_err *err)
 		rc = set_number(rank->sp, "PM_LOCAL_SIZE", rank->plan->n_ranks, err);
 	if (!rc)
 		rc = set_planned(rank->sp, err);
-	return rc ? rc : set_preload(rank, err);
+	if (!rc)
+		rc = set_preload(rank, err);
+	return rc ? rc : expect_runtime(rank, err);
 }
 
 static void print_plan(const struct rank *rank)
@@ -279,4 +292,20 @@ int pm_rank_begin(spank_t sp, struct pm_err *err)
 	if (rc && *own.text)
 		slurm_spank_log("pm: %s; the ranks stay where Slurm has put them", own.text);
 	return 0;
+}
+
+void pm_rank_end(void)
+{
+	const struct pm_step *step = pm_step();
+	unsigned n = step->request.ranks;
+	cleanup_free char *missing = NULL;
+
+	if (step->attach_fd < 0 || !pm_attach_is_last(step->attach_fd, n))
+		return;
+	missing = pm_attach_missing(step->attach_fd, n);
+	if (missing)
+		slurm_spank_log(
+			"pm: runtime '%s' did not attach in rank %s of the %u on this node: "
+			"nothing was placed there but by the memory policy",
+			step->runtime, missing, n);
 }

@@ -16,4 +16,10 @@
  */
 int pm_rank_begin(spank_t sp, struct pm_err *err);
 
+/*
+ * In task_exit, as root: when the node's last rank has ended, says in which the step's runtime did
+ * not attach, as far as it is one that tells (lib/attach.h).
+ */
+void pm_rank_end(void);
+
 #endif

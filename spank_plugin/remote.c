@@ -110,3 +110,12 @@ int pm_remote_task_init(spank_t sp, int ac, char **av)
 		slurm_error("pm: %s", err.text);
 	return rc;
 }
+
+int pm_remote_task_exit(spank_t sp, int ac, char **av)
+{
+	(void)sp;
+	(void)ac;
+	(void)av;
+	pm_rank_end();
+	return 0;
+}

@@ -5,6 +5,7 @@
 #include <slurm/slurm.h>
 #include <string.h>
 
+#include "lib/attach.h"
 #include "lib/cleanup.h"
 #include "lib/jobview.h"
 #include "lib/plan_site.h"
@@ -14,7 +15,7 @@
 
 #define MAX_VALUE 4096
 
-static struct pm_step step;
+static struct pm_step step = {.attach_fd = -1};
 
 const struct pm_step *pm_step(void)
 {
@@ -159,6 +160,8 @@ static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *er
 	pm_plan_heed_site(&step.request, config);
 	heed_user(sp);
 	rc = count_tasks(sp, err);
+	if (!rc && step.runtime)
+		step.attach_fd = pm_attach_open(step.request.ranks);
 	return rc ? rc : look_at_machine(sp, config, err);
 }
 

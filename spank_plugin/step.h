@@ -17,6 +17,7 @@ struct pm_step {
 	bool insists;	 /* it is one of the plan's: no plan, no rank */
 	bool verbose;
 	const char *runtime; /* name or file; NULL: none */
+	int attach_fd;	     /* the ranks that wait for it: lib/attach.h; -1: none do */
 	struct pm_user_binding user;
 	struct pm_plan_request request;
 	struct pm_topology_source source;
@@ -24,7 +25,10 @@ struct pm_step {
 	struct pm_err err;	      /* why it cannot be planned; code 0: it can */
 };
 
-/* The one of this process; all-zero before init_post_opt and in steps that are left alone. */
+/*
+ * The one of this process; nothing is asked in it before init_post_opt and in steps that are left
+ * alone.
+ */
 const struct pm_step *pm_step(void);
 
 #endif

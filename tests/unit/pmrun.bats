@@ -195,6 +195,45 @@ two_cpus() {
 	[ -z "$stderr" ]
 }
 
+stand_in() {
+	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/runtime.so" tests/unit/stand_in_runtime.c
+	run -0 --separate-stderr unbound -n 3 "--pm-runtime=$BATS_TEST_TMPDIR/runtime.so" "$@"
+}
+
+assert_missing() {
+	[[ $stderr == *"pmrun: runtime '$BATS_TEST_TMPDIR/runtime.so' did not attach in rank $1 of 3: nothing was placed there but by the memory policy" ]]
+}
+
+@test "-n: at the end the ranks are told in which the runtime did not attach" {
+	[ -x /bin/busybox ] && ! ldd /bin/busybox >/dev/null 2>&1 || skip "no static busybox"
+	stand_in true
+	[ -z "$stderr" ]
+	stand_in /bin/busybox true
+	assert_missing 0-2
+	stand_in sh -c 'exit 0'
+	[ -z "$stderr" ]
+	run -0 --separate-stderr unbound -n 3 "--pm-runtime=$preloaded" /bin/busybox true
+	[[ $stderr != *"did not attach"* ]]
+}
+
+@test "-n: a program with other rights has no runtime, and one that cannot be executed is none" {
+	[ "$(id -u)" -eq 0 ] || skip "makes a file of another user's"
+	install -o nobody -m 4755 /bin/true "$BATS_TEST_TMPDIR/setuid"
+	stand_in "$BATS_TEST_TMPDIR/setuid"
+	assert_missing 0-2
+	printf '#!/nonexistent\n' >"$BATS_TEST_TMPDIR/bad"
+	chmod 755 "$BATS_TEST_TMPDIR/bad"
+	run -127 --separate-stderr unbound -n 2 "--pm-runtime=$BATS_TEST_TMPDIR/runtime.so" "$BATS_TEST_TMPDIR/bad"
+	[[ $stderr != *"did not attach"* ]]
+}
+
+@test "a pmrun that becomes the program expects nothing, and hands on no other's expectation" {
+	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/runtime.so" tests/unit/stand_in_runtime.c
+	PM_ATTACH_FD=2 run -0 --separate-stderr pmrun "--pm-runtime=$BATS_TEST_TMPDIR/runtime.so" env
+	[ -z "$stderr" ]
+	refute_line --partial PM_ATTACH_FD
+}
+
 # --- ranks of its own ---
 
 @test "-n starts ranks that know who they are" {

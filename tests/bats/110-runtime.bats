@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# What a step's user learns of a runtime that was asked for and is not in the program.
+
+setup() {
+	load helper
+	AT=$(bench_dir)/home/at
+	[ -e "$AT/runtime.so" ] || make_programs
+}
+
+# A stand-in for a runtime, and programs that read no LD_PRELOAD: static, and with the rights of another.
+make_programs() {
+	mkdir -p "$AT"
+	cc -shared -fPIC -o "$AT/runtime.so" "$TOP/tests/unit/stand_in_runtime.c"
+	echo 'int main(void) { return 0; }' | cc -static -x c -o "$AT/static" -
+	install -o root -m 4755 /bin/true "$AT/setuid"
+}
+
+# run_step PROGRAM...: three ranks that ask for the stand-in.
+run_step() {
+	run_srun -w n1 -n3 --overcommit --pm-bind=none --pm-runtime="$AT/runtime.so" "$@"
+}
+
+assert_missing() {
+	assert_line "pm: runtime '$AT/runtime.so' did not attach in rank $1 of the 3 on this node: nothing was placed there but by the memory policy"
+	assert_equal "$(grep -c 'did not attach' <<<"$output")" 1
+}
+
+@test "a runtime that attaches in all ranks is not told of" {
+	run_step true
+	assert_output ''
+}
+
+@test "at the end of the ranks: a static program has none" {
+	run_step "$AT/static"
+	assert_missing 0-2
+}
+
+@test "nor has one that runs with other rights" {
+	run_step "$AT/setuid"
+	assert_missing 0-2
+}
+
+@test "of ranks with different programs those without are named" {
+	printf '%s\n' '0,2 /bin/true' "1 $AT/static" >"$AT/programs"
+	run_step --multi-prog "$AT/programs"
+	assert_missing 1
+}
+
+@test "a task prolog, which has the rank's environment, does not sign for the rank" {
+	printf '#!/bin/sh\necho print prolog\n' >"$AT/prolog"
+	chmod 755 "$AT/prolog"
+	run_step --task-prolog="$AT/prolog" "$AT/static"
+	assert_line prolog
+	assert_missing 0-2
+	run_step --task-prolog="$AT/prolog" true
+	refute_output --partial 'did not attach'
+}
+
+@test "of a library that knows nothing of it nothing is expected" {
+	run_srun -w n1 --pm-bind=none --pm-runtime="$(ldconfig -p | sed -n 's/.*libm\.so\.6.*=> //p;T;q')" "$AT/static"
+	refute_output --partial 'did not attach'
+}
+
+@test "ranks have the descriptor, and steps without a runtime have none" {
+	run_step sh -c 'readlink /proc/self/fd/* | grep -c slurm-pmem-ranks'
+	assert_line 1
+	run_srun -w n1 --pm-bind=none sh -c 'readlink /proc/self/fd/* | grep -c slurm-pmem-ranks; env | grep -c PM_ATTACH; true'
+	refute_line 1
+}
