@@ -3,18 +3,15 @@
 #include "agent/flat.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/actions.h"
+#include "agent/knob.h"
 #include "agent/state.h"
 #include "agent/substate.h"
 #include "agent/tools.h"
 #include "lib/cleanup.h"
-#include "lib/file.h"
 #include "lib/node_memory.h"
 
 #define MAX_NODES 64
@@ -22,45 +19,19 @@
 static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks";
 static const char caches_file[] = "proc/sys/vm/drop_caches";
 
-static int write_kernel(
-	const struct pm_config *config, const char *file, const char *value, struct pm_err *err)
-{
-	char path[PATH_MAX];
-	cleanup_close int fd = -1;
-
-	snprintf(path, sizeof(path), "%s/%s", config->fs_root, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		return pm_err_sys(err, -errno, "write '%s' to '%s'", value, path);
-	return 0;
-}
-
-static int read_policy(const struct pm_config *config, char ret[32], struct pm_err *err)
-{
-	cleanup_free char *text = NULL;
-	char path[PATH_MAX];
-	int rc;
-
-	snprintf(path, sizeof(path), "%s/%s", config->fs_root, policy_file);
-	rc = pm_file_read(AT_FDCWD, path, 4096, &text, NULL, err);
-	if (!rc)
-		snprintf(ret, 32, "%.*s", (int)strcspn(text, "\n"), text);
-	return rc;
-}
-
 /* A policy that an interrupted run has not put back is the one that counts. */
 static int suspend_policy(
 	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
 {
 	const struct pm_config *config = &agent->config;
-	char policy[32] = "";
-	int rc = read_policy(config, policy, err);
+	char policy[PM_KNOB_MAX] = "";
+	int rc = pm_knob_read(config, policy_file, policy, err);
 
 	if (rc || !strcmp(policy, "offline"))
 		return rc;
 	strcpy(journal->policy, policy);
 	rc = pm_state_write_os_journal(config, journal, err);
-	return rc ? rc : write_kernel(config, policy_file, "offline", err);
+	return rc ? rc : pm_knob_write(config, policy_file, "offline", err);
 }
 
 int pm_flat_restore_policy(
@@ -70,7 +41,7 @@ int pm_flat_restore_policy(
 
 	if (!*journal->policy)
 		return 0;
-	rc = write_kernel(&agent->config, policy_file, journal->policy, err);
+	rc = pm_knob_write(&agent->config, policy_file, journal->policy, err);
 	if (rc)
 		return rc;
 	journal->policy[0] = '\0';
@@ -132,7 +103,7 @@ static int make_room(
 	if (rc != PM_NEEDS_REBOOT)
 		return rc;
 	sync();
-	rc = write_kernel(config, caches_file, "1", err);
+	rc = pm_knob_write(config, caches_file, "1", err);
 	return rc ? rc : check_room(config, steps, n, err);
 }
 

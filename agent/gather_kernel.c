@@ -25,6 +25,7 @@ static const char *const files[] = {
 	"proc/version",
 	"proc/sys/kernel/random/boot_id",
 	"sys/devices/system/memory/auto_online_blocks",
+	"sys/kernel/mm/numa/demotion_enabled",
 	"sys/devices/system/memory/block_size_bytes",
 	"sys/devices/system/node/online",
 	"sys/devices/system/node/has_memory",

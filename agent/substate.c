@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/actions.h"
+#include "agent/demotion.h"
 #include "agent/flat.h"
 #include "agent/place.h"
 #include "agent/signals.h"
@@ -238,6 +239,7 @@ static int change(struct reach *reach, struct pm_err *err)
 {
 	const struct pm_config *config = &reach->agent->config;
 	char boot_id[PM_BOOT_ID_MAX];
+	struct pm_err second;
 	sigset_t before;
 	int rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
 
@@ -245,6 +247,8 @@ static int change(struct reach *reach, struct pm_err *err)
 		return rc;
 	pm_os_journal_begin(&reach->journal, reach->wish.substate, boot_id);
 	pm_signals_hold(&before);
+	if (pm_demotion_follow(reach->agent, &reach->journal, &second))
+		pm_warn(reach->agent, "%s", second.text);
 	rc = conclude(reach, take_steps(reach, err), err);
 	pm_signals_release(&before);
 	return rc;

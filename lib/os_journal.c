@@ -109,6 +109,7 @@ static bool read_object(const json_object *root, void *into)
 		return false;
 	reason = pm_json_string(root, "reason");
 	journal->reason = reason ? strdup(reason) : NULL;
+	journal->demotion = pm_json_string(root, "demotion");
 	return read_state(root, &journal->state) && read_wanted(root, &journal->wanted) &&
 	       COPY(root, "boot_id", journal->boot_id) && *journal->boot_id &&
 	       COPY(root, "policy", journal->policy) && read_steps(root, journal) &&
@@ -132,8 +133,10 @@ void pm_os_journal_begin(
 {
 	struct pm_os_journal fresh = {.state = PM_OS_ACTING, .wanted = wanted};
 
-	if (!strcmp(journal->boot_id, boot_id))
+	if (!strcmp(journal->boot_id, boot_id)) {
 		strcpy(fresh.policy, journal->policy);
+		fresh.demotion = journal->demotion;
+	}
 	snprintf(fresh.boot_id, sizeof(fresh.boot_id), "%s", boot_id);
 	fresh.n_dirty = journal->n_dirty;
 	fresh.dirty = pm_steal(journal->dirty);
@@ -221,6 +224,7 @@ static char *format(const struct pm_os_journal *journal)
 	pm_json_add_string(root, "wanted", pm_substate_name(journal->wanted));
 	pm_json_add_string(root, "boot_id", journal->boot_id);
 	pm_json_add_string(root, "policy", *journal->policy ? journal->policy : NULL);
+	pm_json_add_string(root, "demotion", journal->demotion ? "off" : NULL);
 	pm_json_add_string(root, "reason", journal->reason);
 	for (size_t i = 0; i < journal->n_dirty; i++)
 		json_object_array_add(dirty, json_object_new_uint64(journal->dirty[i]));

@@ -6,8 +6,8 @@
  * The last change of the sub-state: what was wanted, each step as it was about to be taken, and
  * what the kernel must be given back. One JSON file, replaced as a whole before each step. What is
  * to be done after a crash is decided from what is there (lib/steps.h); this file tells people how
- * it came to be, and remembers what cannot be seen: the kernel's policy for new memory, and regions
- * whose free space was not wiped.
+ * it came to be, and remembers what cannot be seen: what the kernel is to be given back, and
+ * regions whose free space was not wiped.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +34,7 @@ struct pm_os_journal {
 	enum pm_substate wanted;
 	char boot_id[PM_BOOT_ID_MAX];
 	char policy[32]; /* of auto_online_blocks, to be put back in this boot; "" for none */
+	bool demotion;	 /* of pages was off, and is to be off again in this boot */
 	char *reason;	 /* of FAILED; NULL else */
 	uint64_t *dirty; /* interleave sets whose free space may hold bytes of ours */
 	size_t n_dirty;
@@ -47,7 +48,7 @@ const char *pm_os_state_name(enum pm_os_state state);
 /* A missing file is PM_OS_NONE. -EBADMSG: it cannot be understood, and is kept. */
 int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err);
 
-/* Starts a new change; a policy that this boot still has to get back is kept. */
+/* Starts a new change; what this boot still has to get back is kept. */
 void pm_os_journal_begin(
 	struct pm_os_journal *journal, enum pm_substate wanted, const char *boot_id);
 

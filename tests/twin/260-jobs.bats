@@ -166,14 +166,25 @@ memory[:] = (sys.argv[2] * (2 << 20)).encode()'
 	assert_output --partial kept
 }
 
+DEMOTION=/sys/kernel/mm/numa/demotion_enabled
+
 @test "flat memory is one job's, as NUMA nodes, and goes back" {
 	run -0 begin 9001 user1 --expect=flat,appdirect
-	run -0 n1 'cat /run/slurm-pmem/jobs/9001; pmctl mode'
+	run -0 n1 "cat /run/slurm-pmem/jobs/9001; pmctl mode; cat $DEMOTION"
 	assert_line PM_NODE0=2
 	assert_line PM_NODE1_SOCKET=1
 	assert_line flat
+	assert_line true
 	run -3 begin 9002 user1 --expect=flat
 	run -0 end 9001
-	run -0 n1 'pmctl mode; ls /sys/bus/dax/devices'
-	assert_output appdirect
+	run -0 n1 "pmctl mode; ls /sys/bus/dax/devices; cat $DEMOTION"
+	assert_output $'appdirect\nfalse'
+}
+
+@test "demotion of pages that the site has turned on stays on" {
+	n1 "echo 1 >$DEMOTION"
+	run -0 begin 9001 user1 --expect=flat,appdirect
+	run -0 end 9001
+	run -0 n1 "cat $DEMOTION; echo 0 >$DEMOTION"
+	assert_output true
 }

@@ -18,12 +18,14 @@ static void test_life(void)
 	pm_os_journal_begin(&journal, PM_SUBSTATE_FLAT, boot);
 	pm_os_journal_add(&journal, "ndctl create-namespace", &err);
 	strcpy(journal.policy, "online");
+	journal.demotion = true;
 	is_number(pm_os_journal_write(path, &journal, &err), 0, "written");
 	is_number(pm_os_journal_read(path, &got, &err), 0, "and read");
 	is_number(got.state, PM_OS_ACTING, "acting");
 	is_number(got.wanted, PM_SUBSTATE_FLAT, "on flat");
 	is_text(got.boot_id, boot, "in this boot");
 	is_text(got.policy, "online", "the policy to put back");
+	ok(got.demotion, "demotion to be turned off");
 	is_number((long long)got.n_steps, 1, "a step");
 	is_text(got.steps[0].text, "ndctl create-namespace", "its command");
 	pm_os_journal_end(&got, "it failed", &err);
@@ -36,18 +38,21 @@ static void test_life(void)
 	pm_os_journal_done(&journal);
 }
 
-/* A crash has left the kernel's policy changed: it is this boot's, and no later one's. */
-static void test_policy_survives(void)
+/* A crash has left the kernel changed: that is this boot's, and no later one's. */
+static void test_debts_survive(void)
 {
 	struct pm_os_journal journal = {0};
 
 	pm_os_journal_begin(&journal, PM_SUBSTATE_FLAT, boot);
 	strcpy(journal.policy, "online");
+	journal.demotion = true;
 	pm_os_journal_begin(&journal, PM_SUBSTATE_EMPTY, boot);
-	is_text(journal.policy, "online", "in the same boot it is kept");
+	is_text(journal.policy, "online", "in the same boot the policy is kept");
+	ok(journal.demotion, "and that demotion is ours");
 	is_number((long long)journal.n_steps, 0, "the steps are not");
 	pm_os_journal_begin(&journal, PM_SUBSTATE_EMPTY, "another boot");
 	is_text(journal.policy, "", "after a reboot it is not");
+	ok(!journal.demotion, "nor is demotion");
 	pm_os_journal_done(&journal);
 }
 
@@ -101,7 +106,7 @@ static void test_refusals(void)
 int main(void)
 {
 	test_life();
-	test_policy_survives();
+	test_debts_survive();
 	test_dirty_survives();
 	test_refusals();
 	return tap_done();
