@@ -16,7 +16,7 @@ mkdir -p "$RESULTS"
 
 consume() {
 	local step
-	for step in $(seq -w "$STEPS"); do
+	for step in $(seq -f %02g "$STEPS"); do
 		until [ -e "$PM_DIR/step-$step/done" ]; do sleep 1; done
 		"$@" "$PM_DIR/step-$step" "$RESULTS" || exit
 	done
