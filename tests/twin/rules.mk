@@ -25,6 +25,11 @@ run-twin-trixie:
 run-twin-bookworm:
 	$(call twin_bats,bookworm,core,200-modes)
 
+# Job templates, with codes that people run, and what a step says of its runtime: a node with two cores a socket.
+.PHONY: run-templates
+run-templates:
+	TWIN_SHAPE='--nodes 1 --cores 2 --packages hpcc,lammps' $(call twin_bats,trixie,long,510-templates 520-runtime)
+
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every
 # secret by jobs, on both releases.
 .PHONY: run-modes

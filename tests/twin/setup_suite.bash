@@ -1,7 +1,7 @@
-# One cluster for all tests, of the Debian release in TWIN_SUITE, in a directory of its own; PMTWIN_DIR of the caller
-# is kept, for trying tests on a twin that is up.
+# One cluster for all tests, of the Debian release in TWIN_SUITE and with what TWIN_SHAPE says of it to `pmtwin up`, in a
+# directory of its own; PMTWIN_DIR of the caller is kept, for trying tests on a twin that is up.
 setup_suite() {
-	local root
+	local root shape
 	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	PMTWIN=$root/twin/pmtwin
 	export PMTWIN
@@ -12,7 +12,8 @@ setup_suite() {
 		PMTWIN_KEEP=
 	fi
 	export PMTWIN_DIR PMTWIN_KEEP
-	"$PMTWIN" up --suite "${TWIN_SUITE:-trixie}" --nodes 2 --timeout 600 3>&- 2>&1
+	IFS=' ' read -ra shape <<<"${TWIN_SHAPE:---nodes 2}"
+	"$PMTWIN" up --suite "${TWIN_SUITE:-trixie}" "${shape[@]}" --timeout 600 3>&- 2>&1
 }
 
 teardown_suite() {
