@@ -13,6 +13,7 @@
 #include "agent/state.h"
 #include "agent/substate.h"
 #include "agent/tools.h"
+#include "agent/would.h"
 #include "lib/cleanup.h"
 #include "lib/goal.h"
 
@@ -126,8 +127,9 @@ static int report_withdrawal(const struct change *change)
 {
 	cleanup_free char *line = pm_tool_delete_line(change->config);
 
-	pm_say(change->agent, "would withdraw the goal %s of this boot: run '%s'",
-		pm_mode_name(change->journal.mode), line ? line : "");
+	pm_say(change->agent,
+		"would withdraw the goal %s of this boot:", pm_mode_name(change->journal.mode));
+	pm_would_run(change->agent, line, /* loss= */ NULL);
 	return 0;
 }
 
@@ -260,11 +262,14 @@ static int stage(struct change *change, struct pm_err *err)
 static void report_goal(const struct change *change)
 {
 	cleanup_free char *line = pm_tool_goal_line(change->config, &change->request);
+	char loss[160];
 
-	pm_say(change->agent,
-		"would run '%s', which destroys the labels of %zu modules at once and, at the next "
-		"reboot, what is on their App Direct regions",
-		line ? line : "", change->dimms.n);
+	snprintf(loss, sizeof(loss),
+		"the labels of %zu modules at once and, at the next reboot, what is on their App "
+		"Direct regions",
+		change->dimms.n);
+	pm_would_run(change->agent, line, loss);
+	pm_would_reboot(change->agent);
 }
 
 /* The right platform mode, and not other percentages of it than pmem.conf asks for by now. */
@@ -296,6 +301,7 @@ static int keep_staged(struct change *change, struct pm_err *err)
 	if (rc)
 		return rc;
 	pm_say(change->agent, "goal %s is staged already, reboot to apply it", change->mode->name);
+	pm_would_reboot(change->agent);
 	return confirm_staged(change, err);
 }
 

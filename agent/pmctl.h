@@ -47,7 +47,8 @@ struct pm_agent {
 	const char *job, *uid, *gid, *size, *namespace, *output;
 	int n_words; /* what is left of the command line */
 	char **words;
-	bool quiet; /* says nothing on the terminal, only to the system log */
+	bool quiet;		   /* says nothing on the terminal, only to the system log */
+	struct json_object *would; /* of a dry run with --json, see agent/would.h */
 	struct pm_config config;
 };
 

@@ -12,6 +12,7 @@
 #include "agent/state.h"
 #include "agent/survey.h"
 #include "agent/wipe.h"
+#include "agent/would.h"
 #include "lib/cleanup.h"
 #include "lib/steps.h"
 
@@ -261,8 +262,7 @@ static void report(const struct reach *reach)
 		cleanup_free char *text = pm_action_text(&reach->agent->config, step);
 		cleanup_free char *loss = pm_action_loss(step);
 
-		pm_say(reach->agent, "would run '%s'%s%s", text ? text : "",
-			loss ? ", which destroys " : "", loss ? loss : "");
+		pm_would_run(reach->agent, text, loss);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "agent/recover.h"
 #include "agent/state.h"
 #include "agent/substate.h"
+#include "agent/would.h"
 #include "lib/cleanup.h"
 
 static bool by_name(const char *name, enum pm_substate *ret)
@@ -32,11 +33,14 @@ int pm_verb_provision(struct pm_agent *agent)
 			agent->words[0]);
 		return PM_EXIT_USAGE;
 	}
+	if (pm_would_begin(agent))
+		return PM_EXIT_USAGE;
 	rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, &err);
 	if (!rc)
 		rc = pm_recover_check_jobs(agent, wanted, &err);
 	if (!rc)
 		rc = pm_substate_reach(agent, wanted, agent->given & PM_OPT_DRY_RUN, &err);
+	pm_would_end(agent, rc);
 	if (!rc)
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);

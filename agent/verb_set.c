@@ -3,6 +3,7 @@
 
 #include "agent/change.h"
 #include "agent/substate.h"
+#include "agent/would.h"
 #include "lib/cleanup.h"
 
 int pm_verb_set(struct pm_agent *agent)
@@ -18,9 +19,12 @@ int pm_verb_set(struct pm_agent *agent)
 			names ? names : "");
 		return PM_EXIT_USAGE;
 	}
+	if (pm_would_begin(agent))
+		return PM_EXIT_USAGE;
 	if (agent->given & PM_OPT_DRY_RUN)
 		flags = PM_CHANGE_DRY_RUN;
 	rc = pm_change_stage(agent, mode, flags, &err);
+	pm_would_end(agent, rc);
 	if (!rc)
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);

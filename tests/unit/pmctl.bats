@@ -183,6 +183,30 @@ journal_state() {
 	assert_output --partial "BadIpmctlVersions"
 }
 
+@test "a dry run tells programs the same, and whether a goal would wait for a reboot" {
+	plan() {
+		pmctl set --dry-run --json "$1" | /usr/bin/python3 -c '
+import json, sys
+plan = json.load(sys.stdin)
+print(len(plan["steps"]), plan["reboot"], *(step.get("destroys", "nothing")[:24] for step in plan["steps"]))'
+	}
+	into appdirect
+	run -0 plan appdirect
+	assert_output "0 False"
+	run -0 plan memory
+	assert_output "1 True the labels of 4 modules "
+	pmctl set memory
+	run -0 plan memory
+	assert_output "0 True"
+	run -0 plan mixed
+	assert_output "2 True nothing the labels of 4 modules "
+	run -2 pmctl set --json memory
+	assert_output --partial "--json goes with --dry-run only"
+	configure BadIpmctlVersions=03.00.00.0468
+	run -1 --separate-stderr pmctl set --dry-run --json mixed
+	refute_output
+}
+
 @test "verify before the reboot leaves the goal and the journal" {
 	into appdirect
 	pmctl set memory
@@ -1161,7 +1185,8 @@ regions() {
 @test "a dry run shows which goal it would withdraw" {
 	pmctl set memory
 	run -0 pmctl set --dry-run appdirect
-	assert_line "would withdraw the goal memory of this boot: run '$node/ipmctl delete -o nvmxml -goal'"
+	assert_line "would withdraw the goal memory of this boot:"
+	assert_line "would run '$node/ipmctl delete -o nvmxml -goal'"
 	assert_line --partial "-goal PersistentMemoryType=AppDirect'"
 	assert_equal "$(journal_state)" staged
 }
