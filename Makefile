@@ -77,6 +77,9 @@ help:
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, pmrun, spank_pmem.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
+	'make deb          Debian packages for this release, or SUITE=trixie; in $(BUILD)/deb/' \
+	'make rpm          RPM packages, in $(BUILD)/rpm/' \
+	'make check-packages  builds them for both releases, installs and purges them in chroots; needs root' \
 	'make clean        removes $(BUILD)/'
 
 # --- installation ---
@@ -122,7 +125,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin check-modes lint demo
+.PHONY: check check-all check-unit check-bench check-twin check-modes check-packages lint demo
 check:
 	@./setup build twin bench check fuzz lint
 	@$(MAKE) --no-print-directory check-all
@@ -140,6 +143,9 @@ check-twin:
 check-modes:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-modes
+check-packages:
+	@./setup build package
+	@$(MAKE) --no-print-directory run-packages
 lint:
 	@./setup build lint
 	@$(MAKE) --no-print-directory run-lint

@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# The packages as files, without installing them.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return
+}
+
+# Names below $1 of what an archive of names, one a line, installs.
+listed() {
+	sed -n "s|^\.*$1/||p" | grep -v '/$' | sort
+}
+
+@test "lintian finds nothing that is not said to be meant" {
+	run -0 lintian --allow-root --fail-on error,warning "$PM_PACKAGES/bookworm"/*.deb
+	refute_output --regexp '^[EWN]: .*(unused-override|mismatched-override)'
+}
+
+@test "Makefile, changelog and spec are of one version" {
+	run -0 sed -n 's/^VERSION := //p' Makefile
+	version=$output
+	run -0 sed -n '1s/^slurm-pmem (\(.*\)-.*) .*/\1/p' debian/changelog
+	assert_output "$version"
+	run -0 sed -n 's/^Version: //p' rpm/slurm-pmem.spec
+	assert_output "$version"
+}
+
+@test "what make install places is in a package, and in one only" {
+	make --no-print-directory install BUILD="$(realpath "$PM_PACKAGES/..")" DESTDIR="$BATS_TEST_TMPDIR" unitdir=/lib/systemd/system \
+		>/dev/null
+	for package in "$PM_PACKAGES/bookworm"/slurm-pmem-{client,common,controller,node,plugin}_*.deb; do
+		dpkg-deb --fsys-tarfile "$package" | tar -t
+	done | sed 's/\.gz$//' | grep -v -e '/$' -e /doc/ -e /lintian/ | sort >"$BATS_TEST_TMPDIR.packed"
+	(cd "$BATS_TEST_TMPDIR" && find . -type f) | sort | diff -u - "$BATS_TEST_TMPDIR.packed"
+}
+
+@test "RPM packages have the same files" {
+	for kind in client common controller node plugin; do
+		diff -u <(dpkg-deb --fsys-tarfile "$PM_PACKAGES/bookworm/slurm-pmem-${kind}"_*.deb | tar -t |
+			listed '\(usr/\)*\(bin\|libexec\|share/slurm-pmem\|share/man\|lib/systemd/system\)') \
+			<(rpm --dbpath "$BATS_TEST_TMPDIR" -qlp "$PM_PACKAGES/../rpm/slurm-pmem-$kind"-*.rpm |
+				listed '/usr/\(bin\|libexec\|share/slurm-pmem\|share/man\|lib/systemd/system\)' |
+				grep -vx -e examples -e examples/plugstack.conf.d) || return
+	done
+}
+
+@test "the sources in the twin's package can be made" {
+	dpkg-deb -x "$PM_PACKAGES/bookworm"/slurm-pmem-twin_*.deb "$BATS_TEST_TMPDIR"
+	sources=$BATS_TEST_TMPDIR/usr/share/slurm-pmem-twin
+	run -0 make -n -C "$sources" BUILD="$BATS_TEST_TMPDIR/build" DESTDIR=/nowhere install "$BATS_TEST_TMPDIR/build/pmtwin-agent"
+	run -0 "$BATS_TEST_TMPDIR/usr/share/slurm-pmem-twin/twin/pmtwin" --help
+	run -0 find "$sources" -newer "$BATS_TEST_TMPDIR/usr" -name '*.pyc'
+	assert_output ''
+}
+
+@test "a tree without git is copied without what was built in it" {
+	packaging/tree "$BATS_TEST_TMPDIR/one"
+	mkdir "$BATS_TEST_TMPDIR/one/build"
+	touch "$BATS_TEST_TMPDIR/one/build/pmctl"
+	"$BATS_TEST_TMPDIR/one/packaging/tree" "$BATS_TEST_TMPDIR/two"
+	rm -r "$BATS_TEST_TMPDIR/one/build"
+	diff -r "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/two"
+}
