@@ -71,6 +71,7 @@ help:
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
+	'make check-ansible  the Ansible collection: linters, modules, playbooks; Python packages from PyPI' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
@@ -125,7 +126,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin check-modes check-packages lint demo
+.PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-packages lint demo
 check:
 	@./setup build twin bench check fuzz lint
 	@$(MAKE) --no-print-directory check-all
@@ -140,6 +141,9 @@ check-bench:
 check-twin:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-twin
+check-ansible:
+	@./setup build bench check ansible
+	@$(MAKE) --no-print-directory run-ansible
 check-modes:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-modes

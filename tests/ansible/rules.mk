@@ -1,0 +1,32 @@
+# The Ansible collection: what lints it, its modules on the emulated machine, its roles and playbooks.
+ANSIBLE_VENV    := $(BUILD)/ansible-venv
+COLLECTION_LINK := $(BUILD)/collections/ansible_collections/slurm_pmem/cluster
+
+$(ANSIBLE_VENV)/done: tests/ansible/requirements.txt
+	@echo "installing $(words $(shell grep -v '^\#' $<)) Python packages with what they need into $(@D)"
+	@rm -rf $(@D)
+	@/usr/bin/python3 -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+# ansible-lint and ansible-test want a collection where a user would have it.
+$(COLLECTION_LINK):
+	@mkdir -p $(@D)
+	@ln -sfn $(abspath ansible) $@
+
+.PHONY: run-ansible run-ansible-lint run-ansible-sanity run-ansible-tests ansible-readme
+run-ansible: run-ansible-lint run-ansible-sanity run-ansible-tests
+
+run-ansible-lint: $(ANSIBLE_VENV)/done $(COLLECTION_LINK)
+	@PM_BUILD=$(abspath $(BUILD)) tests/ansible/lint
+
+run-ansible-sanity: $(ANSIBLE_VENV)/done
+	@PM_BUILD=$(abspath $(BUILD)) tests/ansible/sanity
+
+run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so
+	@PYTHONDONTWRITEBYTECODE=1 PM_BUILD=$(abspath $(BUILD)) $(ANSIBLE_VENV)/bin/python -m pytest -q \
+		-p no:cacheprovider tests/ansible
+
+# The roles' READMEs from their argument specifications.
+ansible-readme: $(ANSIBLE_VENV)/done
+	@$(ANSIBLE_VENV)/bin/python tests/ansible/readme

@@ -1,0 +1,60 @@
+"""What the roles say of themselves, and what they bring, is what slurm-pmem's own samples have."""
+import re
+
+import pytest
+import yaml
+from conftest import TOP
+
+ROLES = sorted((TOP / "ansible/roles").iterdir())
+
+
+def load(path):
+    return yaml.safe_load(path.read_text()) if path.exists() else {}
+
+
+def options(role):
+    return load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_each_variable_is_specified_with_its_default(role):
+    defaults = load(role / "defaults/main.yml")
+    assert {name: option["default"] for name, option in options(role).items()} == defaults
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_each_variable_is_used(role):
+    text = "".join(path.read_text() for path in (TOP / "ansible").rglob("*")
+                   if path.suffix in (".yml", ".j2") and path.parent.name not in ("defaults", "meta"))
+    for name in options(role):
+        assert re.search(rf"\b{name}\b", text), name
+
+
+def sample(name):
+    """Key to value of a file in etc/."""
+    lines = (TOP / "etc" / name).read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def as_slurm(value):
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def test_slurm_conf_is_the_sample():
+    ours = load(TOP / "ansible/roles/pmem/vars/main.yml")["__pmem_slurm_conf"]
+    assert {key: as_slurm(value) for key, value in ours.items()} == sample("slurm-pmem.conf")
+
+
+def test_helpers_conf_is_the_sample():
+    ours = load(TOP / "ansible/roles/pmem/vars/main.yml")
+    theirs = sample("helpers.conf")
+    assert {key: as_slurm(value) for key, value in ours["__pmem_helpers_conf"].items()} == {
+        key: value for key, value in theirs.items() if key != "Feature"}
+    features = re.findall(r"^Feature=(\S+) Helper=(\S+)$", (TOP / "etc/helpers.conf").read_text(), re.M)
+    assert features == [(feature, ours["__pmem_helper"]) for feature in ours["__pmem_features"]]
+
+
+def test_job_submit_is_the_sample():
+    def code(path):
+        return [line for line in path.read_text().splitlines() if line and not re.match(r"--|\{%|pm\.\w+ =", line)]
+    assert code(TOP / "ansible/roles/pmem_controller/templates/job_submit.lua.j2") == code(TOP / "etc/job_submit.lua")

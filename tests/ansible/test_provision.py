@@ -1,0 +1,178 @@
+"""The playbook provision on tests/bench: a real Slurm, real ipmctl, nodes that reboot in half a second."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, TOP
+
+MEMORY = {"pmem_provision_mode": "memory"}
+OK = {"pmem_reboot_ok": True}
+
+
+class Cluster:
+    """A bench and the command lines that go to it."""
+
+    def __init__(self, pointer: Path):
+        self.environment = os.environ | {
+            "PM_BENCH": str(pointer), "ANSIBLE_HOME": str(BUILD / "ansible-home"), "ANSIBLE_LOCALHOST_WARNING": "false",
+            "ANSIBLE_COLLECTIONS_PATH": str(BUILD / "collections"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "tests/ansible/connection")}
+        self.environment["PMBENCH"] = self.bench("up", "--build", str(BUILD), "--owner", str(os.getpid())).strip()
+
+    def bench(self, *words: str, check: bool = True) -> str:
+        done = subprocess.run([TOP / "tests/bench/bench", *words], env=self.environment, capture_output=True, text=True)
+        assert not check or not done.returncode, done.stdout + done.stderr
+        return done.stdout
+
+    def command(self, variables: dict, *options: str) -> list[str]:
+        return [str(BUILD / "ansible-venv/bin/ansible-playbook"), "-i", str(TOP / "tests/ansible/bench.yml"),
+                "slurm_pmem.cluster.provision", "--extra-vars", json.dumps(variables), *options]
+
+    def provision(self, *options: str, **variables) -> tuple[str, dict]:
+        """Output, and of each host the counts of the recap."""
+        done = subprocess.run(self.command(variables, *options), env=self.environment, capture_output=True, text=True)
+        recap = re.findall(r"^(\w+) +: (.*)$", done.stdout, re.M)
+        return done.stdout + done.stderr, {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
+                                           for host, counts in recap}
+
+    def nodes(self) -> dict[str, tuple[str, str, str]]:
+        """Name to state, active mode and reason."""
+        lines = self.bench("exec", "sinfo", "-hN", "-o", "%N|%T|%b|%E").splitlines()
+        rows = (line.split("|", 3) for line in lines)
+        return {name: (state.rstrip("*"), features.split(",")[0], reason) for name, state, features, reason in rows}
+
+    def settle(self) -> None:
+        """All nodes idle in App Direct, without faults and reasons."""
+        for name, (state, mode, _reason) in self.nodes().items():
+            self.bench("inject", name, "none")
+            self.bench("node", name, "pmctl", "set", "appdirect")
+            if mode != "pm_appdirect" or self.bench("node", name, "pmctl", "health", check=False):
+                self.bench("node", name, "pmctl", "health", "--clear", check=False)
+                self.bench("node", name, "pmctl", "reboot")
+            self.bench("exec", "scontrol", "update", f"nodename={name}", "state=resume", check=False)
+        end_at = time.monotonic() + 60
+        while set(self.nodes().values()) != {("idle", "pm_appdirect", "none")}:
+            assert time.monotonic() < end_at, self.nodes()
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    if os.geteuid():
+        pytest.skip("the bench needs root")
+    made = Cluster(tmp_path_factory.mktemp("bench") / "pointer")
+    yield made
+    made.bench("down")
+
+
+@pytest.fixture(autouse=True)
+def settled(cluster):
+    cluster.settle()
+
+
+def test_to_memory_once_and_not_again(cluster):
+    out, recap = cluster.provision("--check", "--diff", **MEMORY, **OK)
+    assert "# destroys the labels of 4 modules" in out
+    assert [recap[node]["changed"] for node in ("n1", "n2")] == [1, 1]
+    assert {node[:2] for node in cluster.nodes().values()} == {("idle", "pm_appdirect")}
+    out, recap = cluster.provision(**MEMORY, **OK)
+    assert all(counts["changed"] and not counts["failed"] for counts in recap.values()), out
+    assert {node[:2] for node in cluster.nodes().values()} == {("idle", "pm_memory")}
+    out, recap = cluster.provision(**MEMORY, **OK)
+    assert all(not counts["changed"] for counts in recap.values()), out
+
+
+def test_without_leave_to_reboot_no_node_is_drained(cluster):
+    out, recap = cluster.provision(**MEMORY)
+    assert "requires reboot_ok: only a reboot brings the node from appdirect to memory" in out
+    assert recap == {"n1": recap["n1"]} and recap["n1"]["failed"] == 1, "one failure stops the roll-out"
+    assert set(cluster.nodes().values()) == {("idle", "pm_appdirect", "none")}
+
+
+def test_a_job_on_another_node_is_not_disturbed_and_one_on_the_node_is_waited_for(cluster):
+    job = cluster.bench("sbatch", "--parsable", "-w", "n2", "--wrap", "sleep 8", "-o", "/dev/null").strip()
+    other = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 40", "-o", "/dev/null").strip()
+    out, recap = cluster.provision("--limit", "n2,head", **MEMORY, **OK)
+    assert recap["n2"]["failed"] == 0, out
+    jobs = cluster.bench("exec", "scontrol", "--oneliner", "show", "job", job)
+    assert "JobState=COMPLETED" in jobs and "Restarts=0" in jobs
+    assert "JobState=RUNNING" in cluster.bench("exec", "scontrol", "--oneliner", "show", "job", other)
+    assert cluster.nodes()["n2"][:2] == ("idle", "pm_memory")
+    cluster.bench("exec", "scancel", other)
+
+
+def test_a_node_whose_jobs_do_not_end_is_given_back(cluster):
+    job = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 100", "-o", "/dev/null").strip()
+    out, recap = cluster.provision("--limit", "n1,head", pmem_drain_timeout=3, **MEMORY, **OK)
+    assert recap["n1"]["failed"] == 1 and "n1 is as it was" in out
+    assert cluster.nodes()["n1"] == ("mixed", "pm_appdirect", "none") or cluster.nodes()["n1"][0] == "allocated"
+    cluster.bench("exec", "scancel", job)
+
+
+def test_a_rejected_goal_leaves_the_node_drained_with_the_reason_and_stops_the_roll_out(cluster):
+    cluster.bench("inject", "n1", "goal-rejected")
+    out, recap = cluster.provision(**MEMORY, **OK)
+    assert recap["n1"]["failed"] == 1 and "n2" not in recap, out
+    state, mode, reason = cluster.nodes()["n1"]
+    assert (state, mode) == ("drained", "pm_appdirect")
+    assert reason.startswith("pmem: ansible: provision memory failed:") and "rejected by the firmware" in reason
+    assert cluster.nodes()["n2"] == ("idle", "pm_appdirect", "none")
+
+
+def test_up_to_the_sites_threshold_the_roll_out_goes_on(cluster):
+    cluster.bench("inject", "n1", "goal-rejected")
+    out, recap = cluster.provision(pmem_max_fail_percentage=50, pmem_serial=2, **MEMORY, **OK)
+    assert (recap["n1"]["failed"], recap["n2"]["failed"]) == (1, 0), out
+    assert cluster.nodes()["n2"][:2] == ("idle", "pm_memory")
+
+
+def test_the_drain_of_an_admin_stays(cluster):
+    cluster.bench("exec", "scontrol", "update", "nodename=n1", "state=drain", "reason=fan is loud")
+    out, recap = cluster.provision("--limit", "n1,head", **MEMORY, **OK)
+    assert recap["n1"]["failed"] == 0, out
+    assert cluster.nodes()["n1"] == ("drained", "pm_memory", "fan is loud")
+
+
+SECRET = "hunter2-of-the-bmc"
+
+
+def test_a_power_cycle_where_a_reboot_does_not_apply_the_goal(cluster, tmp_path):
+    """The secret comes over standard input, and nowhere else."""
+    script = tmp_path / "power"
+    script.write_text(f"""#!/bin/sh
+[ "$(cat)" = "$(cat {tmp_path}/secret)" ] || exit 1
+grep -lazF -f {tmp_path}/secret /proc/[0-9]*/cmdline /proc/[0-9]*/environ >{tmp_path}/seen 2>/dev/null
+{TOP}/tests/bench/bench inject "$1" none && exec {TOP}/tests/bench/bench power-cycle "$1"
+""")
+    script.chmod(0o755)
+    (tmp_path / "secret").write_text(SECRET)
+    (tmp_path / "vars.json").write_text(json.dumps({"pmem_provision_power_stdin": SECRET}))
+    cluster.bench("inject", "n1", "goal-ignored")
+    out, recap = cluster.provision("--limit", "n1,head", "-vvvv", f"--extra-vars=@{tmp_path}/vars.json", **MEMORY, **OK,
+                                   pmem_provision_power_command=[str(script), "n1"])
+    assert recap["n1"]["failed"] == 0, out
+    assert cluster.nodes()["n1"][:2] == ("idle", "pm_memory")
+    assert SECRET not in out
+    assert (tmp_path / "seen").read_text() == ""
+
+
+@pytest.mark.parametrize("task", ["Drain it, with a reason", "Change the mode, or stage the goal", "Reboot",
+                                  "Verify, and bring the regions into their state", "Give the node back"])
+def test_killed_at_a_task_and_run_again(cluster, task):
+    command = cluster.command({**MEMORY, **OK}, "--limit", "n1,head")
+    with subprocess.Popen(command, env=cluster.environment, stdout=subprocess.PIPE, text=True, start_new_session=True) as run:
+        for line in run.stdout:
+            if line.startswith("TASK [") and line.split("]")[0].endswith(task):
+                break
+        time.sleep(0.2)
+        os.killpg(run.pid, signal.SIGKILL)
+    state, _mode, reason = cluster.nodes()["n1"]
+    assert state == "idle" or reason.startswith("pmem: ansible: provision memory"), reason
+    out, recap = cluster.provision("--limit", "n1,head", **MEMORY, **OK)
+    assert recap["n1"]["failed"] == 0, out
+    assert cluster.nodes()["n1"] == ("idle", "pm_memory", "none")
