@@ -7,9 +7,9 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
 }
 
-# Names below $1 of what an archive of names, one a line, installs.
-listed() {
-	sed -n "s|^\.*$1/||p" | grep -v '/$' | sort
+# Of a package's files those in places that both kinds of packages have alike.
+alike() {
+	sed -nE 's,^\.?/(usr/)?((bin|libexec|share/slurm-pmem|share/man|lib/systemd/system)/.*[^/])$,\2,p' | sed 's/\.gz$//' | sort
 }
 
 @test "lintian finds nothing that is not said to be meant" {
@@ -37,11 +37,11 @@ listed() {
 
 @test "RPM packages have the same files" {
 	for kind in client common controller node plugin; do
-		diff -u <(dpkg-deb --fsys-tarfile "$PM_PACKAGES/bookworm/slurm-pmem-${kind}"_*.deb | tar -t |
-			listed '\(usr/\)*\(bin\|libexec\|share/slurm-pmem\|share/man\|lib/systemd/system\)') \
-			<(rpm --dbpath "$BATS_TEST_TMPDIR" -qlp "$PM_PACKAGES/../rpm/slurm-pmem-$kind"-*.rpm |
-				listed '/usr/\(bin\|libexec\|share/slurm-pmem\|share/man\|lib/systemd/system\)' |
-				grep -vx -e examples -e examples/plugstack.conf.d) || return
+		dpkg-deb --fsys-tarfile "$PM_PACKAGES/bookworm/slurm-pmem-${kind}"_*.deb | tar -t | alike >"$BATS_TEST_TMPDIR/deb"
+		HOME=$BATS_TEST_TMPDIR rpm -qlp "$PM_PACKAGES/../rpm/slurm-pmem-$kind"-*.rpm | alike |
+			grep -v '/examples\(/plugstack.conf.d\)*$' >"$BATS_TEST_TMPDIR/rpm"
+		assert [ -s "$BATS_TEST_TMPDIR/deb" ]
+		diff -u "$BATS_TEST_TMPDIR/deb" "$BATS_TEST_TMPDIR/rpm"
 	done
 }
 

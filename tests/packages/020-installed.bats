@@ -111,6 +111,21 @@ teardown_file() {
 	rm -r "$root/other"
 }
 
+@test "$PM_SUITE: who upgrades Slurm gets the plugin for it in the same run" {
+	[ "$PM_SUITE" = bookworm ] || skip "no later release is built for"
+	mkdir -p "$root/next/lists/partial"
+	cp "$PM_PACKAGES"/trixie/*.deb "$root/next"
+	(cd "$root/next" && dpkg-scanpackages . >Packages)
+	printf 'deb %s trixie main\ndeb [trusted=yes] file:/next ./\n' "$MIRROR" >"$root/next/sources.list"
+	next="-o Dir::Etc::SourceList=/next/sources.list -o Dir::State::Lists=/next/lists"
+	apt "$next" update
+	run -0 apt "$next" -s install slurmd
+	assert_output --regexp $'\nInst slurmd \\[22\\.05[^\n]* \\(24\\.11'
+	assert_output --regexp $'\nInst slurm-pmem-plugin [^\n]*slurm22\\.05\\] [^\n]*slurm24\\.11 '
+	refute_output --regexp $'\n(Remv|Purg) slurm'
+	rm -r "$root/next"
+}
+
 @test "$PM_SUITE: enabled, removed and purged, nothing is left" {
 	mkdir -p "$root/run/slurm-pmem" "$root/run/slurm-pmem-controller" "$root/var/lib/slurm-pmem/jobs" \
 		"$root/mnt/slurm-pmem/region0"
