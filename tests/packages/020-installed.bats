@@ -111,6 +111,14 @@ teardown_file() {
 	rm -r "$root/other"
 }
 
+@test "$PM_SUITE: what the twin's package needs is there" {
+	mkdir "$root/twin"
+	cp "$PM_PACKAGES/$PM_SUITE"/slurm-pmem-twin_*.deb "$root/twin"
+	run -0 apt -s install '/twin/*.deb'
+	assert_output --regexp $'\nInst slurm-pmem-twin '
+	rm -r "$root/twin"
+}
+
 @test "$PM_SUITE: who upgrades Slurm gets the plugin for it in the same run" {
 	[ "$PM_SUITE" = bookworm ] || skip "no later release is built for"
 	mkdir -p "$root/next/lists/partial"
