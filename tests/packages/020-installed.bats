@@ -101,6 +101,20 @@ teardown_file() {
 	apt install '/packages/slurm-pmem-node_*.deb'
 }
 
+@test "$PM_SUITE: each package can be brought alone, newer and older" {
+	for package in "${OURS[@]}"; do
+		dpkg-deb -R "$root/packages/$package"_*.deb "$BATS_TEST_TMPDIR/$package"
+		sed -i 's/^Version: .*/&+newer/' "$BATS_TEST_TMPDIR/$package/DEBIAN/control"
+		mkdir -p "$root/newer"
+		dpkg-deb --root-owner-group -b "$BATS_TEST_TMPDIR/$package" "$root/newer/$package.deb"
+		run -0 apt install "/newer/$package.deb"
+		refute_output --partial 'REMOVED'
+		run -0 apt install --allow-downgrades "/packages/${package}_*.deb"
+		refute_output --partial 'REMOVED'
+	done
+	rm -r "$root/newer"
+}
+
 @test "$PM_SUITE: the plugin for another series is refused" {
 	other=$(echo "$PM_PACKAGES"/*/slurm-pmem-plugin_*.deb | tr ' ' '\n' | grep -v "/$PM_SUITE/")
 	assert [ -n "$other" ]
