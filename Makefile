@@ -142,7 +142,7 @@ check-twin:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-twin
 check-ansible:
-	@./setup build bench check ansible
+	@./setup build bench check package ansible
 	@$(MAKE) --no-print-directory run-ansible
 check-modes:
 	@./setup build check twin

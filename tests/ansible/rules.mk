@@ -23,7 +23,11 @@ run-ansible-lint: $(ANSIBLE_VENV)/done $(COLLECTION_LINK)
 run-ansible-sanity: $(ANSIBLE_VENV)/done
 	@PM_BUILD=$(abspath $(BUILD)) tests/ansible/sanity
 
-run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so
+# What the roles install: packages of the release that the tests' root file systems are of.
+$(BUILD)/deb/bookworm:
+	@packaging/deb $(BUILD)/deb bookworm
+
+run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so $(BUILD)/deb/bookworm
 	@PYTHONDONTWRITEBYTECODE=1 PM_BUILD=$(abspath $(BUILD)) $(ANSIBLE_VENV)/bin/python -m pytest -q \
 		-p no:cacheprovider tests/ansible
 

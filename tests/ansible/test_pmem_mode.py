@@ -2,6 +2,7 @@
 import json
 
 import pytest
+from conftest import BUILD
 
 ALLOWED = {"reboot_ok": True, "allow_data_loss": True}
 
@@ -162,6 +163,14 @@ def test_a_change_that_does_not_happen_is_a_failure(machine, mode):
     machine.regions("empty")
     told = mode("appdirect", substate="devdax", allow_data_loss=True)
     assert told["failed"]
+
+
+def test_what_pmctl_says_it_has_done_is_read_back(machine, mode):
+    """Real pmctl behind a door that lets no change in, and says that all went well."""
+    machine.into("appdirect")
+    machine.script("door", "case $* in *--json*) ;; *' set '*) exit 0 ;; esac", f'exec {BUILD}/pmctl "$@"')
+    told = mode("memory", pmctl=f"{machine.directory}/door", **ALLOWED)
+    assert told["failed"] and "after the change the node shows" in told["msg"] and "-goal MemoryMode=100" in told["msg"]
 
 
 def test_substate_goes_with_regions(machine, mode):

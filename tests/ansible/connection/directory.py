@@ -1,0 +1,43 @@
+"""Ansible connection to a root file system in a directory, by chroot: packages and files, no services."""
+from __future__ import annotations
+
+DOCUMENTATION = """
+name: directory
+short_description: A root file system in a directory
+description: Runs programs in the root file system in the folder DIRECTORIES/HOST. Needs root.
+author: The slurm-pmem authors
+options:
+  node:
+    description: The folder's name.
+    vars:
+      - name: inventory_hostname
+"""
+
+import os
+import shlex
+import shutil
+
+from ansible.plugins.connection.local import Connection as LocalConnection
+
+# Scripts of packages look into /proc; it is mounted for the command alone.
+INSIDE = ["unshare", "--mount", "--", "sh", "-c",
+          'mount -t proc proc "$1/proc" && exec chroot "$1" '
+          '/usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root /bin/sh -c "$2"', "sh"]
+
+
+class Connection(LocalConnection):
+    """Local, but for the root."""
+
+    transport = "directory"
+
+    def _root(self):
+        return os.path.join(os.environ["DIRECTORIES"], self.get_option("node"))
+
+    def exec_command(self, cmd, in_data=None, sudoable=True):
+        return super().exec_command(f"{shlex.join(INSIDE)} {shlex.quote(self._root())} {shlex.quote(cmd)}", in_data, sudoable)
+
+    def put_file(self, in_path, out_path):
+        shutil.copy(in_path, self._root() + out_path)
+
+    def fetch_file(self, in_path, out_path):
+        shutil.copy(self._root() + in_path, out_path)
