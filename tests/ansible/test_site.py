@@ -136,7 +136,7 @@ def test_what_a_site_has_is_not_overwritten(site):
     folder.mkdir(exist_ok=True)
     own = ("--check", "--diff", "--tags", "controller", "--extra-vars", "slurm_manage=false")
     (folder / "slurm.conf").write_text("ClusterName=x\nreturntoservice=1\n")
-    assert "slurm.conf sets returntoservice, and so would slurm-pmem.conf" in site.refused("site", *own)
+    assert "slurm.conf sets ReturnToService, and so would slurm-pmem.conf" in site.refused("site", *own)
     (folder / "slurm.conf").write_text("ClusterName=x\n")
     (folder / "job_submit.lua").write_text("return slurm.SUCCESS\n")
     assert "job_submit.lua is the site's and does not load pmem.lua" in site.refused("site", *own)
