@@ -73,6 +73,7 @@ help:
 	'make check-twin   the emulated cluster' \
 	'make check-ansible  the Ansible collection: linters, modules, playbooks; Python packages from PyPI' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
+	'make check-ranks  MPI programs in flat mode on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
@@ -126,7 +127,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-packages lint demo
+.PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint demo
 check:
 	@./setup build twin bench check fuzz lint
 	@$(MAKE) --no-print-directory check-all
@@ -147,6 +148,9 @@ check-ansible:
 check-modes:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-modes
+check-ranks:
+	@./setup build check twin
+	@$(MAKE) --no-print-directory run-ranks
 check-packages:
 	@./setup build package
 	@$(MAKE) --no-print-directory run-packages

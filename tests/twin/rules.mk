@@ -36,3 +36,9 @@ run-templates:
 run-modes: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 250-substates 260-jobs 300-faults 400-transitions 450-secrets)
 	$(call twin_bats,bookworm,!core,200-modes 300-faults 400-transitions 450-secrets)
+
+# MPI programs: a node with two cores a socket, and an image with two MPIs and what compiles for them.
+RANKS_PACKAGES := gcc,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin
+.PHONY: run-ranks
+run-ranks:
+	TWIN_SHAPE='--nodes 1 --cores 2 --packages $(RANKS_PACKAGES)' $(call twin_bats,trixie,long,500-ranks)
