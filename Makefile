@@ -73,7 +73,7 @@ help:
 	'make check-twin   the emulated cluster' \
 	'make check-ansible  the Ansible collection: linters, modules, playbooks; Python packages from PyPI' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
-	'make check-ranks  MPI programs in flat mode on the emulated cluster: whose processors and memory they get' \
+	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \

@@ -25,11 +25,6 @@ run-twin-trixie:
 run-twin-bookworm:
 	$(call twin_bats,bookworm,core,200-modes)
 
-# Job templates, with codes that people run, and what a step says of its runtime: a node with two cores a socket.
-.PHONY: run-templates
-run-templates:
-	TWIN_SHAPE='--nodes 1 --cores 2 --packages hpcc,lammps' $(call twin_bats,trixie,long,510-templates 520-runtime)
-
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every
 # secret by jobs, on both releases.
 .PHONY: run-modes
@@ -37,8 +32,10 @@ run-modes: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 250-substates 260-jobs 300-faults 400-transitions 450-secrets)
 	$(call twin_bats,bookworm,!core,200-modes 300-faults 400-transitions 450-secrets)
 
-# MPI programs: a node with two cores a socket, and an image with two MPIs and what compiles for them.
-RANKS_PACKAGES := gcc,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin
+# What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
+# what compiles for them, and the codes.
+RANKS_PACKAGES := gcc,hpcc,lammps,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin
 .PHONY: run-ranks
 run-ranks:
-	TWIN_SHAPE='--nodes 1 --cores 2 --packages $(RANKS_PACKAGES)' $(call twin_bats,trixie,long,500-ranks)
+	TWIN_SHAPE='--nodes 1 --cores 2 --packages $(RANKS_PACKAGES)' \
+		$(call twin_bats,trixie,long,500-ranks 510-templates 520-runtime)
