@@ -94,17 +94,16 @@ static int check_room(
 		(unsigned long long)(others.total_bytes >> 20));
 }
 
-/* What a job has left in page caches fills its nodes, and is nobody's any more. */
-static int make_room(
-	const struct pm_config *config, const struct pm_step *steps, size_t n, struct pm_err *err)
+/*
+ * What a job has left in page caches fills the nodes, and is nobody's any more. And demotion takes
+ * there whatever has not been used for a while: also a file system's own buffers, which cannot be
+ * moved any more once they are in use again (Linux 6.12, buffer_migrate_folio_norefs), so that
+ * they keep the kernel from giving the memory back. Written and let go, they are not there.
+ */
+static int empty_caches(const struct pm_config *config, struct pm_err *err)
 {
-	int rc = check_room(config, steps, n, err);
-
-	if (rc != PM_NEEDS_REBOOT)
-		return rc;
 	sync();
-	rc = pm_knob_write(config, caches_file, "1", err);
-	return rc ? rc : check_room(config, steps, n, err);
+	return pm_knob_write(config, caches_file, "1", err);
 }
 
 static int is_ram(const struct pm_config *config, const struct pm_stored *stored, bool *ret,
@@ -143,8 +142,10 @@ static int put_online_again(
 int pm_flat_take_back(
 	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
-	int rc = make_room(&agent->config, steps, n, err);
+	int rc = empty_caches(&agent->config, err);
 
+	if (!rc)
+		rc = check_room(&agent->config, steps, n, err);
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = pm_action_run(&agent->config, &steps[i], agent->config.offline_timeout_s, err);
 		if (rc == -EREMOTEIO || rc == -ETIMEDOUT)

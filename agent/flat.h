@@ -16,9 +16,9 @@ int pm_flat_make(const struct pm_agent *agent, struct pm_os_journal *journal,
 	const struct pm_step *steps, size_t n, struct pm_err *err);
 
 /*
- * Steps of kind PM_STEP_OFFLINE: only when all that is on their nodes fits on the others, after
- * caches were dropped if need be. PM_NEEDS_REBOOT: it does not, or the kernel does not give it
- * back within OfflineTimeout; that memory is online again.
+ * Steps of kind PM_STEP_OFFLINE: caches are dropped, and then only when all that is on their nodes
+ * fits on the others. PM_NEEDS_REBOOT: it does not, or the kernel does not give it back within
+ * OfflineTimeout; that memory is online again.
  */
 int pm_flat_take_back(
 	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err);

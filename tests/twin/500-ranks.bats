@@ -10,7 +10,7 @@ FITS=150 BEYOND=700
 setup_file() {
 	load helpers
 	load jobs
-	wait_for 60 node_is n1 idle
+	wait_for 240 node_is n1 idle
 	pmtwin copy "$ROOT/tests/twin/programs/mpi_fill.c" head:/home/user1/mpi_fill.c
 	for mpi in openmpi mpich; do
 		pmtwin run -- "mpicc.$mpi" -O2 -Wall -Werror -o "fill.$mpi" mpi_fill.c
@@ -20,7 +20,7 @@ setup_file() {
 setup() {
 	load helpers
 	load jobs
-	wait_for 60 node_is n1 idle
+	wait_for 240 node_is n1 idle
 }
 
 # assert_rank LINE MIB: it has a core of its socket, and all its MIB in its socket's memory.

@@ -14,7 +14,7 @@ setup_file() {
 setup() {
 	load helpers
 	load jobs
-	wait_for 60 node_is n1 idle
+	wait_for 240 node_is n1 idle
 }
 
 # file TEMPLATE/NAME: stdin becomes a file in the user's copy of a template.

@@ -8,7 +8,7 @@
 setup_file() {
 	load helpers
 	load jobs
-	wait_for 60 node_is n1 idle
+	wait_for 240 node_is n1 idle
 	cc -shared -fPIC -o "$BATS_FILE_TMPDIR/runtime.so" "$ROOT/tests/unit/stand_in_runtime.c"
 	echo 'int main(void) { return 0; }' | cc -static -x c -o "$BATS_FILE_TMPDIR/static" -
 	pmtwin copy "$BATS_FILE_TMPDIR/runtime.so" head:/home/user1/runtime.so
