@@ -98,7 +98,7 @@ static int check_room(
  * What a job has left in page caches fills the nodes, and is nobody's any more. And demotion takes
  * there whatever has not been used for a while: also a file system's own buffers, which cannot be
  * moved any more once they are in use again (Linux 6.12, buffer_migrate_folio_norefs), so that
- * they keep the kernel from giving the memory back. Written and let go, they are not there.
+ * they keep the kernel from giving the memory back. Those that are not in use are let go here.
  */
 static int empty_caches(const struct pm_config *config, struct pm_err *err)
 {
