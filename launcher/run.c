@@ -39,8 +39,7 @@ static int find_runtime(const struct pm_launch *launch, char **ret, struct pm_er
 	return rc ? pm_err_prefix(err, "%s", launch->given->source[PM_RUN_RUNTIME]) : 0;
 }
 
-/* What can be seen in the program's file, told before it starts: nothing of us may be left after.
- */
+/* What the program's file shows is told before it starts: nothing of us may be left after it. */
 static void report_obstacle(const char *file, const char *runtime)
 {
 	const char *obstacle = runtime ? pm_preload_obstacle(file) : NULL;

@@ -77,6 +77,4 @@ check "files where files go" grep -qx Makefile <(completions --svg = Make)
 check "programs" grep -qx pmrun_probe <(pmrun_probe() { :; }; completions -n 4 --pm-verbose pmrun_pro)
 check "nothing of ours behind the program" test -z "$(completions -n 4 --pm-dram = 4G ./app --p)"
 
-echo "1..$((passed + failed))"
-echo "# $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+conclude
