@@ -6,6 +6,7 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 # What they test of the agent and of the launcher.
+$(BUILD)/tests/unit/test_caches: $(addprefix $(BUILD)/agent/,caches.o knob.o)
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
