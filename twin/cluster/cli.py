@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable
 
-from cluster import commands, lifecycle
+from cluster import commands, gc, lifecycle
 from cluster.errors import TwinError, UsageError
 from image.recipe import DEFAULT_SUITE, SUITES, package_names
 
@@ -68,6 +68,9 @@ def add_life(verbs: Any) -> None:
     build = verb(verbs, "build", lifecycle.build, "build the guests' image, if the cache does not hold it")
     packages_option(build, "none")
     suite_option(build)
+    collect = verb(verbs, "gc", gc.gc, "remove images from the cache that no twin uses and that up would not use again")
+    collect.add_argument("--dry-run", action="store_true", help="say what would be removed, and remove nothing")
+    suite_option(collect)
 
 
 def add_commands(verbs: Any) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -36,6 +37,7 @@ mke2fs -q -F -t ext4 -O ^has_journal -m 0 -L twin -d "$view" "$image"
 resize2fs -M "$image" 2>/dev/null
 rm -rf "$view"; mv "$1.out" "$1/out"; mv "$image" "$1/out/base.ext4"; chmod 644 "$1/out/base.ext4"
 """
+ASKED = "packages.json"   # what was asked for beyond the recipe's packages: a list of names
 OUTPUT = ("base.ext4", "vmlinux", "busybox", "modules.tar", "passwd")
 IMAGE_SIZE = "6G"     # for the time of packing, sparse
 PHASES = (
@@ -102,6 +104,7 @@ def build(which: recipe.Suite, progress: Progress) -> Image:
     scratch = Path(tempfile.mkdtemp(prefix=f".{which.name}-", dir=paths.images()))
     try:
         mmdebstrap(which, scratch, progress)
+        (scratch / ASKED).write_text(json.dumps(recipe.further(which)) + "\n", encoding="utf-8")
         os.rename(scratch, final)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -63,6 +63,11 @@ def suite(name: str, packages: tuple[str, ...] = ()) -> Suite:
     return replace(known, packages=known.packages + more)
 
 
+def further(which: Suite) -> list[str]:
+    """The packages that were asked for beyond the release's usual ones."""
+    return [package for package in which.packages if package not in SUITES[which.name].packages]
+
+
 def package_names(text: str) -> tuple[str, ...]:
     """Names out of "gcc,mpich", in order of the alphabet, so that the same ones are the same image."""
     names = sorted({name for name in text.split(",") if name})
