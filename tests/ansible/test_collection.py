@@ -38,6 +38,14 @@ def test_each_variable_in_a_task_is_specified_or_passed_on():
     assert used - passed - {name for role in ROLES for name in options(role)} == set()
 
 
+def test_slurmctld_is_restarted_for_new_programs():
+    """It loads them once."""
+    tasks = load(TOP / "ansible/roles/pmem_controller/tasks/services.yml")
+    watched, = (task["vars"]["pmem_watched"] for task in tasks if task["name"].startswith("Restart slurmctld"))
+    for program in (TOP / "spank_plugin/controller").glob("*.lua"):
+        assert f"/{program.name}'" in watched
+
+
 def sample(name):
     """Key to value of a file in etc/."""
     lines = (TOP / "etc" / name).read_text().splitlines()
