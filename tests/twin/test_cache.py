@@ -24,7 +24,7 @@ class Cache:
         self.directory = directory / "slurm-pmem"
         self.age = 0
 
-    def make(self, path: str, asked: list[str] | None = None) -> Path:
+    def make(self, path: str, asked: dict | None = None) -> Path:
         """Each one older than the one before."""
         made = self.directory / path
         made.mkdir(parents=True)
@@ -35,11 +35,11 @@ class Cache:
         os.utime(made, (1_000_000 - self.age, 1_000_000 - self.age))
         return made
 
-    def image(self, suite: str, digest: str, asked: list[str] | None = None) -> Path:
+    def image(self, suite: str, digest: str, asked: dict | None = None) -> Path:
         return self.make(f"images/{suite}-{digest}", asked)
 
-    def current(self, suite: str, *more: str) -> Path:
-        return self.image(suite, recipe.digest(recipe.suite(suite, more)), list(more))
+    def current(self, suite: str, *more: str, plain: bool = False) -> Path:
+        return self.image(suite, recipe.digest(recipe.suite(suite, more, plain)), {"packages": more, "plain": plain})
 
 
 @pytest.fixture
@@ -58,7 +58,8 @@ def test_an_empty_cache(filled, capsys):
 
 
 def test_what_recipes_make_stays(filled):
-    kept = [filled.image("trixie", OLD), filled.current("trixie"), filled.current("trixie", "hpcc", "mpich")]
+    kept = [filled.image("trixie", OLD), filled.current("trixie"), filled.current("trixie", "hpcc", "mpich"),
+            filled.current("trixie", plain=True)]
     gone = filled.image("trixie", OLDER)
     assert gc() == 0
     assert all(path.exists() for path in kept) and not gone.exists()
@@ -147,6 +148,7 @@ def test_what_was_removed_while_one_waited_is_built_again(filled, monkeypatch):
 def test_a_build_says_what_it_was_asked_for(filled, monkeypatch):
     monkeypatch.setattr(build, "mmdebstrap", lambda which, out, progress: None)
     paths.images().mkdir(parents=True)
-    built = build.build(recipe.suite("trixie", ("mpich", "numactl")), Progress(quiet=True))
-    assert json.loads((built.directory / build.ASKED).read_text()) == ["mpich"]
-    assert cache.is_of_now(built.directory)
+    for plain in (False, True):
+        built = build.build(recipe.suite("trixie", ("mpich", "systemd"), plain), Progress(quiet=True))
+        assert json.loads((built.directory / build.ASKED).read_text()) == {"packages": ["mpich"], "plain": plain}
+        assert cache.is_of_now(built.directory)

@@ -22,7 +22,7 @@ STOP_LIMIT_S = 60.0
 
 
 def build(arguments: argparse.Namespace) -> int:
-    which = recipe.suite(arguments.suite or recipe.DEFAULT_SUITE, arguments.packages or ())
+    which = recipe.suite(arguments.suite or recipe.DEFAULT_SUITE, arguments.packages or (), arguments.plain)
     with Progress() as progress:
         image = image_build.ensure(which, progress)
     print(image.directory)
@@ -70,7 +70,8 @@ def tell_up(state: State, shape: Shape, seconds: float | None, remarks: list[str
     after = f" after {seconds:.1f} s" if seconds is not None else ""
     for remark in remarks:
         print(f"pmtwin: {remark}", file=sys.stderr)
-    print(f"twin is up{after}: {shape.suite}, head and {compute_nodes(shape)}, in '{state.directory}'")
+    kind = f"{shape.suite}, plain" if shape.plain else shape.suite
+    print(f"twin is up{after}: {kind}, head and {compute_nodes(shape)}, in '{state.directory}'")
 
 
 def compute_nodes(shape: Shape) -> str:

@@ -92,11 +92,11 @@ def is_half(path: Path) -> bool:
 
 
 def is_of_now(directory: Path) -> bool:
-    """Whether the recipe as it is now makes the same, with the packages that this one was built with."""
+    """Whether the recipe as it is now makes the same, asked for what this one was asked for."""
     suite, asked = suite_of(directory), directory / build.ASKED
     try:
-        more = json.loads(asked.read_text(encoding="utf-8")) if asked.exists() else []
-        return directory.name == f"{suite}-{recipe.digest(recipe.suite(suite, tuple(more)))}"
+        words = json.loads(asked.read_text(encoding="utf-8")) if asked.exists() else {}
+        return directory.name == f"{suite}-{recipe.digest(recipe.suite(suite, **words))}"
     except UsageError:
         return False
 
