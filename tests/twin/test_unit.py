@@ -117,6 +117,7 @@ class TestRecipe:
         assert plain.offered == usual.packages and "less" in plain.packages and "python3-apt" in plain.packages
         assert not [name for name in plain.packages if "slurm" in name or name in ("munge", "ipmctl", "ndctl", "daxctl")]
         assert recipe.digest(plain) != recipe.digest(recipe.suite("bookworm", ("less",)))
+        assert "--variant=minbase" in build.command(plain, Path("/x"))
         assert "--download-only" in "".join(build.command(plain, Path("/x")))
         assert "--download-only" not in "".join(build.command(usual, Path("/x")))
 

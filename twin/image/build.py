@@ -144,7 +144,7 @@ def command(which: recipe.Suite, out: Path) -> list[str]:
         "--setup-hook=mkdir -p \"$1/etc/apt/preferences.d\"; printf '%s' '" + which.preferences +
         "' > \"$1/etc/apt/preferences.d/twin\""]
     return [
-        "mmdebstrap", f"--mode={mode}", "--variant=essential", "--format=null", "--architectures=amd64",
+        "mmdebstrap", f"--mode={mode}", f"--variant={which.variant}", "--format=null", "--architectures=amd64",
         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT),
         *preferences, f"--include={','.join(which.packages)}",

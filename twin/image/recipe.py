@@ -17,10 +17,10 @@ PACKAGES = (
     "busybox-static daxctl dbus e2fsprogs hwloc-nox iproute2 ipmctl kmod libjson-c5 libxml2 munge ndctl numactl "
     "procps python3 quota slurm-client slurm-wlm-basic-plugins slurmctld slurmd systemd systemd-sysv xfsprogs zstd"
 ).split()
-# What a machine of a site has before anything is installed on it, and what makes the image of it. What the usual guests have
-# beyond that these find in a repository.
+# What a machine of a site has beyond the release's required packages before anything is installed on it, and what makes the
+# image of it. What the usual guests have besides these find in a repository.
 PLAIN_PACKAGES = (
-    "apt busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt systemd systemd-sysv udev zstd"
+    "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt systemd systemd-sysv udev zstd"
 ).split()
 SDK_PACKAGES = "libc6-dev libhwloc-dev libjson-c-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 PLAIN_SDK_PACKAGES = "libc6-dev linux-libc-dev".split()
@@ -42,13 +42,14 @@ Pin-Priority: 990
 class Suite:
     """A Debian release that guests can run: `extra` are further suites for apt, `preferences` its pinning.
 
-    `packages` are in the guests, `offered` with all that they need in a repository of the guests' own; `sdk` is what our
-    programs are compiled and linked with.
+    `variant` is mmdebstrap's name for the packages that it begins with. `packages` are in the guests, `offered` with all that
+    they need in a repository of the guests' own; `sdk` is what our programs are compiled and linked with.
     """
 
     name: str
     extra: tuple[str, ...] = ()
     preferences: str = ""
+    variant: str = "essential"
     packages: tuple[str, ...] = tuple(PACKAGES)
     sdk: tuple[str, ...] = tuple(SDK_PACKAGES)
     offered: tuple[str, ...] = ()
@@ -73,7 +74,8 @@ def suite(name: str, packages: Sequence[str] = (), plain: bool = False) -> Suite
 
 
 def plain_suite(usual: Suite) -> Suite:
-    return replace(usual, packages=tuple(PLAIN_PACKAGES), sdk=tuple(PLAIN_SDK_PACKAGES), offered=usual.packages)
+    return replace(usual, variant="minbase", packages=tuple(PLAIN_PACKAGES), sdk=tuple(PLAIN_SDK_PACKAGES),
+                   offered=usual.packages)
 
 
 def asked(which: Suite) -> dict[str, Any]:
