@@ -1,4 +1,5 @@
 """The images in the cache: who holds one, and what `pmtwin gc` takes away."""
+import argparse
 import fcntl
 import json
 import os
@@ -10,8 +11,10 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "twin"))
 
-from cluster import cli, paths  # noqa: E402
+from cluster import cli, paths, supervisor  # noqa: E402
+from cluster.errors import TwinError  # noqa: E402
 from cluster.progress import Progress  # noqa: E402
+from cluster.state import State  # noqa: E402
 from image import build, cache, recipe  # noqa: E402
 
 OLD, OLDER = "0123456789abcdef", "fedcba9876543210"
@@ -87,6 +90,24 @@ def test_an_image_in_use_stays(filled, capsys):
         assert there and gc() == 0
     assert used.exists() and capsys.readouterr().out == f"in use, stays: {used}\nfreed 0 B\n"
     assert gc() == 0 and not used.exists()
+
+
+def supervise(directory: Path, image: Path) -> None:
+    state = State(directory)
+    state.create()
+    supervisor.main(state, build.Image(image))
+
+
+def test_a_supervisor_holds_its_image(filled, monkeypatch, tmp_path):
+    filled.current("trixie")
+    used = filled.image("trixie", OLD)
+    monkeypatch.setattr(supervisor, "Supervisor", lambda state, image: argparse.Namespace(run=gc))
+    monkeypatch.setattr(supervisor.asyncio, "run", lambda result: None)
+    with pytest.raises(SystemExit):
+        supervise(tmp_path / "twin", used)
+    assert used.exists() and gc() == 0 and not used.exists()
+    with pytest.raises(TwinError, match="is gone; `pmtwin up` builds it again"):
+        supervise(tmp_path / "twin", used)
 
 
 def test_programs_go_with_their_image(filled):
