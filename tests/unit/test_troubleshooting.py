@@ -4,6 +4,7 @@
 The sentences are taken from the sources, a conversion like %s being "…". In the page they stand in the first column of
 its tables, as code. What stands there must be in the sources too, but for the table of Slurm's own reasons.
 """
+import ast
 import re
 import sys
 from pathlib import Path
@@ -78,21 +79,38 @@ def of_lua() -> dict[str, str]:
             for text in re.findall(pattern, (folder / name).read_text())}
 
 
-def of_ansible() -> dict[str, str]:
-    """The reasons that playbooks drain nodes with; what a role says when a node is not sound becomes one."""
-    tasks = TOP / "ansible/roles/pmem/tasks"
+def of_roles() -> dict[str, str]:
+    """The reasons that playbooks drain nodes with, and what makes a task fail, which becomes a part of one."""
     named = dict(re.findall(r'^(__pmem_reason): "(.*)"$', (TOP / "ansible/roles/pmem/vars/main.yml").read_text(), re.M))
-    reasons = {path.name: re.findall(r'"reason=([^"\n]*)"', path.read_text()) for path in sorted(tasks.glob("*.yml"))}
-    reasons["sound.yml"] = re.findall(r"fail_msg: (.*)", (tasks / "sound.yml").read_text())
-    return {plain(jinja(text, named)): name for name, texts in reasons.items() for text in texts}
+    spoken = re.compile(r'"reason=([^"\n]*)"|^    fail_msg: >-\n((?:      .*\n)+)|^    fail_msg: "?(?!>-)(.*?)"?$', re.M)
+    return {plain(jinja("".join(texts), named)): str(path.relative_to(TOP))
+            for path in sorted((TOP / "ansible/roles").glob("*/tasks/*.yml")) for texts in spoken.findall(path.read_text())}
 
 
 def jinja(text: str, named: dict[str, str]) -> str:
-    """What an expression gives: words that it joins, and names that are known."""
+    """What an expression gives: words that it joins, names that are known, else something that differs."""
     def value(match: re.Match) -> str:
         parts = re.findall(r"'([^']*)'|(\w+)", re.sub(r"\|\s*default\([^)]*\)|\[:\d+\]", "", match[1]))
+        if "~" not in match[1]:
+            parts = parts[:1] if parts[0][1] in named else [("", "…")]
         return "".join(quoted or named.get(name, "…") for quoted, name in parts)
-    return re.sub(r"\{\{(.*?)\}\}", value, text)
+    return re.sub(r"\{\{(.*?)\}\}", value, text, flags=re.S)
+
+
+def of_modules() -> dict[str, str]:
+    """What pmem_mode and pmem_info fail with."""
+    found = {}
+    for path in sorted((TOP / "ansible/plugins").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("PmctlError", "missing.append") and node.args:
+                found[plain(of_f_string(node.args[0]))] = f"{path.relative_to(TOP)}:{node.lineno}"
+    return found
+
+
+def of_f_string(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(of_f_string, node.values))
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "…"
 
 
 def speaks(sentence: str) -> bool:
@@ -109,7 +127,8 @@ def of_page(text: str) -> set[str]:
 
 
 def main() -> int:
-    sources = {sentence: place for part in (of_lua(), of_ansible(), of_c()) for sentence, place in part.items() if speaks(sentence)}
+    parts = (of_lua(), of_roles(), of_modules(), of_c())
+    sources = {sentence: place for part in parts for sentence, place in part.items() if speaks(sentence)}
     ours, _, rest = PAGE.read_text().partition(SLURMS_OWN)
     page = of_page(ours + rest.partition("\n## ")[2])
     results = [(sentence in page, f"{place} is in the page: {sentence}") for sentence, place in sorted(sources.items())]
