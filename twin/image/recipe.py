@@ -20,7 +20,7 @@ PACKAGES = (
 # What a machine of a site has beyond the release's required packages before anything is installed on it, and what makes the
 # image of it. What the usual guests have besides these find in a repository.
 PLAIN_PACKAGES = (
-    "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt systemd systemd-sysv udev zstd"
+    "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt sensible-utils systemd systemd-sysv udev zstd"
 ).split()
 SDK_PACKAGES = "libc6-dev libhwloc-dev libjson-c-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 PLAIN_SDK_PACKAGES = "libc6-dev linux-libc-dev".split()
