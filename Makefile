@@ -94,6 +94,8 @@ LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua)
 SCRIPTS       = agent/pm-helper agent/pm-reboot $(addprefix spank_plugin/controller/,prolog_slurmctld pm-reregister)
 TEMPLATES     = $(wildcard job_templates/*/*)
 UNITS         = agent/pmctl-verify.service $(addprefix spank_plugin/controller/pm-reregister,.service .timer)
+# pmtwin runs where its sources are and is not installed; its package brings the page.
+INSTALLED_PAGES = $(filter-out %/pmtwin.1,$(MAN_PAGES))
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
 
 # Texts name the folders of prefix=/usr; $(call place,MODE,FILE,TARGET) puts in those of this build.
@@ -114,7 +116,7 @@ install: all
 	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
 	$(foreach file,$(TEMPLATES),$(call place,644,$(file),$(pkgdatadir)/$(file)) &&) true
-	$(foreach page,$(MAN_PAGES),$(INSTALL) -D -m 644 $(page) \
+	$(foreach page,$(INSTALLED_PAGES),$(INSTALL) -D -m 644 $(page) \
 		$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)) &&) true
 
 # Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
@@ -123,7 +125,7 @@ uninstall:
 	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(bindir)/pmrun $(DESTDIR)$(completiondir)/pmrun \
 		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
-		$(foreach page,$(MAN_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
+		$(foreach page,$(INSTALLED_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---

@@ -29,13 +29,16 @@ class Cluster:
         assert not check or not done.returncode, done.stdout + done.stderr
         return done.stdout
 
-    def command(self, variables: dict, *options: str) -> list[str]:
+    def command(self, variables: dict, *options: str, playbook: str = "slurm_pmem.cluster.provision") -> list[str]:
         return [str(BUILD / "ansible-venv/bin/ansible-playbook"), "-i", str(TOP / "tests/ansible/bench.yml"),
-                "slurm_pmem.cluster.provision", "--extra-vars", json.dumps(variables), *options]
+                playbook, "--extra-vars", json.dumps(variables), *options]
 
     def provision(self, *options: str, **variables) -> tuple[str, dict]:
         """Output, and of each host the counts of the recap."""
-        done = subprocess.run(self.command(variables, *options), env=self.environment, capture_output=True, text=True)
+        return self.run(self.command(variables, *options))
+
+    def run(self, command: list[str]) -> tuple[str, dict]:
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
         recap = re.findall(r"^(\w+) +: (.*)$", done.stdout, re.M)
         return done.stdout + done.stderr, {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
                                            for host, counts in recap}
@@ -104,6 +107,15 @@ def test_a_job_on_another_node_is_not_disturbed_and_one_on_the_node_is_waited_fo
     assert "JobState=RUNNING" in cluster.bench("exec", "scontrol", "--oneliner", "show", "job", other)
     assert cluster.nodes()["n2"][:2] == ("idle", "pm_memory")
     cluster.bench("exec", "scancel", other)
+
+
+def test_a_rolling_change_in_check_mode_drains_no_node_and_waits_for_no_job(cluster):
+    job = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 100", "-o", "/dev/null").strip()
+    command = cluster.command({}, "--check", "--diff", playbook=str(TOP / "tests/ansible/rolling.yml"))
+    out, recap = cluster.run(command)
+    assert all(not counts["failed"] for counts in recap.values()) and len(recap) == 2, out
+    assert {reason for _state, _mode, reason in cluster.nodes().values()} == {"none"}
+    cluster.bench("exec", "scancel", job)
 
 
 def test_a_node_whose_jobs_do_not_end_is_given_back(cluster):
