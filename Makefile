@@ -72,6 +72,7 @@ help:
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
 	'make check-ansible  the Ansible collection: linters, modules, playbooks; Python packages from PyPI' \
+	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; takes long' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
