@@ -66,12 +66,13 @@ $(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
 help:
 	@printf '%s\n' \
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
-	'make check        lint, fuzz, unit, bench, twin (installs what they need, says so first)' \
+	'make check        lint, fuzz, unit, ansible, bench, twin (installs what they need, says so first)' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
-	'make check-ansible  the Ansible collection: linters, modules, playbooks; Python packages from PyPI' \
+	'make check-ansible  the Ansible collection: linters, modules, playbooks on both releases; Python packages from PyPI' \
+	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; takes long' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
@@ -131,7 +132,7 @@ uninstall:
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 .PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint demo
 check:
-	@./setup build twin bench check fuzz lint
+	@./setup build twin bench check fuzz lint ansible
 	@$(MAKE) --no-print-directory check-all
 check-all:
 	@tests/run-all
@@ -146,7 +147,7 @@ check-twin:
 	@$(MAKE) --no-print-directory run-twin
 check-ansible:
 	@./setup build bench check package ansible
-	@$(MAKE) --no-print-directory run-ansible
+	@$(MAKE) --no-print-directory run-ansible-all
 check-modes:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-modes
