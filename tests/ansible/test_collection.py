@@ -61,6 +61,12 @@ def test_slurm_conf_is_the_sample():
     assert {key: as_slurm(value) for key, value in ours.items()} == sample("slurm-pmem.conf")
 
 
+def test_configless_adds_one_word_to_the_sample():
+    ours = load(TOP / "ansible/roles/pmem/vars/main.yml")["__pmem_slurm_conf_configless"]
+    assert {key: as_slurm(value) for key, value in ours.items()} == {
+        "SlurmctldParameters": "enable_configless," + sample("slurm-pmem.conf")["SlurmctldParameters"]}
+
+
 def test_helpers_conf_is_the_sample():
     ours = load(TOP / "ansible/roles/pmem/vars/main.yml")
     theirs = sample("helpers.conf")
