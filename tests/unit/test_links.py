@@ -4,6 +4,8 @@ import re
 import sys
 from pathlib import Path
 
+from report import report
+
 TOP = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)")
 
@@ -31,12 +33,8 @@ def main() -> int:
     pages = [path for pattern in ("*.md", "docs/**/*.md", "ansible/**/*.md", "job_templates/**/*.md") for path in TOP.glob(pattern)]
     links = [(page, link) for page in sorted(pages) for link in LINK.findall(prose(page.read_text()))
              if not re.match("[a-z]+:", link)]
-    good = [leads_somewhere(page, link) for page, link in links] + [len(links) > 20]
-    texts = [f"{page.relative_to(TOP)}: {link}" for page, link in links] + ["there are links"]
-    for number, (fine, text) in enumerate(zip(good, texts), 1):
-        print(f"{'ok' if fine else 'not ok'} {number} - {text}".replace("#", "\\#"))
-    print(f"1..{len(good)}")
-    return 0 if all(good) else 1
+    results = [(leads_somewhere(page, link), f"{page.relative_to(TOP)}: {link}") for page, link in links]
+    return report(results + [(len(links) > 20, "there are links")])
 
 
 if __name__ == "__main__":

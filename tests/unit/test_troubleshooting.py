@@ -9,6 +9,8 @@ import re
 import sys
 from pathlib import Path
 
+from report import report
+
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs/admin/troubleshooting.md"
 SLURMS_OWN = "## Reasons of Slurm's own"
@@ -134,10 +136,7 @@ def main() -> int:
     results = [(sentence in page, f"{place} is in the page: {sentence}") for sentence, place in sorted(sources.items())]
     results += [(code in sources, f"the page's sentence is in the sources: {code}") for code in sorted(page)]
     results += [(len(sources) > 100 and SLURMS_OWN in PAGE.read_text(), "there are sentences, and Slurm's own")]
-    for number, (good, text) in enumerate(results, 1):
-        print(f"{'ok' if good else 'not ok'} {number} - {text}".replace("#", "\\#"))
-    print(f"1..{len(results)}")
-    return 0 if all(good for good, _ in results) else 1
+    return report(results)
 
 
 if __name__ == "__main__":
