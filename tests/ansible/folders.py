@@ -74,7 +74,7 @@ class Site:
         self.environment = os.environ | {
             "DIRECTORIES": str(directory), "DEBS": str(debs), "ANSIBLE_HOME": str(BUILD / "ansible-home"),
             "ANSIBLE_COLLECTIONS_PATH": str(BUILD / "collections"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
-            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "tests/ansible/connection")}
+            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
         for host in HOSTS:
             self.unpack(host)
         self.save("fresh")

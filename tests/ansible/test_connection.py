@@ -24,7 +24,7 @@ def ansible(tmp_path):
     program.chmod(0o755)
     environment = os.environ | {
         "PMTWIN": str(program), "DEBS": "/none", "ANSIBLE_HOME": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "remote"),
-        "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "tests/ansible/connection")}
+        "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
 
     def run(*options):
         done = subprocess.run([BUILD / "ansible-venv/bin/ansible", "-i", TOP / "tests/ansible/twin.yml", "n1", *options],

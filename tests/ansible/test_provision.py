@@ -24,7 +24,7 @@ class Cluster:
         self.environment = os.environ | {
             "PM_BENCH": str(pointer), "ANSIBLE_HOME": str(BUILD / "ansible-home"), "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_COLLECTIONS_PATH": str(BUILD / "collections"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
-            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "tests/ansible/connection")}
+            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
         self.environment["PMBENCH"] = self.bench("up", "--build", str(BUILD), "--owner", str(os.getpid())).strip()
 
     def bench(self, *words: str, check: bool = True) -> str:

@@ -38,7 +38,7 @@ class Twin:
             "PMTWIN_DIR": str(directory), "PMTWIN": str(TOP / "twin/pmtwin"), "DEBS": str(DEBS),
             "ANSIBLE_HOME": str(BUILD / "ansible-home"), "ANSIBLE_COLLECTIONS_PATH": str(BUILD / "collections"),
             "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
-            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "tests/ansible/connection")}
+            "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
         self.before = directory.with_suffix(".before.json")
 
     def up(self) -> None:
@@ -59,7 +59,7 @@ class Twin:
         return self.pmtwin("run", "--", *command)
 
     def start(self, playbook: str, *options: str, **variables) -> subprocess.CompletedProcess:
-        return subprocess.run([str(BUILD / "ansible-venv/bin/ansible-playbook"), "-i", str(TOP / "tests/ansible/twin.yml"),
+        return subprocess.run([str(BUILD / "ansible-venv/bin/ansible-playbook"), "-i", str(TOP / "twin/site/cluster.yml"), "-i", str(TOP / "tests/ansible/twin.yml"),
                                f"slurm_pmem.cluster.{playbook}", "--extra-vars", json.dumps(variables), *options],
                               env=self.environment, capture_output=True, text=True)
 

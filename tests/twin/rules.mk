@@ -12,10 +12,9 @@ $(BUILD)/tests/pattern: tests/twin/programs/pattern.c
 # $(call twin_bats,SUITE,TAGS,FILES)
 twin_bats = PM_BUILD=$(abspath $(BUILD)) TWIN_SUITE=$(1) bats --filter-tags '$(2)' $(3:%=tests/twin/%.bats)
 
-.PHONY: run-images
-run-images:
-	twin/pmtwin --suite trixie build
-	twin/pmtwin --suite bookworm build
+.PHONY: run-image-trixie run-image-bookworm
+run-image-trixie run-image-bookworm: run-image-%:
+	twin/pmtwin --suite $* build
 
 # A cluster of each release; what takes long is left to run-modes, and of the older release all but its core.
 .PHONY: run-twin run-twin-trixie run-twin-bookworm

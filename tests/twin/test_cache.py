@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -167,7 +168,8 @@ def test_what_was_removed_while_one_waited_is_built_again(filled, monkeypatch):
 
 
 def test_a_build_says_what_it_was_asked_for(filled, monkeypatch):
-    monkeypatch.setattr(build, "mmdebstrap", lambda which, out, progress: None)
+    monkeypatch.setattr(build, "mmdebstrap", lambda which, kit, out, progress: None)
+    monkeypatch.setattr(build.site, "kit", lambda which, progress: nullcontext(None))
     paths.images().mkdir(parents=True)
     for plain in (False, True):
         built = build.build(recipe.suite("trixie", ("mpich", "systemd"), plain), Progress(quiet=True))

@@ -14,14 +14,14 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "twin"))
 
-from cluster import cli, frames, hardware, payload, slurm  # noqa: E402
+from cluster import cli, frames, hardware, paths, payload, slurm  # noqa: E402
 from cluster.cpio import Tree  # noqa: E402
 from cluster.errors import UsageError  # noqa: E402
 from cluster.progress import Progress  # noqa: E402
 from cluster.shape import Shape, saved, wanted  # noqa: E402
 from cluster.state import State  # noqa: E402
 from cluster.switch import Switch  # noqa: E402
-from image import build, customize, recipe  # noqa: E402
+from image import build, customize, recipe, sources  # noqa: E402
 
 
 def frame(target: bytes, source: bytes) -> bytes:
@@ -114,12 +114,20 @@ class TestRecipe:
 
     def test_a_plain_image_offers_what_the_usual_one_has(self):
         usual, plain = recipe.suite("bookworm"), recipe.suite("bookworm", ("less",), plain=True)
-        assert plain.offered == usual.packages and "less" in plain.packages and "python3-apt" in plain.packages
+        assert {"slurmd", *recipe.TOOLS} <= {*plain.offered} and {"less", *recipe.PLAIN_PACKAGES} == {*plain.packages}
         assert not [name for name in plain.packages if "slurm" in name or name in ("munge", "ipmctl", "ndctl", "daxctl")]
         assert recipe.digest(plain) != recipe.digest(recipe.suite("bookworm", ("less",)))
-        assert "--variant=minbase" in build.command(plain, Path("/x"))
-        assert "--download-only" in "".join(build.command(plain, Path("/x")))
-        assert "--download-only" not in "".join(build.command(usual, Path("/x")))
+        assert "--download-only" in "".join(build.command(plain, None, Path("/x")))
+        assert "--download-only" not in "".join(build.command(usual, Path("/kit"), Path("/x")))
+
+    def test_the_usual_image_is_made_by_the_collection(self, monkeypatch):
+        usual, plain = recipe.suite("trixie"), recipe.suite("trixie", plain=True)
+        assert "slurm_pmem.cluster.site" in "".join(build.command(usual, Path("/kit"), Path("/x")))
+        assert "slurm_pmem.cluster.site" not in "".join(build.command(plain, None, Path("/x")))
+        assert not {"slurmd", "munge", "ndctl"} & {*usual.packages}
+        before = recipe.digest(usual), recipe.digest(plain)
+        monkeypatch.setattr(sources, "PARTS", ("ansible/playbooks",))
+        assert recipe.digest(usual) != before[0] and recipe.digest(plain) == before[1]
 
     def test_an_offered_package_is_as_apt_wants_it(self, monkeypatch, tmp_path):
         package = tmp_path / "hello_1_amd64.deb"
@@ -203,26 +211,44 @@ class TestState:
         assert not state.running()
 
 
+class TestSources:
+    def test_a_digest_is_of_names_and_contents(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(paths, "PROJECT", tmp_path)
+        (tmp_path / "lib/__pycache__").mkdir(parents=True)
+        (tmp_path / "lib/a.c").write_text("1")
+        first = sources.digest(("lib",))
+        (tmp_path / "lib/__pycache__/a.pyc").touch()
+        assert sources.digest(("lib",)) == first
+        (tmp_path / "lib/a.c").write_text("2")
+        second = sources.digest(("lib",))
+        (tmp_path / "lib/a.c").rename(tmp_path / "lib/b.c")
+        assert len({first, second, sources.digest(("lib",)), sources.digest(())}) == 4
+
+    def test_what_is_named_is_there(self):
+        assert not [name for name in (*sources.PARTS, *sources.PROGRAMS) if not (paths.PROJECT / name).exists()]
+
+
 class TestConfiguration:
     def test_slurm_conf_names_every_node(self):
-        text = payload.slurm_conf(Shape(nodes=3, cores=2))
-        assert "NodeName=n3 NodeAddr=10.77.0.13 CoresPerSocket=2\n" in text and "Feature" not in text
-
-    def test_the_sample_for_sites_is_adapted(self):
-        text = payload.adapted("# x\nResumeTimeout=1800\nAuthInfo=cred_expire=60\nOther=5\n")
-        assert text == "# x\nResumeTimeout=200\nAuthInfo=cred_expire=20\nOther=5\n"
+        lines = payload.nodes_of_slurm(Shape(nodes=3, cores=2)).splitlines()
+        assert len(lines) == 3 and lines[2].startswith("NodeName=n3 NodeAddr=10.77.0.13 Sockets=2 CoresPerSocket=2 ")
+        assert "Feature" not in lines[2]
 
 
 class TestGuests:
     """What lies over the image of a guest, and when it counts as up."""
+
+    packaged = sources.digest(sources.PROGRAMS)
 
     @pytest.fixture
     def files(self, monkeypatch, tmp_path):
         monkeypatch.setattr(payload, "add_modules", lambda tree, image: None)
         monkeypatch.setattr(payload, "agent", lambda image, suite: b"agent")
         monkeypatch.setattr(payload, "install", lambda image, suite, staging: (staging / "pmctl").touch())
-        image = SimpleNamespace(busybox=tmp_path / "busybox", user=lambda name: (100, 100))
+        image = SimpleNamespace(busybox=tmp_path / "busybox", slurm_conf=tmp_path / "slurm.conf", user=lambda name: (100, 100),
+                                is_of=lambda programs: programs == self.packaged)
         image.busybox.touch()
+        image.slurm_conf.write_text("ClusterName=twin\n")
         kept = []
         monkeypatch.setattr(Tree, "archive", lambda tree: kept.append(tree) or b"")
         state = State(tmp_path / "twin")
@@ -242,8 +268,12 @@ class TestGuests:
         usual = files(Shape())
         assert usual > files(Shape(plain=True))
         units = "files/etc/systemd/system"
-        assert {"files/pmctl", "files/etc/slurm/slurm.conf", f"{units}/slurmd.service.d/role.conf",
-                f"{units}/ndctl-monitor.service", f"{units}/multi-user.target.wants/slurmd.service"} <= usual
+        assert {"files/etc/slurm/slurm.conf", f"{units}/slurmd.service.d/role.conf", f"{units}/ndctl-monitor.service"} <= usual
+
+    def test_programs_come_along_if_their_sources_are_newer_than_the_image(self, files, monkeypatch):
+        assert "files/pmctl" not in files(Shape())
+        monkeypatch.setattr(self, "packaged", "of other sources")
+        assert "files/pmctl" in files(Shape())
 
     GUESTS = [{"name": "head", "role": "head", "power": "on", "ready": True},
               {"name": "n1", "role": "compute", "power": "on", "ready": True},

@@ -1,12 +1,10 @@
-"""The part of the guests that changes often: our programs, built for the suite, and the cluster's configuration.
+"""The part of the guests that is not in the image: what makes them this cluster, and our programs if their sources have changed.
 
-It is not in the image. Every `up` installs the programs into a staging directory and packs them, the
-configuration and the guests' start-up into the initrd, which lays them over the image.
+Every `up` packs it with the guests' start-up into the initrd, which lays it over the image.
 """
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import subprocess
 import tarfile
@@ -19,18 +17,11 @@ from cluster.errors import TwinError
 from cluster.members import hosts_file, members
 from cluster.shape import Shape
 from cluster.state import State
+from image import sources
 from image.build import Image
 
 UNITS = "etc/systemd/system"
 GUEST_UNITS = {"sysinit.target": ["pmtwin-agent"], "multi-user.target": ["pmtwin-ready"]}
-SLURM_UNITS = {"multi-user.target": ["munge", "slurmctld", "slurmd"]}
-# A guest boots in seconds, a requeued job need not wait long for its credential to expire, and the scheduler looks often.
-TWIN_VALUES = {
-    "ResumeTimeout": "200",
-    "AuthInfo": "cred_expire=20",
-    "SchedulerParameters": "salloc_wait_nodes,nohold_on_prolog_fail,sched_interval=10,bf_interval=10",
-}
-PRODUCT_UNITS = {"multi-user.target": "pmctl-verify.service", "timers.target": "pm-reregister.timer"}
 
 
 def build(state: State, image: Image, shape: Shape) -> None:
@@ -43,6 +34,7 @@ def build(state: State, image: Image, shape: Shape) -> None:
     add_modules(tree, image)
     add_guest(tree, image, shape)
     if not shape.plain:
+        add_roles(tree)
         add_programs(tree, image, shape.suite)
         add_configuration(tree, state, image, shape)
     temporary = state.initrd.with_suffix(".new")
@@ -80,19 +72,20 @@ def mask_units(tree: Tree, name: str) -> None:
 
 
 def add_programs(tree: Tree, image: Image, suite: str) -> None:
-    """Our programs as `make install` places them, and what of the installed services runs where."""
-    with tempfile.TemporaryDirectory(prefix="pmtwin-stage-") as scratch:
-        staging = os.environ.get("PMTWIN_INSTALLED")     # a tree that `make install DESTDIR=` made elsewhere
-        if not staging:
-            staging = scratch
-            install(image, suite, Path(staging))
-        tree.copy(Path(staging), "files")
+    """Our programs as `make install` places them, where their sources are others than the image's packages were made of."""
+    elsewhere = os.environ.get("PMTWIN_INSTALLED")     # a tree that `make install DESTDIR=` made
+    if elsewhere:
+        tree.copy(Path(elsewhere), "files")
+    elif not image.is_of(sources.digest(sources.PROGRAMS)):
+        with tempfile.TemporaryDirectory(prefix="pmtwin-stage-") as scratch:
+            install(image, suite, Path(scratch))
+            tree.copy(Path(scratch), "files")
+
+
+def add_roles(tree: Tree) -> None:
+    """What of the installed services runs where."""
     tree.copy(paths.GUEST / "roles", "files")
     mask_units(tree, "masked-units-of-tools")
-    enable(tree, SLURM_UNITS)
-    for target, unit in PRODUCT_UNITS.items():
-        if f"files/usr/lib/systemd/system/{unit}" in tree.entries:
-            tree.symlink(f"files/{UNITS}/{target}.wants/{unit}", f"/usr/lib/systemd/system/{unit}")
 
 
 def install(image: Image, suite: str, staging: Path) -> None:
@@ -151,35 +144,17 @@ def enable(tree: Tree, wanted: dict[str, list[str]]) -> None:
 
 
 def add_configuration(tree: Tree, state: State, image: Image, shape: Shape) -> None:
-    """What makes these guests one Slurm cluster."""
+    """What makes these guests one Slurm cluster: the rest of it the image has."""
     tree.file("files/etc/munge/munge.key", munge_key(state), 0o400, image.user("munge"))
     tree.directory("files/etc/munge", 0o700, image.user("munge"))
-    for path in ("var/log/slurm", "var/spool/slurmctld"):
-        tree.directory(f"files/{path}", 0o755, image.user("slurm"))
-    tree.directory("files/var/spool/slurmd")
-    samples = paths.PROJECT / "etc"
-    tree.file("files/etc/slurm/slurm-pmem.conf", adapted((samples / "slurm-pmem.conf").read_text(encoding="utf-8")))
-    for name in ("helpers.conf", "job_submit.lua"):
-        tree.file(f"files/etc/slurm/{name}", (samples / name).read_bytes())
-    for name in ("cgroup.conf", "pmem.conf"):
-        tree.file(f"files/etc/slurm/{name}", (paths.GUEST / name).read_bytes())
-    tree.copy(samples / "plugstack.conf.d", "files/etc/slurm/plugstack.conf.d")
-    tree.file("files/etc/slurm/plugstack.conf", "include /etc/slurm/plugstack.conf.d/*.conf\n")
-    tree.file("files/etc/slurm/slurm.conf", slurm_conf(shape))
+    tree.file("files/etc/slurm/slurm.conf", image.slurm_conf.read_text(encoding="utf-8") + nodes_of_slurm(shape))
 
 
-def adapted(sample: str) -> str:
-    """The sample for sites, with the twin's own values for the keys in TWIN_VALUES."""
-    for key, value in TWIN_VALUES.items():
-        sample = re.sub(rf"^{key}=.*$", f"{key}={value}", sample, flags=re.MULTILINE)
-    return sample
-
-
-def slurm_conf(shape: Shape) -> str:
-    text = (paths.GUEST / "slurm.conf").read_text(encoding="utf-8")
-    nodes = [f"NodeName={m.name} NodeAddr={m.address} CoresPerSocket={shape.cores}"
-             for m in members(shape.nodes) if m.role == "compute"]
-    return text + "\n".join(nodes) + "\n"
+def nodes_of_slurm(shape: Shape) -> str:
+    """Lines for slurm.conf. RealMemory is the most that a node has, which is in mode flat; in App Direct it registers with a
+    fifth of that. What jobs may have in each mode is in pmem.conf."""
+    return "".join(f"NodeName={m.name} NodeAddr={m.address} Sockets=2 CoresPerSocket={shape.cores} ThreadsPerCore=1 "
+                   "RealMemory=9500 State=UNKNOWN\n" for m in members(shape.nodes) if m.role == "compute")
 
 
 def munge_key(state: State) -> bytes:

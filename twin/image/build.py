@@ -8,14 +8,14 @@ import re
 import shutil
 import subprocess
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Iterator
 
 from cluster import paths
 from cluster.errors import TwinError
 from cluster.progress import Progress
-from image import recipe
+from image import recipe, site, sources
 
 # The hooks are the only shell here; "$1" is the new root. The file system is packed from a tree of hard links
 # that leaves out what is mounted: making a mount of our own fails where / is no mount point, as in a chroot.
@@ -42,7 +42,8 @@ resize2fs -M "$image" 2>/dev/null
 rm -rf "$view"; mv "$1.out" "$1/out"; mv "$image" "$1/out/base.ext4"; chmod 644 "$1/out/base.ext4"
 """
 ASKED = "asked.json"   # what recipe.suite made the recipe of, beside the release
-OUTPUT = ("base.ext4", "vmlinux", "busybox", "modules.tar", "passwd")
+PROGRAMS = "programs"    # the digest of the sources that its packages were made of
+OUTPUT = ("base.ext4", "vmlinux", "busybox", "modules.tar", "passwd", "slurm.conf")
 IMAGE_SIZE = "6G"     # for the time of packing, sparse
 PHASES = (
     (r"I: running apt-get update", "reading the package lists"),
@@ -50,6 +51,7 @@ PHASES = (
     (r"I: extracting archives", "unpacking"),
     (r"I: installing essential", "installing essential packages"),
     (r"I: installing remaining", "installing the packages"),
+    (r"PLAY \[", "installing Slurm and slurm-pmem by Ansible"),
     (r"view=", "packing the file system"),
     (r"I: running special hook: (download|copy-out)|.*cp -R --sparse", "copying the image out"),
     (r"I: running --customize-hook|I: running special hook: upload", "adding kernel and users"),
@@ -67,6 +69,11 @@ class Image:
         self.busybox = directory / "busybox"
         self.modules = directory / "modules.tar"
         self.sdk = directory / "sdk"
+        self.slurm_conf = directory / "slurm.conf"
+
+    def is_of(self, programs: str) -> bool:
+        """Whether its packages were made of the sources with this digest."""
+        return (self.directory / PROGRAMS).read_text(encoding="ascii").strip() == programs
 
     def user(self, name: str) -> tuple[int, int]:
         """uid and gid of a user in the image."""
@@ -105,9 +112,12 @@ def lock(path: Path, progress: Progress) -> Iterator[None]:
 
 def build(which: recipe.Suite, progress: Progress) -> Image:
     final = paths.images() / f"{which.name}-{recipe.digest(which)}"
+    check_host()
     scratch = Path(tempfile.mkdtemp(prefix=f".{which.name}-", dir=paths.images()))
     try:
-        mmdebstrap(which, scratch, progress)
+        with site.kit(which, progress) if which.site else nullcontext() as kit:
+            (scratch / PROGRAMS).write_text(sources.digest(sources.PROGRAMS) + "\n", encoding="ascii")
+            mmdebstrap(which, kit, scratch, progress)
         (scratch / ASKED).write_text(json.dumps(recipe.asked(which)) + "\n", encoding="utf-8")
         os.rename(scratch, final)
     finally:
@@ -115,13 +125,12 @@ def build(which: recipe.Suite, progress: Progress) -> Image:
     return Image(final)
 
 
-def mmdebstrap(which: recipe.Suite, out: Path, progress: Progress) -> None:
+def mmdebstrap(which: recipe.Suite, kit: Path | None, out: Path, progress: Progress) -> None:
     """Runs mmdebstrap with its messages in OUT.log beside the image."""
-    check_host()
     log = out.parent / f"{which.name}.log"
     progress.step(f"image: {which.name}: starting mmdebstrap")
     with open(log, "w", encoding="utf-8") as file, subprocess.Popen(
-            command(which, out), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            command(which, kit, out), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace", env={**os.environ, "LC_ALL": "C.UTF-8"}) as process:
         try:
             for line in process.stdout:
@@ -138,18 +147,19 @@ def mmdebstrap(which: recipe.Suite, out: Path, progress: Progress) -> None:
     sparse(out)
 
 
-def command(which: recipe.Suite, out: Path) -> list[str]:
+def command(which: recipe.Suite, kit: Path | None, out: Path) -> list[str]:
     mode = "root" if os.geteuid() == 0 else "unshare"
     preferences = [] if not which.preferences else [
         "--setup-hook=mkdir -p \"$1/etc/apt/preferences.d\"; printf '%s' '" + which.preferences +
         "' > \"$1/etc/apt/preferences.d/twin\""]
     return [
-        "mmdebstrap", f"--mode={mode}", f"--variant={which.variant}", "--format=null", "--architectures=amd64",
+        "mmdebstrap", f"--mode={mode}", "--variant=minbase", "--format=null", "--architectures=amd64",
         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT),
         *preferences, f"--include={','.join(which.packages)}",
         "--customize-hook=" + DOWNLOAD.format(packages=" ".join(which.sdk)),
         *(["--customize-hook=" + OFFER.format(packages=" ".join(which.offered))] if which.offered else []),
+        *(["--customize-hook=" + site.HOOK.format(kit=kit)] if kit else []),
         f"--customize-hook=upload '{recipe.CUSTOMIZE}' /customize.py",
         "--customize-hook=chroot \"$1\" python3 -ES /customize.py " + " ".join(which.sdk),
         "--customize-hook=rm \"$1/customize.py\"",

@@ -2,7 +2,7 @@
 """Runs in the new root file system, as its root: unpacks the kernel and the headers, adds the users, tidies up.
 
 What the host needs goes to /out: vmlinux, busybox, modules.tar (the modules that the guests load early,
-uncompressed, in load order), passwd, and sdk/ (headers and libraries to link our programs against).
+uncompressed, in load order), passwd, slurm.conf, and sdk/ (headers and libraries to link our programs against).
 A plain image's packages in /srv/mirror become a repository.
 Arguments: names of the packages in /debs whose files belong in sdk/, the kernel's is found by its name.
 """
@@ -11,6 +11,7 @@ import hashlib
 import io
 import lzma
 import os
+import pathlib
 import shutil
 import struct
 import subprocess
@@ -26,6 +27,7 @@ MODULES = {
 }
 SDK_LIBRARIES = ("libc.so.6", "libm.so.6", "libjson-c.so.5", "libxml2.so.2", "libhwloc.so.15", "libnuma.so.1")
 MIRROR = "/srv/mirror"
+SLURM_CONF = "/etc/slurm/slurm.conf"
 LIBDIR = "/usr/lib/x86_64-linux-gnu"
 
 
@@ -155,7 +157,7 @@ def add_users() -> None:
 
 def offer() -> None:
     """Makes the packages in MIRROR a repository, and apt's only one: guests have no network to another."""
-    for pattern in ("/etc/apt/sources.list.d/*", "/etc/apt/preferences.d/*", "/var/lib/apt/lists/*_*"):
+    for pattern in ("/etc/apt/sources.list.d/*", "/etc/apt/preferences.d/*"):
         for path in glob.glob(pattern):
             os.unlink(path)
     with open("/etc/apt/sources.list", "w", encoding="ascii") as file:
@@ -177,6 +179,9 @@ def tidy() -> None:
     """No leftovers of the build; stamps that tell systemd that nothing in /usr is newer than what it has seen."""
     for path in ("/etc/hostname", "/etc/resolv.conf", "/var/lib/dbus/machine-id"):
         if os.path.lexists(path):
+            os.unlink(path)
+    for pattern in ("/var/cache/apt/archives/*.deb", "/var/cache/apt/*.bin", "/var/lib/apt/lists/*_*"):
+        for path in glob.glob(pattern):
             os.unlink(path)
     for path in ("/etc/fstab", "/etc/munge/munge.key"):
         if os.path.isdir(os.path.dirname(path)):
@@ -201,6 +206,8 @@ def main() -> None:
         offer()
     shutil.copy2("/usr/bin/busybox" if os.path.exists("/usr/bin/busybox") else "/bin/busybox", "/out/busybox")
     shutil.copy2("/etc/passwd", "/out/passwd")
+    with open("/out/slurm.conf", "wb") as file:
+        file.write(pathlib.Path(SLURM_CONF).read_bytes() if os.path.exists(SLURM_CONF) else b"")
     tidy()
 
 

@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from cluster.errors import UsageError
+from image import sources
 
 MIRROR = "http://deb.debian.org/debian"
 CUSTOMIZE = Path(__file__).with_name("customize.py")
 
-PACKAGES = (
-    "busybox-static daxctl dbus e2fsprogs hwloc-nox iproute2 ipmctl kmod libjson-c5 libxml2 munge ndctl numactl "
-    "procps python3 quota slurm-client slurm-wlm-basic-plugins slurmctld slurmd systemd systemd-sysv xfsprogs zstd"
-).split()
 # What a machine of a site has beyond the release's required packages before anything is installed on it, and what makes the
-# image of it. What the usual guests have besides these find in a repository.
+# image of it.
 PLAIN_PACKAGES = (
     "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt sensible-utils systemd systemd-sysv udev zstd"
+).split()
+# What people look at a machine's memory with, and what pmctl makes use of where it is.
+TOOLS = "hwloc-nox numactl quota xfsprogs".split()
+# What a site's playbooks and our packages ask for: plain guests find it in a repository.
+OFFERED = (
+    "daxctl ipmctl libhwloc15 libjson-c5 libxml2 munge ndctl slurm-client slurm-wlm-basic-plugins slurmctld slurmd"
 ).split()
 SDK_PACKAGES = "libc6-dev libhwloc-dev libjson-c-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 PLAIN_SDK_PACKAGES = "libc6-dev linux-libc-dev".split()
@@ -42,17 +45,21 @@ Pin-Priority: 990
 class Suite:
     """A Debian release that guests can run: `extra` are further suites for apt, `preferences` its pinning.
 
-    `variant` is mmdebstrap's name for the packages that it begins with. `packages` are in the guests, `offered` with all that
-    they need in a repository of the guests' own; `sdk` is what our programs are compiled and linked with.
+    `packages` are in the guests beside what mmdebstrap's variant minbase brings; with `site` what the collection installs,
+    too. What is `offered` is with all that it needs in a repository of the guests' own. Our programs are compiled and linked
+    with what is in `sdk`.
     """
 
     name: str
     extra: tuple[str, ...] = ()
     preferences: str = ""
-    variant: str = "essential"
-    packages: tuple[str, ...] = tuple(PACKAGES)
+    packages: tuple[str, ...] = (*PLAIN_PACKAGES, *TOOLS)
     sdk: tuple[str, ...] = tuple(SDK_PACKAGES)
     offered: tuple[str, ...] = ()
+
+    @property
+    def site(self) -> bool:
+        return not self.offered
 
 
 SUITES = {s.name: s for s in (
@@ -74,15 +81,13 @@ def suite(name: str, packages: Sequence[str] = (), plain: bool = False) -> Suite
 
 
 def plain_suite(usual: Suite) -> Suite:
-    return replace(usual, variant="minbase", packages=tuple(PLAIN_PACKAGES), sdk=tuple(PLAIN_SDK_PACKAGES),
-                   offered=usual.packages)
+    return replace(usual, packages=tuple(PLAIN_PACKAGES), sdk=tuple(PLAIN_SDK_PACKAGES), offered=(*OFFERED, *TOOLS))
 
 
 def asked(which: Suite) -> dict[str, Any]:
     """What `suite` makes this of, with the release's name."""
-    plain = bool(which.offered)
-    usual = suite(which.name, (), plain).packages
-    return {"packages": [package for package in which.packages if package not in usual], "plain": plain}
+    usual = suite(which.name, (), not which.site).packages
+    return {"packages": [package for package in which.packages if package not in usual], "plain": not which.site}
 
 
 def package_names(text: str) -> tuple[str, ...]:
@@ -104,5 +109,6 @@ def apt_sources(which: Suite) -> list[str]:
 
 def digest(which: Suite) -> str:
     """16 hex digits over everything that decides what is in the image; the mirror is not part of it."""
-    parts = [repr(which), repr(LEFT_OUT), CUSTOMIZE.read_text(encoding="utf-8")]
+    parts = [repr(which), repr(LEFT_OUT), CUSTOMIZE.read_text(encoding="utf-8"),
+             sources.digest(sources.PARTS) if which.site else ""]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,24 @@
+"""What of the project decides what is in an image, by digest."""
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from cluster import paths
+
+# What packages and playbook are made of, but for the sources of what the packages bring.
+PARTS = ("ansible/playbooks", "ansible/plugins", "ansible/roles", "debian", "packaging", "twin/image/site.py", "twin/site")
+# What `make install` takes that from.
+PROGRAMS = ("Makefile", "agent", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher", "lib", "spank_plugin")
+
+
+def digest(names: tuple[str, ...]) -> str:
+    """16 hex digits over files and folders of the project, their names and contents."""
+    found = hashlib.sha256()
+    for path in sorted(path for name in names for path in files(paths.PROJECT / name)):
+        found.update(f"{path.relative_to(paths.PROJECT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:16]
+
+
+def files(top: Path) -> list[Path]:
+    return [top] if top.is_file() else [path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
