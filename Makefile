@@ -77,7 +77,7 @@ help:
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
-	'make all          pmctl, pmrun, spank_pmem.so and the man pages, in $(BUILD)/' \
+	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
 	'make deb          Debian packages for this release, or SUITE=trixie; in $(BUILD)/deb/' \
 	'make rpm          RPM packages, in $(BUILD)/rpm/' \
@@ -109,6 +109,7 @@ install: all
 	$(INSTALL) -D -m 644 launcher/pmrun.bash $(DESTDIR)$(completiondir)/pmrun
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
 	$(INSTALL) -D -m 755 $(BUILD)/pm-reachable $(DESTDIR)$(pkglibexecdir)/pm-reachable
+	$(foreach file,$(RUNTIME_SO),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(runtimedir)/$(notdir $(file)))
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true
 	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
@@ -124,7 +125,7 @@ uninstall:
 		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
 		$(foreach page,$(MAN_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
-	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
+	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 .PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint demo

@@ -5,7 +5,8 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
-# What they test of the agent and of the launcher.
+# What they test of the agent, of the launcher and of the runtime.
+$(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_RUNTIME_HEAP_H
+#define PM_RUNTIME_HEAP_H
+
+/*
+ * The rank's heap: one reserved range of addresses, the DRAM spaces first, then PMem.
+ *
+ *	| metadata | temporary | migration | free | guard | blocks | pmem ... |
+ *	 <-- bound to the DRAM nodes: the budget ->        <- bound to the PMem nodes ->
+ *
+ * The DRAM part has exactly as many addresses as the budget has bytes, so that no page more than
+ * the budget can be in DRAM, whatever the rest of this program does. What finds no room there is
+ * spilled: it goes to PMem, and is counted. A page of DRAM is taken from the node, by
+ * MADV_POPULATE_WRITE (Linux 5.14), before its object is handed out, and never given back: the
+ * kernel's OOM killer would end a rank that finds its bound node full, so the runtime looks first,
+ * and spills.
+ *
+ * Objects of up to PM_LARGE bytes are jemalloc's (runtime/jemalloc.h), which gets its memory, its
+ * own bookkeeping included, from here as slabs. Larger ones are blocks of their own. Which of
+ * both a pointer is costs no memory access for most: a large object starts at a whole granule.
+ *
+ * Where things go, by paper 000, §IV-A, with what can be known without knowing the program:
+ * slabs to metadata, then free; large objects to free; those of a size that the program keeps
+ * giving back to temporary, then free; then PMem. Migration is kept for what is prefetched.
+ */
+#include "runtime/settings.h"
+#include "runtime/space.h"
+
+#define PM_LARGE (UINT64_C(1) << 20)
+
+struct pm_heap {
+	uintptr_t base;
+	uintptr_t size;	    /* 0: nothing is placed, no pointer is ours */
+	size_t small_limit; /* smaller objects are jemalloc's; 0: nothing is placed */
+	struct pm_space spaces[PM_SPACES];
+	struct pm_settings settings;
+	bool has_budget; /* false in a child, which must not take DRAM of its parent's */
+};
+
+extern struct pm_heap pm_heap;
+
+struct pm_heap_counts {
+	uint64_t spilled_objects, spilled_bytes; /* wanted DRAM, and are, or were, in PMem */
+	uint64_t refused_bytes; /* of these, because the node had none, not the budget */
+};
+
+/* Reserves and binds; false with a line on standard error when that cannot be. */
+bool pm_heap_start(const struct pm_settings *settings);
+
+/* From now on objects are placed: after whatever they need has started. */
+void pm_heap_open(void);
+
+/* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
+void *pm_heap_take(size_t bytes, size_t align, bool zero);
+void pm_heap_give(void *object);
+bool pm_heap_resize(void *object, size_t bytes);
+size_t pm_heap_bytes(const void *object);
+
+/* Memory for jemalloc, zero, from a chunk's boundary; NULL: none. */
+void *pm_heap_take_slab(size_t bytes);
+void pm_heap_give_slab(void *slab, size_t bytes);
+
+/* Drops the pages of a part of a slab; false: they are to stay. */
+bool pm_heap_drop(void *start, size_t bytes);
+
+void pm_heap_counts(struct pm_heap_counts *ret);
+
+/* Around fork(2); the child's new pages, copies on write included, come from PMem. */
+void pm_heap_before_fork(void);
+void pm_heap_after_fork(void);
+void pm_heap_after_fork_in_child(void);
+
+/* Two compares: is it of this heap; and is it not jemalloc's? */
+static inline bool pm_heap_owns(const void *p)
+{
+	return (uintptr_t)p - pm_heap.base < pm_heap.size;
+}
+
+bool pm_heap_starts_block(const void *p);
+
+static inline bool pm_heap_is_large(const void *p)
+{
+	return !((uintptr_t)p % PM_GRANULE) && pm_heap_starts_block(p);
+}
+
+#endif

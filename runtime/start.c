@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime's begin in a process. Without PM_RANK_DRAM it has none. */
+#include <pthread.h>
+
+#include "runtime/heap.h"
+#include "runtime/jemalloc.h"
+#include "runtime/report.h"
+#include "runtime/roll.h"
+#include "runtime/say.h"
+
+/*
+ * Handlers that prepare a fork run in the reverse order of their registration, and jemalloc asks
+ * the heap for slabs with its own locks held: the heap's are registered first, to be taken last.
+ */
+__attribute__((constructor)) static void start(void)
+{
+	struct pm_settings settings;
+
+	if (!pm_settings_read(&settings) || !pm_heap_start(&settings))
+		return;
+	pthread_atfork(pm_heap_before_fork, pm_heap_after_fork, pm_heap_after_fork_in_child);
+	if (!pm_jemalloc_start()) {
+		pm_say("no memory to start with: nothing is placed");
+		return;
+	}
+	pm_heap_open();
+	pm_roll_attach();
+	pm_report_prepare();
+}
