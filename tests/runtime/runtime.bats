@@ -197,13 +197,17 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 # Each process of a rank has the whole budget in view, and what is one's is no other's.
 @test "processes of a rank share its budget" {
 	export PM_REPORT=$report
-	run -0 "$build/pmrun" -n 1 --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$own/hoard" $((5 * MIB)) 4 \
-		"$own/hoard" $((5 * MIB)) 3 bash -c "exec '$own/hoard' $((5 * MIB)) 30; true"
-	assert_output ''
-	assert_equal "$(dram hoard | wc -l)" 3
-	total=$(($(dram hoard | paste -sd+)))
-	[ "$total" -le $((64 * MIB)) ]
-	[ "$total" -ge $((25 * MIB)) ]
+	for ranks in '' '-n 1'; do
+		rm -f "$report"
+		# shellcheck disable=SC2086
+		run -0 "$build/pmrun" $ranks --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$own/hoard" \
+			$((5 * MIB)) 4 "$own/hoard" $((5 * MIB)) 3 bash -c "exec '$own/hoard' $((5 * MIB)) 30; true"
+		assert_output ''
+		assert_equal "$(dram hoard | wc -l)" 3
+		total=$(($(dram hoard | paste -sd+)))
+		[ "$total" -le $((64 * MIB)) ]
+		[ "$total" -ge $((25 * MIB)) ]
+	done
 }
 
 @test "what a process had is another's when it has ended" {
