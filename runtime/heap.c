@@ -27,10 +27,10 @@ static struct {
 	atomic_uint_least64_t spilled_objects, spilled_bytes, refused_bytes;
 } counts;
 
-/* Where an object is looked for room for; PMem follows. */
-static const enum pm_space_id for_slabs[] = {PM_METADATA, PM_FREE, PM_PMEM};
-static const enum pm_space_id for_objects[] = {PM_FREE, PM_PMEM};
-static const enum pm_space_id for_recurring[] = {PM_TEMPORARY, PM_FREE, PM_PMEM};
+/* Where room is looked for. Nothing is prefetched yet, so migration is what is free at last. */
+static const enum pm_space_id for_slabs[] = {PM_METADATA, PM_FREE, PM_MIGRATION, PM_PMEM};
+static const enum pm_space_id for_objects[] = {PM_FREE, PM_MIGRATION, PM_PMEM};
+static const enum pm_space_id for_recurring[] = {PM_TEMPORARY, PM_FREE, PM_MIGRATION, PM_PMEM};
 
 /* --- start --- */
 

@@ -10,31 +10,32 @@
  *
  * The DRAM part has exactly as many addresses as the budget has bytes, so that no page more than
  * the budget can be in DRAM, whatever the rest of this program does. What finds no room there is
- * spilled: it goes to PMem, and is counted. A page of DRAM is taken from the node, by
- * MADV_POPULATE_WRITE (Linux 5.14), before its object is handed out, and never given back: the
- * kernel's OOM killer would end a rank that finds its bound node full, so the runtime looks first,
- * and spills.
+ * spilled: it goes to PMem, and is counted. DRAM is never given back to the node. Before more is
+ * taken the runtime looks whether the node has it: the kernel's OOM killer ends a rank whose bound
+ * node is full. A large object's pages are there when it is handed out, by MADV_POPULATE_WRITE
+ * (Linux 5.14).
  *
  * Objects of up to PM_LARGE bytes are jemalloc's (runtime/jemalloc.h), which gets its memory, its
  * own bookkeeping included, from here as slabs. Larger ones are blocks of their own. Which of
  * both a pointer is costs no memory access for most: a large object starts at a whole granule.
  *
  * Where things go, by paper 000, §IV-A, with what can be known without knowing the program:
- * slabs to metadata, then free; large objects to free; those of a size that the program keeps
- * giving back to temporary, then free; then PMem. Migration is kept for what is prefetched.
+ * slabs to metadata, large objects to free, those of a size that the program keeps giving back to
+ * temporary; what finds no room there to free, then migration, then PMem.
  */
 #include "runtime/settings.h"
 #include "runtime/space.h"
 
 #define PM_LARGE (UINT64_C(1) << 20)
 
+/* What every call looks at comes first, apart from the locks of the spaces. */
 struct pm_heap {
 	uintptr_t base;
 	uintptr_t size;	    /* 0: nothing is placed, no pointer is ours */
 	size_t small_limit; /* smaller objects are jemalloc's; 0: nothing is placed */
-	struct pm_space spaces[PM_SPACES];
+	bool has_budget; /* not of a child that was forked, or that cannot know what others have */
 	struct pm_settings settings;
-	bool has_budget; /* false in a child, which must not take DRAM of its parent's */
+	struct pm_space spaces[PM_SPACES];
 };
 
 extern struct pm_heap pm_heap;

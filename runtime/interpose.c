@@ -21,7 +21,6 @@
 #include "runtime/next.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
-#define cold	  __attribute__((noinline, cold))
 
 static bool placing(void)
 {
@@ -30,7 +29,7 @@ static bool placing(void)
 
 /* --- taking --- */
 
-static cold void *take_otherwise(size_t size)
+static __attribute__((noinline)) void *take_otherwise(size_t size)
 {
 	return placing() ? pm_heap_take(size, 1, false) : pm_next()->malloc(size);
 }
@@ -81,7 +80,7 @@ void *pm_aligned(size_t align, size_t size)
 
 /* --- giving back --- */
 
-static cold void give_otherwise(void *object)
+static __attribute__((noinline)) void give_otherwise(void *object)
 {
 	if (!pm_heap_owns(object))
 		pm_next()->free(object);

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* glibc's own names, for as long as dlsym() looks for the others, and may itself allocate. */
@@ -15,6 +14,8 @@ void *__libc_memalign(size_t align, size_t size);
 void *__libc_valloc(size_t size);
 void *__libc_pvalloc(size_t size);
 void __libc_free(void *object);
+
+const struct pm_next *_Atomic pm_next_found;
 
 static int libc_posix_memalign(void **ret, size_t align, size_t size)
 {
@@ -66,18 +67,14 @@ static void find_all(struct pm_next *next)
 	find("malloc_usable_size", &next->usable_size);
 }
 
-const struct pm_next *pm_next(void)
+const struct pm_next *pm_next_find(void)
 {
-	static const struct pm_next *_Atomic found;
 	static struct pm_next next;
 	static atomic_flag looking = ATOMIC_FLAG_INIT;
-	const struct pm_next *ready = atomic_load_explicit(&found, memory_order_acquire);
 
-	if (__builtin_expect(ready != NULL, 1))
-		return ready;
 	if (atomic_flag_test_and_set(&looking))
 		return &libc;
 	find_all(&next);
-	atomic_store_explicit(&found, &next, memory_order_release);
+	atomic_store_explicit(&pm_next_found, &next, memory_order_release);
 	return &next;
 }

@@ -7,6 +7,7 @@
  * behind us or linked. It serves what is asked for before we have started, everything where nothing
  * is placed, and gets back what came from it.
  */
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct pm_next {
@@ -22,6 +23,16 @@ struct pm_next {
 	size_t (*usable_size)(void *object);
 };
 
-const struct pm_next *pm_next(void);
+/* NULL until they have been looked for. */
+extern const struct pm_next *_Atomic pm_next_found;
+
+const struct pm_next *pm_next_find(void);
+
+static inline const struct pm_next *pm_next(void)
+{
+	const struct pm_next *found = atomic_load_explicit(&pm_next_found, memory_order_acquire);
+
+	return __builtin_expect(found != NULL, 1) ? found : pm_next_find();
+}
 
 #endif

@@ -50,8 +50,8 @@ typedef uint32_t pm_space_ready_fn(
 
 /* Sizes in granules. */
 struct pm_space {
-	pthread_mutex_t lock;
-	char *base; /* a multiple of PM_CHUNK */
+	pthread_mutex_t lock __attribute__((aligned(64))); /* a cache line */
+	char *base;					   /* a multiple of PM_CHUNK */
 	uint32_t size;
 	uint32_t top;				/* what is below has been handed out before */
 	uint32_t ready;				/* what is below may be */

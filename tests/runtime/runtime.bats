@@ -183,6 +183,13 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	[ "$(told resident_bytes pmem)" -ge $((130 * MIB)) ]
 }
 
+@test "what is kept for prefetching is used before PMem" {
+	PM_REPORT=$report PM_RANK_DRAM=$((20 * MIB)) PM_SPACES=metadata=$((8 * MIB)),migration=$((12 * MIB)) \
+		LD_PRELOAD=$runtime run -0 "$own/hoard" $((3 * MIB)) 6
+	assert_equal "$(told spaces migration peak_bytes)" $((12 * MIB))
+	assert_equal "$(told spilled_objects)" 2
+}
+
 @test "with no budget all is in PMem" {
 	PM_REPORT=$report run -0 place 0 "$own/hoard" $((3 * MIB)) 10
 	assert_equal "$(told resident_bytes dram)" 0
