@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 
 #include "runtime/recur.h"
-#include "runtime/roll.h"
 #include "runtime/say.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -149,7 +148,8 @@ bool pm_heap_start(const struct pm_settings *settings)
 	(void)mprotect(start + dram, PM_CHUNK, PROT_NONE);
 	pm_heap.settings = *settings;
 	lay_out(start, pmem);
-	pm_heap.has_budget = pm_roll_open() != PM_ROLL_LOST;
+	pm_heap.roll = pm_roll_open();
+	pm_heap.has_budget = pm_heap.roll != PM_ROLL_LOST;
 	pm_heap.base = (uintptr_t)start;
 	pm_heap.size = bytes;
 	return true;

@@ -23,6 +23,7 @@
  * slabs to metadata, large objects to free, those of a size that the program keeps giving back to
  * temporary; what finds no room there to free, then migration, then PMem.
  */
+#include "runtime/roll.h"
 #include "runtime/settings.h"
 #include "runtime/space.h"
 
@@ -33,6 +34,7 @@ struct pm_heap {
 	uintptr_t base;
 	uintptr_t size;	    /* 0: nothing is placed, no pointer is ours */
 	size_t small_limit; /* smaller objects are jemalloc's; 0: nothing is placed */
+	enum pm_roll roll;
 	bool has_budget; /* not of a child that was forked, or that cannot know what others have */
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];

@@ -17,27 +17,48 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* Empty: nobody asks. */
-static char destination[PATH_MAX];
+static struct {
+	char destination[PATH_MAX]; /* empty: nobody asks */
+	bool is_rank;
+	uint64_t at_start; /* granules */
+} order;
 
 static bool for_people(void)
 {
-	return !strcmp(destination, "stderr");
+	return !strcmp(order.destination, "stderr");
 }
 
-void pm_report_prepare(void)
+/* The most there was, each space for itself. */
+static uint64_t peak(void)
+{
+	uint64_t granules = 0;
+
+	for (int i = 0; i < PM_SPACES; i++)
+		granules += pm_heap.spaces[i].peak;
+	return granules;
+}
+
+void pm_report_prepare(bool is_rank)
 {
 	const char *where = getenv("PM_REPORT");
 	size_t n = 0;
 
 	if (!where || !*where)
 		return;
-	if (*where != '/' && strcmp(where, "stderr") && getcwd(destination, PATH_MAX))
-		n = strlen(strcat(destination, "/"));
+	order.is_rank = is_rank;
+	order.at_start = peak();
+	if (*where != '/' && strcmp(where, "stderr") && getcwd(order.destination, PATH_MAX))
+		n = strlen(strcat(order.destination, "/"));
 	if (n + strlen(where) < PATH_MAX)
-		strcpy(destination + n, where);
+		strcpy(order.destination + n, where);
 	else
-		destination[0] = '\0';
+		order.destination[0] = '\0';
+}
+
+/* Where nobody keeps a roll, each process is a rank for all that can be known. */
+static bool is_worth_telling(void)
+{
+	return order.is_rank || pm_heap.roll == PM_ROLL_NONE || peak() > order.at_start;
 }
 
 /* --- text that grows, and is cut where there is no room --- */
@@ -132,7 +153,8 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 	pm_heap_counts(&counts);
 	add(text, "{\"rank\":");
 	add_string(text, rank ? rank : "");
-	add(text, ",\"pid\":%d,\"program\":", (int)getpid());
+	add(text, ",\"pid\":%d,\"attached\":%s,\"program\":", (int)getpid(),
+		order.is_rank ? "true" : "false");
 	add_string(text, program_invocation_name);
 	add(text, ",\"budget_bytes\":%llu,\"dram_bytes\":%llu,\"spaces\":{",
 		(unsigned long long)pm_heap.settings.budget_bytes,
@@ -152,10 +174,11 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 /* In one write(2), so that the lines of several ranks do not mix. */
 static void append(const struct text *text)
 {
-	int fd = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd =
+		open(order.destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 
 	if (fd < 0 || write(fd, text->bytes, text->length) != (ssize_t)text->length)
-		pm_say("report to '%.200s' failed: %s", destination, strerrordesc_np(errno));
+		pm_say("report to '%.200s' failed: %s", order.destination, strerrordesc_np(errno));
 	if (fd >= 0)
 		close(fd);
 }
@@ -207,7 +230,7 @@ __attribute__((destructor)) static void report(void)
 	struct text text = {.length = 0};
 	bool is_known;
 
-	if (!*destination)
+	if (!*order.destination || !is_worth_telling())
 		return;
 	is_known = pm_residency_read(&residency);
 	if (for_people()) {

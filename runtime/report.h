@@ -5,10 +5,15 @@
 /*
  * What became of a rank's memory, told when it ends, where PM_REPORT asks for it: "stderr", in
  * lines for people; else a file, to which one line of JSON is appended. Not told by a process that
- * is killed, or that ends by _exit(2) or execve(2).
+ * is killed, or that ends by _exit(2) or execve(2); nor by one of the many that a script starts,
+ * and that never need more than they begin with.
  */
+#include <stdbool.h>
 
-/* Notes where to: the working directory may change until the end. */
-void pm_report_prepare(void);
+/*
+ * Notes where to, for the working directory may change until the end; is this the rank's own
+ * process, which tells in any case?
+ */
+void pm_report_prepare(bool is_rank);
 
 #endif

@@ -95,16 +95,17 @@ enum pm_roll pm_roll_open(void)
 	return PM_ROLL_OURS;
 }
 
-void pm_roll_attach(void)
+bool pm_roll_attach(void)
 {
 	pid_t expected, nobody = 0;
 	off_t place = roll.rank * (off_t)sizeof(expected);
 
-	if (roll.fd < 0 ||
-		pread(roll.fd, &expected, sizeof(expected), place) != (ssize_t)sizeof(expected))
-		return;
-	if (expected == getpid())
-		(void)!pwrite(roll.fd, &nobody, sizeof(nobody), place);
+	if (roll.fd < 0)
+		return false;
+	if (pread(roll.fd, &expected, sizeof(expected), place) != (ssize_t)sizeof(expected))
+		return false;
+	return expected == getpid() &&
+	       pwrite(roll.fd, &nobody, sizeof(nobody), place) == (ssize_t)sizeof(nobody);
 }
 
 static bool is_still_open(void)

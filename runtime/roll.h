@@ -29,8 +29,8 @@ enum pm_roll {
 /* Finds it, and gives up what this process had claimed before it executed this program. */
 enum pm_roll pm_roll_open(void);
 
-/* This is the rank's runtime, in the rank's own process. */
-void pm_roll_attach(void);
+/* Strikes this process out; false: it is none that somebody expects. */
+bool pm_roll_attach(void);
 
 /*
  * Claims chunks [first, first + n) of the rank's budget. Returns how many are ours, from the first

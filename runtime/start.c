@@ -24,6 +24,5 @@ __attribute__((constructor)) static void start(void)
 		return;
 	}
 	pm_heap_open();
-	pm_roll_attach();
-	pm_report_prepare();
+	pm_report_prepare(pm_roll_attach());
 }

@@ -56,7 +56,7 @@ told() {
 	tail -n1 "$report" | perl -MJSON::PP -MList::Util=sum0 -e '
 		my $value = decode_json(<STDIN>);
 		$value = $value->{$_} // 0 for @ARGV;
-		print ref $value ? sum0(values %$value) : $value' "$@"
+		print ref $value eq "HASH" ? sum0(values %$value) : $value' "$@"
 }
 
 # dram PATTERN: the DRAM of each process that has reported and whose line has such words.
@@ -253,6 +253,14 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	assert_equal "$(wc -l <"$report")" 2
 	assert_equal "$(told budget_bytes)" $((64 * MIB))
 	assert_equal "$(told rank)" 0
+}
+
+@test "a rank's own process tells in any case, its children if they need more than the least" {
+	PM_REPORT=stderr run -0 --separate-stderr "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" \
+		bash -c "for i in 1 2 3; do cat </dev/null; done; '$own/hoard' $((5 * MIB)) 2; true"
+	assert_equal "$(grep -c budget <<<"$stderr")" 2
+	PM_REPORT=$report run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$own/hoard" 1 1
+	assert_equal "$(told attached)" 1
 }
 
 @test "a report that cannot be written is told of, and the program is as it was" {
