@@ -266,21 +266,22 @@ size_t pm_heap_bytes(const void *object)
 }
 
 /* PMem that is free keeps its pages for what comes next, up to a limit; DRAM always does. */
-static bool drop_surplus(const struct pm_space *pmem, void *start, size_t bytes)
+static bool drop_surplus(void *start, size_t bytes)
 {
-	uint64_t keep = KEEP_BYTES + pmem->used * PM_GRANULE / KEEP_SHARE;
+	uint64_t used, kept;
 
-	return pmem->kept * PM_GRANULE + bytes > keep && !madvise(start, bytes, MADV_DONTNEED);
+	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &kept);
+	return kept + bytes > KEEP_BYTES + used / KEEP_SHARE &&
+	       !madvise(start, bytes, MADV_DONTNEED);
 }
 
 void pm_heap_give(void *object)
 {
-	struct pm_space *space = space_of(object);
 	size_t bytes = pm_heap_bytes(object);
 	int saved = errno;
 
 	pm_recur_given(bytes);
-	pm_space_give(space, object, is_pmem(object) && drop_surplus(space, object, bytes));
+	pm_space_give(space_of(object), object, is_pmem(object) && drop_surplus(object, bytes));
 	errno = saved;
 }
 

@@ -271,6 +271,14 @@ void pm_space_give(struct pm_space *space, const void *start, bool clean)
 	pthread_mutex_unlock(&space->lock);
 }
 
+void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_kept)
+{
+	pthread_mutex_lock(&space->lock);
+	*ret_used = space->used * PM_GRANULE;
+	*ret_kept = space->kept * PM_GRANULE;
+	pthread_mutex_unlock(&space->lock);
+}
+
 /* --- resizing --- */
 
 static void shrink(struct pm_space *s, uint32_t at, uint32_t granules)

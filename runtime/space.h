@@ -82,6 +82,9 @@ struct pm_taken pm_space_take(
 /* Gives back the block at `start`; `clean`: its pages have been dropped, so it is zero. */
 void pm_space_give(struct pm_space *space, const void *start, bool clean);
 
+/* Bytes in use, and bytes that are free and have pages. */
+void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_kept);
+
 /* Makes the block at `start` larger or smaller where it is; false: there is no room behind it. */
 bool pm_space_resize(struct pm_space *space, const void *start, size_t bytes);
 
