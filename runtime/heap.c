@@ -33,11 +33,21 @@ static const enum pm_space_id for_recurring[] = {PM_TEMPORARY, PM_FREE, PM_MIGRA
 
 /* --- start --- */
 
+static uint64_t whole_chunks(uint64_t bytes)
+{
+	return (bytes + PM_CHUNK - 1) / PM_CHUNK * PM_CHUNK;
+}
+
+/* Of the entries for so many bytes, and for themselves. */
 static uint64_t blocks_bytes(uint64_t bytes)
 {
-	uint64_t table = bytes / PM_GRANULE * sizeof(struct pm_block);
+	return whole_chunks(bytes / (PM_GRANULE / sizeof(struct pm_block) - 1));
+}
 
-	return (table + PM_CHUNK - 1) / PM_CHUNK * PM_CHUNK;
+/* The whole range: DRAM, guard, blocks, PMem. */
+static uint64_t heap_bytes(uint64_t dram, uint64_t pmem)
+{
+	return dram + PM_CHUNK + blocks_bytes(dram + PM_CHUNK + pmem) + pmem;
 }
 
 /* Half of what the process may map: the rest is for its libraries, stacks and files. */
@@ -71,7 +81,7 @@ static uint64_t reserve_heap(uint64_t dram, char **ret)
 {
 	for (uint64_t pmem = pmem_limit(); pmem >= PMEM_BYTES_MIN;
 		pmem = pmem / 2 / PM_CHUNK * PM_CHUNK) {
-		*ret = reserve(dram + PM_CHUNK + blocks_bytes(dram + pmem) + pmem);
+		*ret = reserve(heap_bytes(dram, pmem));
 		if (*ret)
 			return pmem;
 	}
@@ -112,20 +122,26 @@ static uint32_t ready_dram(
 	return got * PM_CHUNK_GRANULES;
 }
 
+static void make_space(enum pm_space_id id, char *base, uint64_t bytes, pm_space_ready_fn *ready)
+{
+	struct pm_block *blocks = (struct pm_block *)pm_heap.blocks;
+
+	pm_space_init(&pm_heap.spaces[id], base, bytes,
+		&blocks[((uintptr_t)base - pm_heap.base) / PM_GRANULE], ready);
+}
+
 static void lay_out(char *start, uint64_t pmem)
 {
 	const struct pm_settings *settings = &pm_heap.settings;
-	char *behind = start + settings->budget_bytes + PM_CHUNK;
-	struct pm_block *blocks = (struct pm_block *)behind;
 	char *base = start;
 
+	pm_heap.base = (uintptr_t)start;
+	pm_heap.blocks = (struct pm_block *)(start + settings->budget_bytes + PM_CHUNK);
 	for (int i = 0; i < PM_DRAM_SPACES; i++) {
-		pm_space_init(&pm_heap.spaces[i], base, settings->bytes[i], blocks, ready_dram);
+		make_space((enum pm_space_id)i, base, settings->bytes[i], ready_dram);
 		base += settings->bytes[i];
-		blocks += settings->bytes[i] / PM_GRANULE;
 	}
-	base = behind + blocks_bytes(settings->budget_bytes + pmem);
-	pm_space_init(&pm_heap.spaces[PM_PMEM], base, pmem, blocks, NULL);
+	make_space(PM_PMEM, start + heap_bytes(settings->budget_bytes, pmem) - pmem, pmem, NULL);
 }
 
 bool pm_heap_start(const struct pm_settings *settings)
@@ -138,7 +154,7 @@ bool pm_heap_start(const struct pm_settings *settings)
 		pm_say("cannot reserve addresses (ulimit -v?): nothing is placed");
 		return false;
 	}
-	bytes = dram + PM_CHUNK + blocks_bytes(dram + pmem) + pmem;
+	bytes = heap_bytes(dram, pmem);
 	if (!bind("PM_NODE_DRAM", &settings->dram, start, dram) ||
 		!bind("PM_NODE_PMEM", &settings->pmem, start + dram, bytes - dram)) {
 		munmap(start, bytes);
@@ -150,7 +166,6 @@ bool pm_heap_start(const struct pm_settings *settings)
 	lay_out(start, pmem);
 	pm_heap.roll = pm_roll_open();
 	pm_heap.has_budget = pm_heap.roll != PM_ROLL_LOST;
-	pm_heap.base = (uintptr_t)start;
 	pm_heap.size = bytes;
 	return true;
 }
@@ -251,13 +266,6 @@ static struct pm_space *space_of(const void *p)
 	while (!pm_space_holds(space, p))
 		space++;
 	return space;
-}
-
-bool pm_heap_starts_block(const void *p)
-{
-	const struct pm_block *block = pm_space_block(space_of(p), p);
-
-	return block->granules && block->kind == PM_BLOCK_OBJECT;
 }
 
 size_t pm_heap_bytes(const void *object)

@@ -15,7 +15,7 @@
  * node is full. A large object's pages are there when it is handed out, by MADV_POPULATE_WRITE
  * (Linux 5.14).
  *
- * Objects of up to PM_LARGE bytes are jemalloc's (runtime/jemalloc.h), which gets its memory, its
+ * Objects below PM_LARGE bytes are jemalloc's (runtime/jemalloc.h), which gets its memory, its
  * own bookkeeping included, from here as slabs. Larger ones are blocks of their own. Which of
  * both a pointer is costs no memory access for most: a large object starts at a whole granule.
  *
@@ -27,13 +27,14 @@
 #include "runtime/settings.h"
 #include "runtime/space.h"
 
-#define PM_LARGE (UINT64_C(1) << 20)
+#define PM_LARGE (UINT64_C(256) << 10)
 
 /* What every call looks at comes first, apart from the locks of the spaces. */
 struct pm_heap {
 	uintptr_t base;
-	uintptr_t size;	    /* 0: nothing is placed, no pointer is ours */
-	size_t small_limit; /* smaller objects are jemalloc's; 0: nothing is placed */
+	uintptr_t size;		       /* 0: nothing is placed, no pointer is ours */
+	const struct pm_block *blocks; /* an entry for each granule from `base` on */
+	size_t small_limit;	       /* smaller objects are jemalloc's; 0: nothing is placed */
 	enum pm_roll roll;
 	bool has_budget; /* not of a child that was forked, or that cannot know what others have */
 	struct pm_settings settings;
@@ -79,11 +80,11 @@ static inline bool pm_heap_owns(const void *p)
 	return (uintptr_t)p - pm_heap.base < pm_heap.size;
 }
 
-bool pm_heap_starts_block(const void *p);
-
 static inline bool pm_heap_is_large(const void *p)
 {
-	return !((uintptr_t)p % PM_GRANULE) && pm_heap_starts_block(p);
+	const struct pm_block *block = &pm_heap.blocks[((uintptr_t)p - pm_heap.base) / PM_GRANULE];
+
+	return !((uintptr_t)p % PM_GRANULE) && block->granules && block->kind == PM_BLOCK_OBJECT;
 }
 
 #endif
