@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "runtime/recur.h"
 #include "runtime/say.h"
@@ -17,6 +18,8 @@
 
 #define PMEM_BYTES_MAX (UINT64_C(4) << 40) /* addresses, not memory */
 #define PMEM_BYTES_MIN (UINT64_C(64) << 20)
+#define GROW_BYTES     (UINT64_C(64) << 20) /* of PMem at a time, and an eighth of what it has */
+#define GROW_SHARE     8
 #define KEEP_BYTES     (UINT64_C(64) << 20) /* of freed PMem, and an eighth of what is in use */
 #define KEEP_SHARE     8
 
@@ -63,7 +66,7 @@ static uint64_t pmem_limit(void)
 
 static char *reserve(uint64_t bytes)
 {
-	char *start = mmap(NULL, bytes + PM_CHUNK, PROT_READ | PROT_WRITE,
+	char *start = mmap(NULL, bytes + PM_CHUNK, PROT_NONE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	uintptr_t skip;
 
@@ -108,6 +111,22 @@ static bool nodes_have(uint64_t bytes)
 	return false;
 }
 
+/*
+ * Makes granules of a space writable, and the entries of these and of those that are gone behind
+ * them. What is only reserved costs nothing where a site forbids overcommit
+ * (vm.overcommit_memory=2, ulimit -d), what is writable does.
+ */
+static bool commit(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t gone)
+{
+	uintptr_t page = (uintptr_t)getpagesize();
+	uintptr_t begin = (uintptr_t)&space->blocks[first] / page * page;
+	uintptr_t end = (uintptr_t)&space->blocks[first + n + gone];
+	const int prot = PROT_READ | PROT_WRITE;
+
+	return !mprotect((void *)begin, end - begin, prot) &&
+	       (!n || !mprotect(space->base + first * PM_GRANULE, n * PM_GRANULE, prot));
+}
+
 static uint32_t ready_dram(
 	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
 {
@@ -118,8 +137,28 @@ static uint32_t ready_dram(
 	if (!pm_heap.has_budget || !nodes_have(n * PM_GRANULE))
 		return 0;
 	got = pm_roll_claim((uint32_t)(before / PM_CHUNK), n / PM_CHUNK_GRANULES, ret_gone);
+	got *= PM_CHUNK_GRANULES;
 	*ret_gone *= PM_CHUNK_GRANULES;
-	return got * PM_CHUNK_GRANULES;
+	if (commit(space, first, got, *ret_gone))
+		return got;
+	*ret_gone = 0;
+	return 0;
+}
+
+static uint32_t ready_pmem(
+	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+{
+	uint32_t most = GROW_BYTES / PM_GRANULE +
+			first / GROW_SHARE / PM_CHUNK_GRANULES * PM_CHUNK_GRANULES;
+
+	*ret_gone = 0;
+	if (most < n)
+		most = n;
+	if (most > space->size - first)
+		most = space->size - first;
+	if (commit(space, first, most, 0))
+		return most;
+	return commit(space, first, n, 0) ? n : 0;
 }
 
 static void make_space(enum pm_space_id id, char *base, uint64_t bytes, pm_space_ready_fn *ready)
@@ -141,7 +180,8 @@ static void lay_out(char *start, uint64_t pmem)
 		make_space((enum pm_space_id)i, base, settings->bytes[i], ready_dram);
 		base += settings->bytes[i];
 	}
-	make_space(PM_PMEM, start + heap_bytes(settings->budget_bytes, pmem) - pmem, pmem, NULL);
+	make_space(
+		PM_PMEM, start + heap_bytes(settings->budget_bytes, pmem) - pmem, pmem, ready_pmem);
 }
 
 bool pm_heap_start(const struct pm_settings *settings)
@@ -161,7 +201,6 @@ bool pm_heap_start(const struct pm_settings *settings)
 		return false;
 	}
 	(void)madvise(start, bytes, MADV_HUGEPAGE);
-	(void)mprotect(start + dram, PM_CHUNK, PROT_NONE);
 	pm_heap.settings = *settings;
 	lay_out(start, pmem);
 	pm_heap.roll = pm_roll_open();

@@ -42,8 +42,9 @@ struct pm_space;
 
 /*
  * Asked under the lock before granules [first, first + n) are handed out for the first time; both
- * are whole chunks but for the end of the space. Returns how many may be used, from the first on;
- * *ret_gone: how many behind these never may, whole chunks. 0 of both: not now.
+ * are whole chunks but for the end of the space. Returns how many may be used, from the first on,
+ * which may be more than n; *ret_gone: how many behind these never may, whole chunks. 0 of both:
+ * not now.
  */
 typedef uint32_t pm_space_ready_fn(
 	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone);

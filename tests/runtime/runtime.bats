@@ -147,6 +147,18 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	assert_output --partial 'nothing is placed'
 }
 
+@test "what is reserved is not counted as the program's, and what is not there is not given" {
+	run -0 bash -c "ulimit -d 300000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/hoard' $MIB 200"
+	assert_output ''
+	run -2 bash -c "ulimit -d 300000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/hoard' $MIB 400"
+	assert_output ''
+}
+
+@test "both tiers are bound to their nodes" {
+	run -0 place 64 cat /proc/self/numa_maps
+	assert_line --regexp ' bind:0 .*anon=.*N0='
+}
+
 # --- without parameters ---
 
 @test "without a budget the runtime maps nothing, and programs see nothing of its inside" {

@@ -114,6 +114,21 @@ static void test_ready(void)
 	ok(pm_space_resize(&space, t.start, 2 * PM_CHUNK + 1), "until there is more");
 }
 
+static uint32_t more(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+{
+	*ret_gone = 0;
+	(void)n;
+	return space->size - first;
+}
+
+static void test_more(void)
+{
+	struct pm_space space = make(more);
+
+	ok(pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start, "more may be made ready than asked");
+	is_number(space.ready, GRANULES, "which is kept");
+}
+
 static void test_holes(void)
 {
 	struct pm_space space = make(with_holes);
@@ -259,6 +274,7 @@ int main(void)
 	test_one();
 	test_limits();
 	test_ready();
+	test_more();
 	test_holes();
 	test_random(NULL, "100000 random steps: no granule has two owners");
 	test_random(with_holes, "the same between holes");
