@@ -287,6 +287,13 @@ void *pm_heap_take(size_t bytes, size_t align, bool zero)
 	return t.start;
 }
 
+/* Whole chunks: no huge page of a neighbour's reaches into them. */
+struct pm_taken pm_heap_set_aside(size_t bytes)
+{
+	return pm_space_take(
+		&pm_heap.spaces[PM_FREE], whole_chunks(bytes), PM_CHUNK, PM_BLOCK_OBJECT);
+}
+
 void *pm_heap_take_slab(size_t bytes)
 {
 	struct pm_taken t = take(for_slabs, bytes, PM_CHUNK, PM_BLOCK_SLAB);

@@ -60,6 +60,12 @@ void pm_heap_give(void *object);
 bool pm_heap_resize(void *object, size_t bytes);
 size_t pm_heap_bytes(const void *object);
 
+/*
+ * Whole chunks of the free space that are never touched, for pages that are elsewhere and count;
+ * .start is NULL when there is no room in it. pm_heap_give() takes them back.
+ */
+struct pm_taken pm_heap_set_aside(size_t bytes);
+
 /* Memory for jemalloc, zero, from a chunk's boundary; NULL: none. */
 void *pm_heap_take_slab(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);

@@ -126,10 +126,20 @@ uint64_t pm_nodes_available(const struct pm_nodes *nodes)
 	return sum(nodes, available_in);
 }
 
+/* The kernel takes one bit less than it is told: mm/mempolicy.c, get_nodes(). */
+static int bind(const struct pm_nodes *nodes, void *start, size_t bytes, unsigned flags)
+{
+	const unsigned long bits = PM_NODES_MAX + 1UL;
+
+	return syscall(SYS_mbind, start, bytes, MPOL_BIND, nodes->bits, bits, flags) ? -errno : 0;
+}
+
 int pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes)
 {
-	/* The kernel takes one bit less than it is told: mm/mempolicy.c, get_nodes(). */
-	return syscall(SYS_mbind, start, bytes, MPOL_BIND, nodes->bits, PM_NODES_MAX + 1UL, 0U)
-		       ? -errno
-		       : 0;
+	return bind(nodes, start, bytes, 0);
+}
+
+int pm_nodes_move(const struct pm_nodes *nodes, void *start, size_t bytes)
+{
+	return bind(nodes, start, bytes, MPOL_MF_MOVE);
 }

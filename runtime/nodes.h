@@ -29,4 +29,7 @@ uint64_t pm_nodes_available(const struct pm_nodes *nodes);
 /* Pages of the range, from now on, come from these nodes alone (MPOL_BIND); 0 or -errno. */
 int pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes);
 
+/* The same, and pages that are there already are moved. */
+int pm_nodes_move(const struct pm_nodes *nodes, void *start, size_t bytes);
+
 #endif

@@ -14,6 +14,7 @@
 #include "runtime/heap.h"
 #include "runtime/residency.h"
 #include "runtime/say.h"
+#include "runtime/static.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -149,8 +150,10 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
 	struct pm_heap_counts counts;
+	struct pm_static statics;
 
 	pm_heap_counts(&counts);
+	pm_static_counts(&statics);
 	add(text, "{\"rank\":");
 	add_string(text, rank ? rank : "");
 	add(text, ",\"pid\":%d,\"attached\":%s,\"program\":", (int)getpid(),
@@ -163,6 +166,8 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 	add(text, "},\"spilled_objects\":%llu,\"spilled_bytes\":%llu,\"refused_bytes\":%llu",
 		(unsigned long long)counts.spilled_objects,
 		(unsigned long long)counts.spilled_bytes, (unsigned long long)counts.refused_bytes);
+	add(text, ",\"static_bytes\":{\"dram\":%llu,\"pmem\":%llu}",
+		(unsigned long long)statics.dram_bytes, (unsigned long long)statics.pmem_bytes);
 	if (residency) {
 		add(text, ",\"resident_bytes\":{");
 		add_residency(text, residency);
@@ -202,17 +207,8 @@ static void say_nodes(const struct pm_residency *residency, enum pm_part part)
 		pm_say("pages of %s: %s", pm_part_names[part], text.bytes + 2);
 }
 
-static void say(const struct pm_residency *residency)
+static void say_spaces(void)
 {
-	struct pm_heap_counts counts;
-
-	pm_heap_counts(&counts);
-	pm_say("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
-		in_mib(pm_heap.settings.budget_bytes), in_mib(dram_bytes()),
-		(unsigned long long)counts.spilled_objects, in_mib(counts.spilled_bytes));
-	if (counts.refused_bytes)
-		pm_say("%lluM of these because the node had no DRAM left",
-			in_mib(counts.refused_bytes));
 	for (int i = 0; i < PM_SPACES; i++) {
 		const struct pm_space *space = &pm_heap.spaces[i];
 
@@ -220,6 +216,25 @@ static void say(const struct pm_residency *residency)
 			pm_say("%s: %lluM at most, %lluM now", pm_space_names[i],
 				in_mib(space->peak * PM_GRANULE), in_mib(space->used * PM_GRANULE));
 	}
+}
+
+static void say(const struct pm_residency *residency)
+{
+	struct pm_heap_counts counts;
+	struct pm_static statics;
+
+	pm_heap_counts(&counts);
+	pm_static_counts(&statics);
+	pm_say("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
+		in_mib(pm_heap.settings.budget_bytes), in_mib(dram_bytes()),
+		(unsigned long long)counts.spilled_objects, in_mib(counts.spilled_bytes));
+	if (counts.refused_bytes)
+		pm_say("%lluM of these because the node had no DRAM left",
+			in_mib(counts.refused_bytes));
+	say_spaces();
+	if (statics.dram_bytes || statics.pmem_bytes)
+		pm_say("static data: %lluM bound to DRAM, in free; %lluM to PMem",
+			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));
 	for (int part = 0; residency && part < PM_PARTS; part++)
 		say_nodes(residency, (enum pm_part)part);
 }

@@ -94,6 +94,17 @@ static void read_nodes(const char *name, struct pm_nodes *nodes)
 			name, text);
 }
 
+static bool read_static(void)
+{
+	const char *text = getenv("PM_STATIC");
+
+	if (!text || !*text || !strcmp(text, "dram"))
+		return false;
+	if (strcmp(text, "pmem"))
+		pm_say("PM_STATIC='%.100s' is neither dram nor pmem: it is dram", text);
+	return !strcmp(text, "pmem");
+}
+
 /* No more than the nodes have, were it only a wrong variable. */
 static void limit_to_nodes(struct pm_settings *settings)
 {
@@ -124,6 +135,7 @@ bool pm_settings_read(struct pm_settings *ret)
 	settings.budget_bytes = whole_chunks(settings.budget_bytes);
 	read_nodes("PM_NODE_DRAM", &settings.dram);
 	read_nodes("PM_NODE_PMEM", &settings.pmem);
+	settings.static_in_pmem = read_static();
 	limit_to_nodes(&settings);
 	divide(&settings);
 	*ret = settings;

@@ -22,6 +22,7 @@ extern const char *const pm_space_names[PM_SPACES];
 struct pm_settings {
 	uint64_t budget_bytes;		/* PM_RANK_DRAM: whole chunks */
 	uint64_t bytes[PM_DRAM_SPACES]; /* PM_SPACES: whole chunks, together the budget */
+	bool static_in_pmem;		/* PM_STATIC */
 	struct pm_nodes dram, pmem;	/* PM_NODE_DRAM, PM_NODE_PMEM; empty: not said */
 };
 

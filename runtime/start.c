@@ -7,6 +7,13 @@
 #include "runtime/report.h"
 #include "runtime/roll.h"
 #include "runtime/say.h"
+#include "runtime/static.h"
+
+static void after_fork_in_child(void)
+{
+	pm_heap_after_fork_in_child();
+	pm_static_after_fork_in_child();
+}
 
 /*
  * Handlers that prepare a fork run in the reverse order of their registration, and jemalloc asks
@@ -18,11 +25,12 @@ __attribute__((constructor)) static void start(void)
 
 	if (!pm_settings_read(&settings) || !pm_heap_start(&settings))
 		return;
-	pthread_atfork(pm_heap_before_fork, pm_heap_after_fork, pm_heap_after_fork_in_child);
+	pthread_atfork(pm_heap_before_fork, pm_heap_after_fork, after_fork_in_child);
 	if (!pm_jemalloc_start()) {
 		pm_say("no memory to start with: nothing is placed");
 		return;
 	}
+	pm_static_place(settings.static_in_pmem);
 	pm_heap_open();
 	pm_report_prepare(pm_roll_attach());
 }

@@ -121,6 +121,21 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 		git commit -qam two && git diff HEAD^ --stat && git log --format=%H && git gc -q && git fsck'
 }
 
+@test "MPI programs of two kinds" {
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	for mpi in openmpi mpich; do
+		[ -x "/usr/bin/mpicc.$mpi" ] || continue
+		"mpicc.$mpi" -o "$BATS_TEST_TMPDIR/ranks" tests/unit/mpi_ranks.c
+		options=$([ $mpi = mpich ] || echo --oversubscribe)
+		# shellcheck disable=SC2086
+		PM_REPORT=$report run -0 mpirun.$mpi $options -n 2 "$build/pmrun" --pm-bind=none --pm-dram=64M \
+			--pm-runtime="$runtime" "$BATS_TEST_TMPDIR/ranks"
+		assert_line --regexp '^rank 1: sum 1, '
+		assert_equal "$(grep -o '"rank":"[01]".*"attached":true' "$report" | cut -c1-10 | sort -u | wc -l)" 2
+		rm "$report"
+	done
+}
+
 @test "output to a pipe is complete: it is written at the very end" {
 	same bash -c "perl -e 'printf \"line %d\n\", \$_ for 1 .. 200; exit 3' | md5sum"
 }
@@ -252,6 +267,37 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	assert_equal "$(dram '"program":"[^"]*hoard"')" 0
 }
 
+# --- static data ---
+
+# The line of numa_maps that has 64 MiB, less a page that it may share with other data, and its policy.
+assert_bss() {
+	assert_line --regexp "^[0-9a-f]+ $1 .*anon=1638[34] "
+}
+
+@test "large static data are in DRAM, within the budget, or in PMem" {
+	export PM_REPORT=$report
+	run -0 place 256 "$own/bss"
+	assert_bss bind:0
+	[ "$(told static_bytes dram)" -ge $((63 * MIB)) ]
+	assert_equal "$(told static_bytes pmem)" 0
+	[ "$(told spaces free used_bytes)" -ge $((63 * MIB)) ]
+	[ "$(told resident_bytes dram)" -le $((12 * MIB)) ]
+	run -0 place 64 "$own/bss"
+	assert_bss bind:0
+	assert_equal "$(told static_bytes dram)" 0
+	[ "$(told static_bytes pmem)" -ge $((63 * MIB)) ]
+	PM_STATIC=pmem run -0 place 256 "$own/bss"
+	assert_equal "$(told static_bytes dram)" 0
+	[ "$(told static_bytes pmem)" -ge $((63 * MIB)) ]
+}
+
+@test "static data of programs without a budget, and of those without much, stay as they are" {
+	LD_PRELOAD=$runtime run -0 "$own/bss"
+	assert_bss default
+	PM_REPORT=$report run -0 place 64 "$own/hoard" 1 1
+	assert_equal "$(told static_bytes)" 0
+}
+
 # --- the report ---
 
 @test "the report is for people, or a line of JSON that is appended" {
@@ -308,6 +354,7 @@ says() {
 		PM_RANK_DRAM=$((64 * MIB)) PM_SPACES=temporary=99999999
 	says "PM_NODE_DRAM='one' is no list of NUMA nodes as 0 or 0-1: this memory is not bound" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=one
+	says "PM_STATIC='cold' is neither dram nor pmem: it is dram" PM_RANK_DRAM=$((64 * MIB)) PM_STATIC=cold
 	says "cannot bind memory to PM_NODE_PMEM: Invalid argument; nothing is placed" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_PMEM=777
 	says "PM_RANK_DRAM=1099511627776 is more than PM_NODE_DRAM=0 has: the budget is " \
