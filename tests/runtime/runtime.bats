@@ -267,6 +267,13 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	assert_equal "$(dram '"program":"[^"]*hoard"')" 0
 }
 
+@test "scripts may use the small numbers of files" {
+	export PM_REPORT=$report
+	run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" \
+		bash -c "exec 3>&1 4<&0 5>/dev/null 6>&1; '$own/hoard' $((5 * MIB)) 4; true"
+	[ "$(dram hoard)" -ge $((20 * MIB)) ]
+}
+
 # --- static data ---
 
 # The line of numa_maps that has 64 MiB, less a page that it may share with other data, and its policy.
