@@ -41,7 +41,7 @@ bool pm_nodes_parse(const char *text, struct pm_nodes *ret)
 			return false;
 		for (unsigned long node = first; node <= last; node++)
 			nodes.bits[node / WORD_BITS] |= 1UL << node % WORD_BITS;
-	} while (*text == ',' && *++text);
+	} while (*text == ',' && text++);
 	if (*text)
 		return false;
 	*ret = nodes;
