@@ -134,6 +134,9 @@ static void test_realloc(void)
 	kept = malloc(10);
 	kept = resized(kept, 0);
 	ok(!kept, "realloc(p, 0) frees");
+	kept = malloc(5 * MIB);
+	kept = resized(kept, 0);
+	ok(!kept, "a large object, too");
 }
 
 /* Step by step to 64 MiB, with something else in between that is in the way. */
@@ -330,6 +333,47 @@ static void *fork_or_exchange(void *argument)
 	return (uintptr_t)argument % 4 ? exchange(argument) : fork_often(argument);
 }
 
+/* Large objects, one after the other: what is locked for them is locked half of the time. */
+static void *take_large(void *argument)
+{
+	while (!*(volatile bool *)argument) {
+		void *object = malloc(3 * MIB);
+
+		*(volatile char *)object = 1;
+		free(object);
+	}
+	return NULL;
+}
+
+/* A child that waits for a lock that nobody will open is ended by its alarm. */
+static int fork_once(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		alarm(20);
+		free(resized(malloc(2 * MIB), 4 * MIB));
+		_exit(0);
+	}
+	return end_of(child);
+}
+
+static void test_fork_while_locked(void)
+{
+	volatile bool stop = false;
+	pthread_t threads[3];
+	int status = 0;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, take_large, (void *)&stop);
+	for (int i = 0; i < 60 && !status; i++)
+		status = fork_once();
+	stop = true;
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	is_number(status, 0, "nor is anything locked in children");
+}
+
 static void test_fork(void)
 {
 	unsigned char *before = malloc(5 * MIB);
@@ -437,6 +481,7 @@ int main(void)
 	test_errno();
 	test_threads();
 	test_fork();
+	test_fork_while_locked();
 	test_libraries();
 	test_foreign();
 	test_early();

@@ -151,7 +151,7 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 }
 
 @test "what others want of jemalloc is not for ours" {
-	MALLOC_CONF=stats_print:true run -0 place 64 true
+	MALLOC_CONF=stats_print:true run -0 place 64 /bin/true
 	assert_output ''
 }
 
