@@ -127,6 +127,15 @@ static bool commit(const struct pm_space *space, uint32_t first, uint32_t n, uin
 	       (!n || !mprotect(space->base + first * PM_GRANULE, n * PM_GRANULE, prot));
 }
 
+/* Of a child, whose whole DRAM part is bound to PMem. */
+static bool bind_again(const struct pm_space *space, uint32_t first, uint32_t n)
+{
+	const struct pm_nodes *nodes = &pm_heap.settings.dram;
+
+	return !pm_heap.is_child || !n || pm_nodes_empty(nodes) ||
+	       !pm_nodes_bind(nodes, space->base + first * PM_GRANULE, n * PM_GRANULE);
+}
+
 static uint32_t ready_dram(
 	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
 {
@@ -139,7 +148,7 @@ static uint32_t ready_dram(
 	got = pm_roll_claim((uint32_t)(before / PM_CHUNK), n / PM_CHUNK_GRANULES, ret_gone);
 	got *= PM_CHUNK_GRANULES;
 	*ret_gone *= PM_CHUNK_GRANULES;
-	if (commit(space, first, got, *ret_gone))
+	if (commit(space, first, got, *ret_gone) && bind_again(space, first, got))
 		return got;
 	*ret_gone = 0;
 	return 0;
@@ -381,7 +390,8 @@ void pm_heap_after_fork_in_child(void)
 	const struct pm_settings *settings = &pm_heap.settings;
 
 	pm_heap_after_fork();
-	pm_heap.has_budget = false;
+	pm_heap.is_child = true;
+	pm_heap.has_budget &= pm_heap.roll == PM_ROLL_OURS;
 	if (settings->budget_bytes && !pm_nodes_empty(&settings->pmem))
 		(void)pm_nodes_bind(&settings->pmem, (void *)pm_heap.base, settings->budget_bytes);
 }

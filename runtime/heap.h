@@ -36,7 +36,8 @@ struct pm_heap {
 	const struct pm_block *blocks; /* an entry for each granule from `base` on */
 	size_t small_limit;	       /* smaller objects are jemalloc's; 0: nothing is placed */
 	enum pm_roll roll;
-	bool has_budget; /* not of a child that was forked, or that cannot know what others have */
+	bool has_budget; /* not of a process that cannot know what the others of its rank have */
+	bool is_child;	 /* forked: its DRAM part is bound to PMem but for what it claims itself */
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];
 };
@@ -75,7 +76,10 @@ bool pm_heap_drop(void *start, size_t bytes);
 
 void pm_heap_counts(struct pm_heap_counts *ret);
 
-/* Around fork(2); the child's new pages, copies on write included, come from PMem. */
+/*
+ * Around fork(2). What the child copies when it writes to it comes from PMem, for the budget has it
+ * once; what it claims for itself is DRAM.
+ */
 void pm_heap_before_fork(void);
 void pm_heap_after_fork(void);
 void pm_heap_after_fork_in_child(void);

@@ -20,8 +20,8 @@
 
 static struct {
 	char destination[PATH_MAX]; /* empty: nobody asks */
-	bool is_rank;
-	uint64_t at_start; /* granules */
+	pid_t rank;		    /* its own process; 0: another one */
+	uint64_t at_start;	    /* granules */
 } order;
 
 static bool for_people(void)
@@ -39,14 +39,14 @@ static uint64_t peak(void)
 	return granules;
 }
 
-void pm_report_prepare(bool is_rank)
+void pm_report_prepare(bool attached)
 {
 	const char *where = getenv("PM_REPORT");
 	size_t n = 0;
 
 	if (!where || !*where)
 		return;
-	order.is_rank = is_rank;
+	order.rank = attached ? getpid() : 0;
 	order.at_start = peak();
 	if (*where != '/' && strcmp(where, "stderr") && getcwd(order.destination, PATH_MAX))
 		n = strlen(strcat(order.destination, "/"));
@@ -56,10 +56,15 @@ void pm_report_prepare(bool is_rank)
 		order.destination[0] = '\0';
 }
 
+static bool is_rank(void)
+{
+	return order.rank == getpid();
+}
+
 /* Where nobody keeps a roll, each process is a rank for all that can be known. */
 static bool is_worth_telling(void)
 {
-	return order.is_rank || pm_heap.roll == PM_ROLL_NONE || peak() > order.at_start;
+	return is_rank() || pm_heap.roll == PM_ROLL_NONE || peak() > order.at_start;
 }
 
 /* --- text that grows, and is cut where there is no room --- */
@@ -157,7 +162,7 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 	add(text, "{\"rank\":");
 	add_string(text, rank ? rank : "");
 	add(text, ",\"pid\":%d,\"attached\":%s,\"program\":", (int)getpid(),
-		order.is_rank ? "true" : "false");
+		is_rank() ? "true" : "false");
 	add_string(text, program_invocation_name);
 	add(text, ",\"budget_bytes\":%llu,\"dram_bytes\":%llu,\"spaces\":{",
 		(unsigned long long)pm_heap.settings.budget_bytes,

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 /*
- * Notes where to, for the working directory may change until the end; is this the rank's own
- * process, which tells in any case?
+ * Notes where to, for the working directory may change until the end; a process that has
+ * attached, the rank's own, tells in any case.
  */
-void pm_report_prepare(bool is_rank);
+void pm_report_prepare(bool attached);
 
 #endif

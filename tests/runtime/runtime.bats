@@ -267,6 +267,19 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	assert_equal "$(dram '"program":"[^"]*hoard"')" 0
 }
 
+@test "a child that is forked has its part, too, where there is a roll" {
+	work='my $child = fork; my $x = "x" x 20_000_000; $child ? wait : exit 0'
+	PM_REPORT=$report run -0 "$build/pmrun" --pm-bind=none --pm-dram=128M --pm-runtime="$runtime" perl -e "$work"
+	assert_equal "$(told attached)" 1
+	assert_equal "$(grep -c '"attached":false' "$report")" 1
+	both=$(($(grep -o '"dram_bytes":[0-9]*' "$report" | cut -d: -f2 | paste -sd+)))
+	[ "$both" -ge $((2 * 20 * MIB)) ]
+	[ "$both" -le $((128 * MIB)) ]
+	rm "$report"
+	PM_REPORT=$report run -0 place 128 perl -e "$work"
+	assert_equal "$(grep -o '"spilled_objects":[0-9]*' "$report" | grep -vc ':0$')" 1
+}
+
 @test "scripts may use the small numbers of files" {
 	export PM_REPORT=$report
 	run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" \
