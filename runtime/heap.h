@@ -23,6 +23,8 @@
  * slabs to metadata, large objects to free, those of a size that the program keeps giving back to
  * temporary; what finds no room there to free, then migration, then PMem.
  */
+#include <stdatomic.h>
+
 #include "runtime/roll.h"
 #include "runtime/settings.h"
 #include "runtime/space.h"
@@ -38,6 +40,7 @@ struct pm_heap {
 	enum pm_roll roll;
 	bool has_budget; /* not of a process that cannot know what the others of its rank have */
 	bool is_child;	 /* forked: its DRAM part is bound to PMem but for what it claims itself */
+	atomic_uint_least64_t refused_bytes;
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];
 };

@@ -1,6 +1,6 @@
 # libpmplace.so, the placement runtime that ranks preload. It needs the C library and jemalloc's code, which Debian has
 # as a static library for shared ones; where there is none, the rest is made without the runtime.
-RUNTIME_SRCS := $(addprefix runtime/,start.c settings.c nodes.c say.c space.c recur.c heap.c jemalloc.c next.c \
+RUNTIME_SRCS := $(addprefix runtime/,start.c settings.c nodes.c say.c space.c recur.c heap.c heap_range.c jemalloc.c next.c \
 	interpose.c operators.c roll.c residency.c report.c static.c)
 JEMALLOC_PIC ?= $(wildcard $(shell $(CC) -print-file-name=libjemalloc_pic.a))
 RUNTIME_SO   := $(if $(JEMALLOC_PIC),$(BUILD)/libpmplace.so)

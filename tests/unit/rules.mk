@@ -8,7 +8,7 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 # What they test of the agent, of the launcher and of the runtime.
 $(BUILD)/tests/unit/test_nodes: $(BUILD)/runtime/nodes.o
 $(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
-$(BUILD)/tests/unit/test_heap: $(addprefix $(BUILD)/runtime/,heap.o space.o recur.o roll.o nodes.o settings.o say.o)
+$(BUILD)/tests/unit/test_heap: $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o recur.o roll.o nodes.o settings.o say.o)
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
