@@ -66,12 +66,13 @@ $(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
 help:
 	@printf '%s\n' \
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
-	'make check        lint, fuzz, unit, bench, twin (installs what they need, says so first)' \
+	'make check        lint, fuzz, unit, ansible, bench, twin (installs what they need, says so first)' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
-	'make check-ansible  the Ansible collection: linters, modules, playbooks; Python packages from PyPI' \
+	'make check-ansible  the Ansible collection: linters, modules, playbooks on both releases; Python packages from PyPI' \
+	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; takes long' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
@@ -94,6 +95,8 @@ LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua)
 SCRIPTS       = agent/pm-helper agent/pm-reboot $(addprefix spank_plugin/controller/,prolog_slurmctld pm-reregister)
 TEMPLATES     = $(wildcard job_templates/*/*)
 UNITS         = agent/pmctl-verify.service $(addprefix spank_plugin/controller/pm-reregister,.service .timer)
+# pmtwin runs where its sources are and is not installed; its package brings the page.
+INSTALLED_PAGES = $(filter-out %/pmtwin.1,$(MAN_PAGES))
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
 
 # Texts name the folders of prefix=/usr; $(call place,MODE,FILE,TARGET) puts in those of this build.
@@ -115,7 +118,7 @@ install: all
 	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
 	$(foreach file,$(TEMPLATES),$(call place,644,$(file),$(pkgdatadir)/$(file)) &&) true
-	$(foreach page,$(MAN_PAGES),$(INSTALL) -D -m 644 $(page) \
+	$(foreach page,$(INSTALLED_PAGES),$(INSTALL) -D -m 644 $(page) \
 		$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)) &&) true
 
 # Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
@@ -124,13 +127,13 @@ uninstall:
 	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(bindir)/pmrun $(DESTDIR)$(completiondir)/pmrun \
 		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
-		$(foreach page,$(MAN_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
+		$(foreach page,$(INSTALLED_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 .PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint demo
 check:
-	@./setup build twin bench check fuzz lint
+	@./setup build twin bench check fuzz lint ansible
 	@$(MAKE) --no-print-directory check-all
 check-all:
 	@tests/run-all
@@ -145,7 +148,7 @@ check-twin:
 	@$(MAKE) --no-print-directory run-twin
 check-ansible:
 	@./setup build bench check package ansible
-	@$(MAKE) --no-print-directory run-ansible
+	@$(MAKE) --no-print-directory run-ansible-all
 check-modes:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-modes

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "agent/flat.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/actions.h"
+#include "agent/caches.h"
 #include "agent/knob.h"
 #include "agent/state.h"
 #include "agent/substate.h"
@@ -17,7 +16,6 @@
 #define MAX_NODES 64
 
 static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks";
-static const char caches_file[] = "proc/sys/vm/drop_caches";
 
 /* A policy that an interrupted run has not put back is the one that counts. */
 static int suspend_policy(
@@ -94,18 +92,6 @@ static int check_room(
 		(unsigned long long)(others.total_bytes >> 20));
 }
 
-/*
- * What a job has left in page caches fills the nodes, and is nobody's any more. And demotion takes
- * there whatever has not been used for a while: also a file system's own buffers, which cannot be
- * moved any more once they are in use again (Linux 6.12, buffer_migrate_folio_norefs), so that
- * they keep the kernel from giving the memory back. Those that are not in use are let go here.
- */
-static int empty_caches(const struct pm_config *config, struct pm_err *err)
-{
-	sync();
-	return pm_knob_write(config, caches_file, "1", err);
-}
-
 static int is_ram(const struct pm_config *config, const struct pm_stored *stored, bool *ret,
 	struct pm_err *err)
 {
@@ -119,37 +105,50 @@ static int is_ram(const struct pm_config *config, const struct pm_stored *stored
 	return rc;
 }
 
-/* What the kernel has not given back is partly offline now: of no use to anybody. */
+/*
+ * What the kernel has not given back may be partly offline now: of no use to anybody, so all of it
+ * is put online again. daxctl(1) counts it as a failure when that was already so.
+ */
 static int put_online_again(
 	const struct pm_agent *agent, const struct pm_step *step, struct pm_err *err)
 {
 	struct pm_step online = *step;
-	struct pm_err why = *err, second;
+	struct pm_err why = *err;
 	bool failed;
 	int rc = is_ram(&agent->config, step->stored, &failed, err);
 
 	if (rc || !failed)
 		return rc;
 	online.kind = PM_STEP_ONLINE;
-	if (pm_action_run(&agent->config, &online, 0, &second))
-		pm_warn(agent, "%s", second.text);
+	pm_action_run(&agent->config, &online, 0, NULL);
 	return pm_err_set(err, PM_NEEDS_REBOOT,
 		"the kernel does not give the memory of %s (node %d) back: %.700s; only a reboot "
 		"does",
 		step->pmem->nd.dev, step->pmem->nd.target_node, why.text);
 }
 
-int pm_flat_take_back(
+static int take_back_all(
 	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
-	int rc = empty_caches(&agent->config, err);
+	int rc = check_room(&agent->config, steps, n, err);
 
-	if (!rc)
-		rc = check_room(&agent->config, steps, n, err);
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = pm_action_run(&agent->config, &steps[i], agent->config.offline_timeout_s, err);
 		if (rc == -EREMOTEIO || rc == -ETIMEDOUT)
 			rc = put_online_again(agent, &steps[i], err);
 	}
+	return rc;
+}
+
+int pm_flat_take_back(
+	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	struct pm_caches_keeper keeper;
+	int rc = pm_caches_keep_empty(&keeper, &agent->config, err);
+
+	if (rc)
+		return rc;
+	rc = take_back_all(agent, steps, n, err);
+	pm_caches_release(&keeper);
 	return rc;
 }

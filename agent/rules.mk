@@ -13,8 +13,8 @@ AGENT_SRCS += agent/verb_show.c agent/show_node.c agent/show_regions.c agent/sho
 AGENT_SRCS += agent/verb_gather.c agent/gather_kernel.c agent/gather_tools.c
 
 # What is made of the regions below the platform mode.
-AGENT_SRCS += agent/survey.c agent/actions.c agent/place.c agent/knob.c agent/demotion.c agent/flat.c agent/substate.c \
-	agent/recover.c agent/verb_recover.c agent/would.c agent/verb_provision.c agent/verb_pin.c \
+AGENT_SRCS += agent/survey.c agent/actions.c agent/place.c agent/knob.c agent/demotion.c agent/caches.c \
+	agent/flat.c agent/substate.c agent/recover.c agent/verb_recover.c agent/would.c agent/verb_provision.c agent/verb_pin.c \
 	agent/verb_reachable.c
 
 $(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(BUILD)/libpm.a

@@ -15,8 +15,6 @@
 #include "lib/file.h"
 #include "lib/node_memory.h"
 
-#define MAX_MOUNTINFO_BYTES (16 * 1024 * 1024)
-
 static int socket_of(void *context, int numa_node)
 {
 	const struct pm_config *config = context;
@@ -79,14 +77,8 @@ static int look_at_mounts(
 	const struct pm_config *config, struct pm_inventory *inventory, struct pm_err *err)
 {
 	cleanup_with(pm_mounts_done) struct pm_mounts mounts = {0};
-	cleanup_free char *text = NULL;
-	char path[PATH_MAX];
-	int rc;
+	int rc = pm_mounts_load(config->fs_root, &mounts, err);
 
-	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", config->fs_root);
-	rc = pm_file_read(AT_FDCWD, path, MAX_MOUNTINFO_BYTES, &text, NULL, err);
-	if (!rc)
-		rc = pm_mounts_read(text, &mounts, err);
 	if (!rc)
 		pm_inventory_add_mounts(inventory, &mounts);
 	return rc;

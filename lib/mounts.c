@@ -2,9 +2,15 @@
 #include "lib/mounts.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/file.h"
+
+#define MAX_BYTES (16 * 1024 * 1024)
 
 static bool is_octal(const char *text)
 {
@@ -87,6 +93,17 @@ int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err)
 	*ret = mounts;
 	mounts = (struct pm_mounts){0};
 	return 0;
+}
+
+int pm_mounts_load(const char *fs_root, struct pm_mounts *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	char path[PATH_MAX];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", fs_root);
+	rc = pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, err);
+	return rc ? rc : pm_mounts_read(text, ret, err);
 }
 
 static bool list_has(const char *list, const char *option)

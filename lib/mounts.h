@@ -25,6 +25,10 @@ struct pm_mounts {
 /* -EBADMSG: a line cannot be understood; -ENOMEM. On failure *ret is untouched. */
 int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err);
 
+/* The calling process's mounts, from /proc below `fs_root`. As above, or what reading the file
+ * gave. */
+int pm_mounts_load(const char *fs_root, struct pm_mounts *ret, struct pm_err *err);
+
 /* Is `option` one of the mount's, or of its file system's? */
 bool pm_mount_has(const struct pm_mount *mount, const char *option);
 

@@ -23,10 +23,22 @@ static int print_variable(const char *name, char **ret)
 	return 0;
 }
 
+/* Warnings come first; why a program failed is the last that it says. */
+static const char *last_line(const char *text)
+{
+	const char *line = text;
+
+	for (const char *next = text; *next; next += strspn(next, "\n")) {
+		line = next;
+		next += strcspn(next, "\n");
+	}
+	return line;
+}
+
 /* "pmctl: sentence\n" -> "sentence": the caller's own prefix stands in front of it. */
 static char *sentence(const struct pm_output *output)
 {
-	const char *text = output->err_len ? output->err : output->out;
+	const char *text = last_line(output->err_len ? output->err : output->out);
 	const char *own_name = "pmctl: ";
 
 	if (!strncmp(text, own_name, strlen(own_name)))

@@ -22,6 +22,19 @@ LARGE = 1 << 24
 SCONTROL_LINE = "NodeName=n1 Arch=x86_64 CPUAlloc=0 State={state} ThreadsPerCore=1 Partitions=main"
 
 
+def recorded_ndctl(directory: Path, namespaces: Path = TOP / "tests/fixtures/ndctl/nothing") -> list[str]:
+    """A stand-in for ndctl and daxctl: lists what was recorded in the state that the file 'regions' names.
+
+    Once something is destroyed the regions are empty. What would change them is written to the file 'changed'.
+    """
+    return [f"now=$(cat {directory}/regions)", "case $* in",
+            f"*-R*) cat {RECORDED}/$now.regions.json ;;",
+            f"*-N*) [ $now = empty ] || cat {namespaces} ;;",
+            f"*-D*) [ ! -e {RECORDED}/$now.daxes.json ] || cat {RECORDED}/$now.daxes.json ;;",
+            f"*) echo \"ndctl $*\" >>{directory}/changed",
+            f"case $* in destroy-namespace*) echo empty >{directory}/regions ;; esac ;;", "esac"]
+
+
 class Machine:
     """A node in a directory that only root can write: emulated modules, pmctl's state, stand-ins beside it.
 
@@ -60,22 +73,13 @@ class Machine:
         self.script("scontrol", "[ \"$*\" = '-o show node n1' ] || exit 64", f"echo '{SCONTROL_LINE.format(state=state)}'")
 
     def regions(self, recorded: str, namespaces: str | None = None) -> None:
-        """From here on the regions are as they were recorded in this state; Provision=yes.
-
-        Once something is destroyed they are empty. What would change them is written to the file 'changed'.
-        """
+        """From here on the regions are as they were recorded in this state; Provision=yes."""
         self.configure("Provision=yes")
         mounts = self.directory / "machine/root/proc/self"
         mounts.mkdir(parents=True, exist_ok=True)
         (mounts / "mountinfo").touch()
         (self.directory / "regions").write_text(recorded)
-        listed = namespaces or TOP / "tests/fixtures/ndctl/nothing"
-        self.script("ndctl", f"now=$(cat {self.directory}/regions)", "case $* in",
-                    f"*-R*) cat {RECORDED}/$now.regions.json ;;",
-                    f"*-N*) [ $now = empty ] || cat {listed} ;;",
-                    f"*-D*) [ ! -e {RECORDED}/$now.daxes.json ] || cat {RECORDED}/$now.daxes.json ;;",
-                    f"*) echo \"ndctl $*\" >>{self.directory}/changed",
-                    f"case $* in destroy-namespace*) echo empty >{self.directory}/regions ;; esac ;;", "esac")
+        self.script("ndctl", *recorded_ndctl(self.directory, *([namespaces] if namespaces else [])))
 
     def changed(self) -> list[str]:
         path = self.directory / "changed"

@@ -14,8 +14,17 @@ $(COLLECTION_LINK):
 	@mkdir -p $(@D)
 	@ln -sfn $(abspath ansible) $@
 
-.PHONY: run-ansible run-ansible-lint run-ansible-sanity run-ansible-tests ansible-readme
-run-ansible: run-ansible-lint run-ansible-sanity run-ansible-tests
+# The playbooks' tests have root file systems of these releases.
+ANSIBLE_RELEASES ?= bookworm trixie
+ansible_pytest = PYTHONDONTWRITEBYTECODE=1 PM_BUILD=$(abspath $(BUILD)) PM_RELEASES="$(ANSIBLE_RELEASES)" \
+	$(ANSIBLE_VENV)/bin/python -m pytest -q -p no:cacheprovider
+ANSIBLE_MODULE_TESTS = $(addprefix tests/ansible/test_,collection.py series.py pmem_info.py pmem_mode.py)
+
+# run-ansible is the part of make check.
+.PHONY: run-ansible run-ansible-all run-ansible-lint run-ansible-modules run-ansible-sanity run-ansible-tests \
+	check-ansible-twin run-ansible-twin ansible-readme
+run-ansible: run-ansible-lint run-ansible-modules
+run-ansible-all: run-ansible-lint run-ansible-sanity run-ansible-tests
 
 run-ansible-lint: $(ANSIBLE_VENV)/done $(COLLECTION_LINK)
 	@PM_BUILD=$(abspath $(BUILD)) tests/ansible/lint
@@ -23,13 +32,22 @@ run-ansible-lint: $(ANSIBLE_VENV)/done $(COLLECTION_LINK)
 run-ansible-sanity: $(ANSIBLE_VENV)/done
 	@PM_BUILD=$(abspath $(BUILD)) tests/ansible/sanity
 
-# What the roles install: packages of the release that the tests' root file systems are of.
-$(BUILD)/deb/bookworm:
-	@packaging/deb $(BUILD)/deb bookworm
+run-ansible-modules: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so
+	@$(ansible_pytest) $(ANSIBLE_MODULE_TESTS)
 
-run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so $(BUILD)/deb/bookworm
-	@PYTHONDONTWRITEBYTECODE=1 PM_BUILD=$(abspath $(BUILD)) $(ANSIBLE_VENV)/bin/python -m pytest -q \
-		-p no:cacheprovider tests/ansible
+# What the roles install: packages of the releases that the tests' root file systems and guests are of.
+$(BUILD)/deb/%:
+	@packaging/deb $(BUILD)/deb $*
+
+run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so $(ANSIBLE_RELEASES:%=$(BUILD)/deb/%)
+	@$(ansible_pytest) --ignore=tests/ansible/test_twin.py tests/ansible
+
+# Site, validate, provision and uninstall on an emulated cluster that begins as plain Debian; takes long.
+check-ansible-twin:
+	@./setup build check package twin ansible
+	@$(MAKE) --no-print-directory run-ansible-twin
+run-ansible-twin: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) $(BUILD)/deb/trixie
+	@$(ansible_pytest) --exitfirst tests/ansible/test_twin.py
 
 # The roles' READMEs from their argument specifications.
 ansible-readme: $(ANSIBLE_VENV)/done

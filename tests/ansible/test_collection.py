@@ -30,6 +30,22 @@ def test_each_variable_is_used(role):
         assert re.search(rf"\b{name}\b", text), name
 
 
+def test_each_variable_in_a_task_is_specified_or_passed_on():
+    """What one task file hands to another under vars: is no variable of a role's; groups are the inventory's."""
+    texts = [path.read_text() for path in (TOP / "ansible/roles").rglob("*") if path.parent.name in ("tasks", "vars")]
+    used = {name for text in texts for name in re.findall(r"(?<![\w./'-])(?:pmem|slurm)_[a-z_]+\b(?!\\?\.)", text)}
+    passed = {name for text in texts for pair in re.findall(r"^ +((?:pmem|slurm)_\w+):|groups\[.(\w+).\]", text, re.M) for name in pair}
+    assert used - passed - {name for role in ROLES for name in options(role)} == set()
+
+
+def test_slurmctld_is_restarted_for_new_programs():
+    """It loads them once."""
+    tasks = load(TOP / "ansible/roles/pmem_controller/tasks/services.yml")
+    watched, = (task["vars"]["pmem_watched"] for task in tasks if task["name"].startswith("Restart slurmctld"))
+    for program in (TOP / "spank_plugin/controller").glob("*.lua"):
+        assert f"/{program.name}'" in watched
+
+
 def sample(name):
     """Key to value of a file in etc/."""
     lines = (TOP / "etc" / name).read_text().splitlines()
@@ -43,6 +59,12 @@ def as_slurm(value):
 def test_slurm_conf_is_the_sample():
     ours = load(TOP / "ansible/roles/pmem/vars/main.yml")["__pmem_slurm_conf"]
     assert {key: as_slurm(value) for key, value in ours.items()} == sample("slurm-pmem.conf")
+
+
+def test_configless_adds_one_word_to_the_sample():
+    ours = load(TOP / "ansible/roles/pmem/vars/main.yml")["__pmem_slurm_conf_configless"]
+    assert {key: as_slurm(value) for key, value in ours.items()} == {
+        "SlurmctldParameters": "enable_configless," + sample("slurm-pmem.conf")["SlurmctldParameters"]}
 
 
 def test_helpers_conf_is_the_sample():

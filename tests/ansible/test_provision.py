@@ -1,17 +1,20 @@
-"""The playbook provision on tests/bench: a real Slurm, real ipmctl, nodes that reboot in half a second."""
+"""The playbooks provision and validate on tests/bench: a real Slurm, real ipmctl, nodes that reboot in half a second."""
 import json
 import os
 import re
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, TOP
+from conftest import BUILD, TOP, recorded_ndctl
 
 MEMORY = {"pmem_provision_mode": "memory"}
 OK = {"pmem_reboot_ok": True}
+VALIDATE = "slurm_pmem.cluster.validate"
+WITHOUT_UNITS = {"pmem_services_running": False}
 
 
 class Cluster:
@@ -29,13 +32,16 @@ class Cluster:
         assert not check or not done.returncode, done.stdout + done.stderr
         return done.stdout
 
-    def command(self, variables: dict, *options: str) -> list[str]:
+    def command(self, variables: dict, *options: str, playbook: str = "slurm_pmem.cluster.provision") -> list[str]:
         return [str(BUILD / "ansible-venv/bin/ansible-playbook"), "-i", str(TOP / "tests/ansible/bench.yml"),
-                "slurm_pmem.cluster.provision", "--extra-vars", json.dumps(variables), *options]
+                playbook, "--extra-vars", json.dumps(variables), *options]
 
     def provision(self, *options: str, **variables) -> tuple[str, dict]:
+        return self.run(self.command(variables, *options))
+
+    def run(self, command: list[str]) -> tuple[str, dict]:
         """Output, and of each host the counts of the recap."""
-        done = subprocess.run(self.command(variables, *options), env=self.environment, capture_output=True, text=True)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
         recap = re.findall(r"^(\w+) +: (.*)$", done.stdout, re.M)
         return done.stdout + done.stderr, {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
                                            for host, counts in recap}
@@ -45,6 +51,24 @@ class Cluster:
         lines = self.bench("exec", "sinfo", "-hN", "-o", "%N|%T|%b|%E").splitlines()
         rows = (line.split("|", 3) for line in lines)
         return {name: (state.rstrip("*"), features.split(",")[0], reason) for name, state, features, reason in rows}
+
+    @contextmanager
+    def foreign_namespaces(self, name: str):
+        """As long as the block lasts ndctl lists recorded ones on this node; gives the file of what would have changed them."""
+        home = Path(self.environment["PMBENCH"]) / name
+        configuration, tool = home / "pmem.conf", home / "ndctl"
+        own = configuration.read_text()
+        mounts = home / "machine/root/proc/self/mountinfo"
+        mounts.parent.mkdir(parents=True, exist_ok=True)
+        mounts.touch()
+        (home / "regions").write_text("foreign")
+        tool.write_text("\n".join(("#!/bin/sh", *recorded_ndctl(home), "")))
+        tool.chmod(0o755)
+        configuration.write_text(own.replace("Provision=no", f"Provision=yes NdctlPath={tool} DaxctlPath={tool}"))
+        try:
+            yield home / "changed"
+        finally:
+            configuration.write_text(own)
 
     def settle(self) -> None:
         """All nodes idle in App Direct, without faults and reasons."""
@@ -106,6 +130,15 @@ def test_a_job_on_another_node_is_not_disturbed_and_one_on_the_node_is_waited_fo
     cluster.bench("exec", "scancel", other)
 
 
+def test_a_rolling_change_in_check_mode_drains_no_node_and_waits_for_no_job(cluster):
+    job = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 100", "-o", "/dev/null").strip()
+    command = cluster.command({}, "--check", "--diff", playbook=str(TOP / "tests/ansible/rolling.yml"))
+    out, recap = cluster.run(command)
+    assert all(not counts["failed"] for counts in recap.values()) and len(recap) == 2, out
+    assert {reason for _state, _mode, reason in cluster.nodes().values()} == {"none"}
+    cluster.bench("exec", "scancel", job)
+
+
 def test_a_node_whose_jobs_do_not_end_is_given_back(cluster):
     job = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 100", "-o", "/dev/null").strip()
     out, recap = cluster.provision("--limit", "n1,head", pmem_drain_timeout=3, **MEMORY, **OK)
@@ -138,6 +171,31 @@ def test_the_drain_of_an_admin_stays(cluster):
     assert cluster.nodes()["n1"] == ("drained", "pm_memory", "fan is loud")
 
 
+def test_foreign_namespaces_are_named_and_nothing_is_touched(cluster):
+    with cluster.foreign_namespaces("n1") as changed:
+        for options in ((), ("--check", "--diff")):
+            out, recap = cluster.provision("--limit", "n1,head", *options, pmem_allow_data_loss=True, **MEMORY, **OK)
+            assert recap["n1"]["failed"] == 1 and recap["n1"]["changed"] == 0
+            assert "namespace0.0" in out and "not slurm-pmem's" in out
+        assert not changed.exists()
+        assert json.loads(cluster.bench("node", "n1", "pmctl", "show", "--json"))["goal"] == []
+    assert cluster.nodes()["n1"] == ("idle", "pm_appdirect", "none")
+
+
+@pytest.mark.parametrize("tag, hosts", [("controller", {"head"}), ("node", {"n1", "n2"}), ("login", {"head"})])
+def test_validate_looks_only(cluster, tag, hosts):
+    out, recap = cluster.run(cluster.command(WITHOUT_UNITS, "--tags", tag, playbook=VALIDATE))
+    assert {host for host, counts in recap.items() if counts["ok"] > 2} == hosts, "all check their variables"
+    assert all(not counts["failed"] and not counts["changed"] for counts in recap.values()), out
+
+
+def test_validate_finds_a_goal_that_nobody_has_rebooted_for(cluster):
+    cluster.bench("node", "n1", "pmctl", "set", "memory")
+    out, recap = cluster.run(cluster.command(WITHOUT_UNITS, "--tags", "node", playbook=VALIDATE))
+    assert (recap["n1"]["failed"], recap["n2"]["failed"]) == (1, 0)
+    assert "a goal is staged and waits for a reboot" in out
+
+
 SECRET = "hunter2-of-the-bmc"
 
 
@@ -161,8 +219,11 @@ grep -lazF -f {tmp_path}/secret /proc/[0-9]*/cmdline /proc/[0-9]*/environ >{tmp_
     assert (tmp_path / "seen").read_text() == ""
 
 
-@pytest.mark.parametrize("task", ["Drain it, with a reason", "Change the mode, or stage the goal", "Reboot",
-                                  "Verify, and bring the regions into their state", "Give the node back"])
+@pytest.mark.parametrize("task", [
+    "Ask what is to be done", "Drain it, with a reason", "Wait until its jobs have ended",
+    "Note that from here on the node is not as it was", "Change the mode, or stage the goal", "Ask where the boot's number is",
+    "Reboot", "Verify, and bring the regions into their state", "Look at the node's persistent memory",
+    "Wait until it has registered with the features of its mode", "Note that all went well", "Give the node back"])
 def test_killed_at_a_task_and_run_again(cluster, task):
     command = cluster.command({**MEMORY, **OK}, "--limit", "n1,head")
     with subprocess.Popen(command, env=cluster.environment, stdout=subprocess.PIPE, text=True, start_new_session=True) as run:

@@ -122,7 +122,7 @@ is_rebooted() {
 }
 
 @test "what cannot be taken away drains the node with the reason" {
-	with_pmctl '[ $2 != end ] || { echo "pmctl: job end: cannot wipe" >&2; exit 1; }'
+	with_pmctl '[ $2 != end ] || { printf "pmctl: job end: %s\\n" slow "cannot wipe" >&2; exit 1; }'
 	run_srun -w n1 --pm-mode=appdirect true
 	wait_for 10 drains n1
 	restore_site

@@ -27,6 +27,8 @@ walk() {
 	before=$(boot_id "$node")
 	shift
 	for mode in "$@"; do
+		# Slurm holds a job for ever (BadConstraints) that names a node which still completes another in another mode.
+		wait_for 240 node_is "$node" idle || return
 		on_head sh -c 'cat >"$1"; sbatch --wait -o "$1.out" -e "$1.err" -w "$2" --pm-mode="$3" "$1"' \
 			sh "$name" "$node" "$mode" <<<"$EVIDENCE" >/dev/null || return
 		read -r boot rest < <(on_head cat "$name.out")

@@ -11,6 +11,8 @@ setup_file() {
 	load helpers
 	load jobs
 	wait_for 240 node_is n1 idle
+	BOOT_BEFORE=$(boot_id n1)
+	export BOOT_BEFORE
 	pmtwin copy "$ROOT/tests/twin/programs/mpi_fill.c" head:/home/user1/mpi_fill.c
 	for mpi in openmpi mpich; do
 		pmtwin run -- "mpicc.$mpi" -O2 -Wall -Werror -o "fill.$mpi" mpi_fill.c
@@ -101,4 +103,9 @@ under_mpirun() {
 
 @test "MPICH under mpirun and pmrun" {
 	under_mpirun mpich
+}
+
+# Ranks beyond DRAM leave pages everywhere; the kernel gives the persistent memory back after each of their jobs all the same.
+@test "no job has cost the node a reboot" {
+	assert_equal "$(boot_id n1)" "$BOOT_BEFORE"
 }

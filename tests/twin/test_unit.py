@@ -1,4 +1,5 @@
 """The parts of the twin that need no guest."""
+import re
 import socket
 import stat
 import subprocess
@@ -6,19 +7,21 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "twin"))
 
-from cluster import cli, frames, hardware, payload  # noqa: E402
+from cluster import cli, frames, hardware, payload, slurm  # noqa: E402
 from cluster.cpio import Tree  # noqa: E402
 from cluster.errors import UsageError  # noqa: E402
+from cluster.progress import Progress  # noqa: E402
 from cluster.shape import Shape, saved, wanted  # noqa: E402
 from cluster.state import State  # noqa: E402
 from cluster.switch import Switch  # noqa: E402
-from image import recipe  # noqa: E402
+from image import build, customize, recipe  # noqa: E402
 
 
 def frame(target: bytes, source: bytes) -> bytes:
@@ -109,6 +112,23 @@ class TestRecipe:
         assert recipe.digest(more) != recipe.digest(plain)
         assert recipe.digest(recipe.suite("trixie", ("numactl",))) == recipe.digest(plain)
 
+    def test_a_plain_image_offers_what_the_usual_one_has(self):
+        usual, plain = recipe.suite("bookworm"), recipe.suite("bookworm", ("less",), plain=True)
+        assert plain.offered == usual.packages and "less" in plain.packages and "python3-apt" in plain.packages
+        assert not [name for name in plain.packages if "slurm" in name or name in ("munge", "ipmctl", "ndctl", "daxctl")]
+        assert recipe.digest(plain) != recipe.digest(recipe.suite("bookworm", ("less",)))
+        assert "--variant=minbase" in build.command(plain, Path("/x"))
+        assert "--download-only" in "".join(build.command(plain, Path("/x")))
+        assert "--download-only" not in "".join(build.command(usual, Path("/x")))
+
+    def test_an_offered_package_is_as_apt_wants_it(self, monkeypatch, tmp_path):
+        package = tmp_path / "hello_1_amd64.deb"
+        package.write_bytes(b"12345")
+        monkeypatch.setattr(customize, "run", lambda *argv: "Package: hello\nVersion: 1\n")
+        assert customize.index_entry(str(package)) == (
+            "Package: hello\nVersion: 1\nFilename: ./hello_1_amd64.deb\nSize: 5\n"
+            "SHA256: 5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5\n\n")
+
     def test_order_of_packages_does_not_matter(self):
         assert recipe.package_names("mpich,g++,mpich,") == ("g++", "mpich") == recipe.package_names("g++,mpich")
         assert recipe.package_names("") == ()
@@ -193,6 +213,62 @@ class TestConfiguration:
         assert text == "# x\nResumeTimeout=200\nAuthInfo=cred_expire=20\nOther=5\n"
 
 
+class TestGuests:
+    """What lies over the image of a guest, and when it counts as up."""
+
+    @pytest.fixture
+    def files(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(payload, "add_modules", lambda tree, image: None)
+        monkeypatch.setattr(payload, "agent", lambda image, suite: b"agent")
+        monkeypatch.setattr(payload, "install", lambda image, suite, staging: (staging / "pmctl").touch())
+        image = SimpleNamespace(busybox=tmp_path / "busybox", user=lambda name: (100, 100))
+        image.busybox.touch()
+        kept = []
+        monkeypatch.setattr(Tree, "archive", lambda tree: kept.append(tree) or b"")
+        state = State(tmp_path / "twin")
+        state.create()
+
+        def build(shape):
+            payload.build(state, image, shape)
+            return set(kept[-1].entries)
+        return build
+
+    def test_a_plain_guest_has_nothing_of_slurm_and_ours(self, files):
+        plain = files(Shape(plain=True))
+        assert "files/usr/lib/pmtwin/agent" in plain and "files/etc/systemd/system/systemd-udevd.service" in plain
+        assert not [name for name in plain if re.search("slurm|munge|pmctl|pm-|ndctl|ipmctl|daxdev", name)]
+
+    def test_the_usual_one_has(self, files):
+        usual = files(Shape())
+        assert usual > files(Shape(plain=True))
+        units = "files/etc/systemd/system"
+        assert {"files/pmctl", "files/etc/slurm/slurm.conf", f"{units}/slurmd.service.d/role.conf",
+                f"{units}/ndctl-monitor.service", f"{units}/multi-user.target.wants/slurmd.service"} <= usual
+
+    GUESTS = [{"name": "head", "role": "head", "power": "on", "ready": True},
+              {"name": "n1", "role": "compute", "power": "on", "ready": True},
+              {"name": "n2", "role": "compute", "power": "dark", "ready": False}]
+
+    def test_a_guest_that_boots_is_waited_for_and_a_dark_one_told(self):
+        booting = [self.GUESTS[0], self.GUESTS[1] | {"ready": False}, self.GUESTS[2]]
+        assert slurm.judge_boot(booting) == (["n1 is still booting"], ["n2 is dark, see `pmtwin events`"])
+        assert slurm.judge_boot(self.GUESTS) == ([], ["n2 is dark, see `pmtwin events`"])
+
+    def test_one_that_has_booted_must_serve_in_slurm(self):
+        known = {"n1": slurm.NodeState("n1", "down", "", "none")}
+        assert slurm.judge_slurm(known, self.GUESTS, ["x"]) == (["n1 is down in Slurm"], ["x"])
+        known["n1"].state = "idle"
+        assert slurm.judge_slurm(known, self.GUESTS, []) == ([], [])
+
+    def test_a_plain_twin_is_up_without_slurm(self, monkeypatch, tmp_path):
+        state = State(tmp_path / "twin")
+        state.create()
+        state.save(Shape(plain=True).settings())
+        monkeypatch.setattr(slurm, "status", lambda state: self.GUESTS)
+        monkeypatch.setattr(slurm, "nodes", lambda state: pytest.fail("Slurm was asked"))
+        assert slurm.wait_ready(state, Progress(quiet=True), 1, None) == ["n2 is dark, see `pmtwin events`"]
+
+
 class TestShape:
     @pytest.fixture
     def state(self, tmp_path):
@@ -225,6 +301,15 @@ class TestShape:
 
     def test_fresh_starts_from_the_defaults(self, state):
         assert self.asked(state, "--fresh", "--cores", "4") == Shape("bookworm", 2, 4, ())
+
+    def test_plain_stays_and_slurm_stays(self, state, tmp_path):
+        with pytest.raises(UsageError, match="came with Slurm; use another --dir, or --fresh"):
+            self.asked(state, "--plain")
+        assert self.asked(state, "--plain", "--fresh").plain
+        plain = self.asked(State(tmp_path / "none"), "--plain")
+        assert plain.image.offered and not saved(state).image.offered
+        state.save(plain.settings())
+        assert self.asked(state).plain and not self.asked(state, "--fresh").plain
 
     def test_cores_reach_the_machine(self, tmp_path):
         arguments = hardware.ComputeNode(tmp_path, 2).qemu_args()

@@ -6,6 +6,7 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 # What they test of the agent, of the launcher and of the runtime.
+$(BUILD)/tests/unit/test_caches: $(addprefix $(BUILD)/agent/,caches.o knob.o)
 $(BUILD)/tests/unit/test_nodes: $(BUILD)/runtime/nodes.o
 $(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
 $(BUILD)/tests/unit/test_heap: $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o recur.o roll.o nodes.o settings.o say.o)
@@ -18,7 +19,7 @@ $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
-	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_templates.sh
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_templates.sh
 
 # The same programs under the address and undefined-behaviour sanitizers.
 .PHONY: check-unit-c-asan

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable
 
-from cluster import commands, lifecycle
+from cluster import commands, gc, lifecycle
 from cluster.errors import TwinError, UsageError
 from image.recipe import DEFAULT_SUITE, SUITES, package_names
 
@@ -54,12 +54,19 @@ def packages_option(parser: Parser, default: str) -> None:
                         help=f"Debian packages in the guests besides the usual ones (default: {default})")
 
 
+def plain_option(parser: Parser) -> None:
+    parser.add_argument("--plain", action="store_true",
+                        help="guests without Slurm and slurm-pmem; apt in them finds what the usual ones have in a repository")
+
+
 def add_life(verbs: Any) -> None:
-    up = verb(verbs, "up", lifecycle.up, "start the twin and wait until all compute nodes are idle in Slurm")
+    up = verb(verbs, "up", lifecycle.up,
+              "start the twin and wait until all compute nodes are idle in Slurm (of a plain twin: have booted)")
     up.add_argument("--nodes", type=int, metavar="N", help="number of compute nodes (default: as last time, or 2)")
     up.add_argument("--cores", type=int, metavar="N",
                     help="cores of each of a compute node's two sockets (default: as last time, or 1)")
     packages_option(up, "as last time, or none")
+    plain_option(up)
     up.add_argument("--fresh", action="store_true", help="throw DIMMs, disks and Slurm's state of the last time away")
     up.add_argument("--timeout", type=float, default=300, metavar="S", help="give up after S seconds (default 300)")
     suite_option(up)
@@ -67,7 +74,11 @@ def add_life(verbs: Any) -> None:
     suite_option(down)
     build = verb(verbs, "build", lifecycle.build, "build the guests' image, if the cache does not hold it")
     packages_option(build, "none")
+    plain_option(build)
     suite_option(build)
+    collect = verb(verbs, "gc", gc.gc, "remove images from the cache that no twin uses and that up would not use again")
+    collect.add_argument("--dry-run", action="store_true", help="say what would be removed, and remove nothing")
+    suite_option(collect)
 
 
 def add_commands(verbs: Any) -> None:

@@ -15,14 +15,14 @@ from cluster.progress import Progress
 from cluster.shape import Shape, saved, wanted
 from cluster.state import State
 from image import build as image_build
-from image import recipe
+from image import cache, recipe
 
 POLL_S = 0.4
 STOP_LIMIT_S = 60.0
 
 
 def build(arguments: argparse.Namespace) -> int:
-    which = recipe.suite(arguments.suite or recipe.DEFAULT_SUITE, arguments.packages or ())
+    which = recipe.suite(arguments.suite or recipe.DEFAULT_SUITE, arguments.packages or (), arguments.plain)
     with Progress() as progress:
         image = image_build.ensure(which, progress)
     print(image.directory)
@@ -37,19 +37,24 @@ def up(arguments: argparse.Namespace) -> int:
     with Progress() as progress:
         if arguments.fresh:
             state.wipe()
-        image = image_build.ensure(shape.image, progress)
-        progress.step("programs: building and packing them for the guests")
-        prepare(state, shape, image)
-        progress.step(f"guests: starting head and {compute_nodes(shape)}")
-        supervisor = start_supervisor(state, image)
-        try:
-            remarks = slurm.wait_ready(state, progress, arguments.timeout, supervisor)
-        except BaseException:
-            stop(state, supervisor)
-            raise
+        with cache.image(shape.image, progress) as image:
+            remarks = start(state, shape, image, arguments.timeout, progress)
         seconds = progress.elapsed()
     tell_up(state, shape, seconds, remarks)
     return 0
+
+
+def start(state: State, shape: Shape, image: image_build.Image, timeout_s: float, progress: Progress) -> list[str]:
+    """From an image to nodes that are idle; what Slurm remarked on the way."""
+    progress.step("programs: building and packing them for the guests")
+    prepare(state, shape, image)
+    progress.step(f"guests: starting head and {compute_nodes(shape)}")
+    supervisor = start_supervisor(state, image)
+    try:
+        return slurm.wait_ready(state, progress, timeout_s, supervisor)
+    except BaseException:
+        stop(state, supervisor)
+        raise
 
 
 def already_up(arguments: argparse.Namespace, state: State, shape: Shape) -> int:
@@ -65,7 +70,8 @@ def tell_up(state: State, shape: Shape, seconds: float | None, remarks: list[str
     after = f" after {seconds:.1f} s" if seconds is not None else ""
     for remark in remarks:
         print(f"pmtwin: {remark}", file=sys.stderr)
-    print(f"twin is up{after}: {shape.suite}, head and {compute_nodes(shape)}, in '{state.directory}'")
+    kind = f"{shape.suite}, plain" if shape.plain else shape.suite
+    print(f"twin is up{after}: {kind}, head and {compute_nodes(shape)}, in '{state.directory}'")
 
 
 def compute_nodes(shape: Shape) -> str:

@@ -22,7 +22,8 @@ from cluster.state import State
 from image.build import Image
 
 UNITS = "etc/systemd/system"
-WANTED = {"sysinit.target": ["pmtwin-agent"], "multi-user.target": ["pmtwin-ready", "munge", "slurmctld", "slurmd"]}
+GUEST_UNITS = {"sysinit.target": ["pmtwin-agent"], "multi-user.target": ["pmtwin-ready"]}
+SLURM_UNITS = {"multi-user.target": ["munge", "slurmctld", "slurmd"]}
 # A guest boots in seconds, a requeued job need not wait long for its credential to expire, and the scheduler looks often.
 TWIN_VALUES = {
     "ResumeTimeout": "200",
@@ -40,8 +41,10 @@ def build(state: State, image: Image, shape: Shape) -> None:
     tree.file("bin/busybox", image.busybox.read_bytes(), 0o755)
     tree.file("init", (paths.GUEST / "init").read_bytes(), 0o755)
     add_modules(tree, image)
-    add_files(tree, image, shape.suite)
-    add_configuration(tree, state, image, shape)
+    add_guest(tree, image, shape)
+    if not shape.plain:
+        add_programs(tree, image, shape.suite)
+        add_configuration(tree, state, image, shape)
     temporary = state.initrd.with_suffix(".new")
     temporary.write_bytes(tree.archive())
     os.rename(temporary, state.initrd)
@@ -59,21 +62,37 @@ def add_modules(tree: Tree, image: Image) -> None:
         tree.file(f"modules/{group}.list", "\n".join(names) + "\n")
 
 
-def add_files(tree: Tree, image: Image, suite: str) -> None:
-    """Our programs as `make install` places them, and the guests' own files."""
+def add_guest(tree: Tree, image: Image, shape: Shape) -> None:
+    """What runs commands for the host, and what makes the machine one of this network."""
+    tree.copy(paths.GUEST / "root", "files")
+    tree.file("files/usr/lib/pmtwin/agent", agent(image, shape.suite), 0o755)
+    tree.file("files/etc/hosts", hosts_file(members(shape.nodes)))
+    tree.file("files/etc/resolv.conf", "")
+    mask_units(tree, "masked-units")
+    for generator in listed("masked-generators"):
+        tree.symlink(f"files/etc/systemd/system-generators/{generator}", "/dev/null")
+    enable(tree, GUEST_UNITS)
+
+
+def mask_units(tree: Tree, name: str) -> None:
+    for unit in listed(name):
+        tree.symlink(f"files/{UNITS}/{unit}", "/dev/null")
+
+
+def add_programs(tree: Tree, image: Image, suite: str) -> None:
+    """Our programs as `make install` places them, and what of the installed services runs where."""
     with tempfile.TemporaryDirectory(prefix="pmtwin-stage-") as scratch:
         staging = os.environ.get("PMTWIN_INSTALLED")     # a tree that `make install DESTDIR=` made elsewhere
         if not staging:
             staging = scratch
             install(image, suite, Path(staging))
         tree.copy(Path(staging), "files")
-        tree.file("files/usr/lib/pmtwin/agent", agent(image, suite), 0o755)
-    tree.copy(paths.GUEST / "root", "files")
-    for unit in listed("masked-units"):
-        tree.symlink(f"files/{UNITS}/{unit}", "/dev/null")
-    for generator in listed("masked-generators"):
-        tree.symlink(f"files/etc/systemd/system-generators/{generator}", "/dev/null")
-    enable(tree)
+    tree.copy(paths.GUEST / "roles", "files")
+    mask_units(tree, "masked-units-of-tools")
+    enable(tree, SLURM_UNITS)
+    for target, unit in PRODUCT_UNITS.items():
+        if f"files/usr/lib/systemd/system/{unit}" in tree.entries:
+            tree.symlink(f"files/{UNITS}/{target}.wants/{unit}", f"/usr/lib/systemd/system/{unit}")
 
 
 def install(image: Image, suite: str, staging: Path) -> None:
@@ -123,22 +142,16 @@ def listed(name: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def enable(tree: Tree) -> None:
-    """The symlinks that `systemctl enable` would make."""
-    for target, units in WANTED.items():
+def enable(tree: Tree, wanted: dict[str, list[str]]) -> None:
+    """The symlinks that `systemctl enable` would make, of services by the target that wants them."""
+    for target, units in wanted.items():
         for unit in units:
             home = f"/{UNITS}" if f"files/{UNITS}/{unit}.service" in tree.entries else "/usr/lib/systemd/system"
             tree.symlink(f"files/{UNITS}/{target}.wants/{unit}.service", f"{home}/{unit}.service")
-    for target, unit in PRODUCT_UNITS.items():
-        if f"files/usr/lib/systemd/system/{unit}" in tree.entries:
-            tree.symlink(f"files/{UNITS}/{target}.wants/{unit}", f"/usr/lib/systemd/system/{unit}")
 
 
 def add_configuration(tree: Tree, state: State, image: Image, shape: Shape) -> None:
-    """What makes these guests one cluster."""
-    all_members = members(shape.nodes)
-    tree.file("files/etc/hosts", hosts_file(all_members))
-    tree.file("files/etc/resolv.conf", "")
+    """What makes these guests one Slurm cluster."""
     tree.file("files/etc/munge/munge.key", munge_key(state), 0o400, image.user("munge"))
     tree.directory("files/etc/munge", 0o700, image.user("munge"))
     for path in ("var/log/slurm", "var/spool/slurmctld"):

@@ -16,12 +16,16 @@ MAX_CORES = 16
 
 @dataclass(frozen=True)
 class Shape:
-    """`nodes` compute nodes with two sockets of `cores` each; `packages` are in the guests beyond the recipe's."""
+    """`nodes` compute nodes with two sockets of `cores` each; `packages` are in the guests beyond the recipe's.
+
+    Guests of a `plain` twin have neither Slurm nor anything of ours.
+    """
 
     suite: str = recipe.DEFAULT_SUITE
     nodes: int = 2
     cores: int = 1
     packages: tuple[str, ...] = ()
+    plain: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= MAX_NODES:
@@ -31,29 +35,33 @@ class Shape:
 
     @property
     def image(self) -> recipe.Suite:
-        return recipe.suite(self.suite, self.packages)
+        return recipe.suite(self.suite, self.packages, self.plain)
 
     def settings(self) -> dict[str, Any]:
-        return {"suite": self.suite, "nodes": self.nodes, "cores": self.cores, "packages": self.packages}
+        return {"suite": self.suite, "nodes": self.nodes, "cores": self.cores, "packages": self.packages,
+                "plain": self.plain}
 
 
 def saved(state: State) -> Shape:
     """The shape of an existing twin; the default one where there is none yet."""
     settings, default = state.settings(), Shape()
     return Shape(settings.get("suite", default.suite), settings.get("nodes", default.nodes),
-                 settings.get("cores", default.cores), tuple(settings.get("packages", default.packages)))
+                 settings.get("cores", default.cores), tuple(settings.get("packages", default.packages)),
+                 settings.get("plain", default.plain))
 
 
 def wanted(arguments: argparse.Namespace, state: State) -> Shape:
-    """What `up` was asked for; the rest is as last time. Suite and cores of an existing twin stay."""
+    """What `up` was asked for; the rest is as last time. Suite, cores and plainness of an existing twin stay."""
     last = saved(state)
     if arguments.fresh:
         last = Shape(last.suite)
     else:
         check_suite(arguments, state)
         check_cores(arguments, state, last)
+        check_plain(arguments, state, last)
     return Shape(arguments.suite or last.suite, or_last(arguments.nodes, last.nodes),
-                 or_last(arguments.cores, last.cores), or_last(arguments.packages, last.packages))
+                 or_last(arguments.cores, last.cores), or_last(arguments.packages, last.packages),
+                 arguments.plain or last.plain)
 
 
 def or_last(value: Any, last: Any) -> Any:
@@ -65,3 +73,9 @@ def check_cores(arguments: argparse.Namespace, state: State, last: Shape) -> Non
     if state.settings() and arguments.cores not in (None, last.cores):
         raise UsageError(f"the twin in '{state.directory}' has sockets of {last.cores} cores, not {arguments.cores}; "
                          "use another --dir, or --fresh to replace it")
+
+
+def check_plain(arguments: argparse.Namespace, state: State, last: Shape) -> None:
+    """What was installed on the nodes of a twin is not taken away again."""
+    if state.settings() and arguments.plain and not last.plain:
+        raise UsageError(f"the twin in '{state.directory}' came with Slurm; use another --dir, or --fresh to replace it")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cluster.control import Capture, ask
 from cluster.errors import TwinError
 from cluster.progress import Progress
+from cluster.shape import saved
 from cluster.state import State
 
 POLL_S = 0.3
@@ -52,12 +53,16 @@ def nodes(state: State) -> dict[str, NodeState]:
 
 
 def wait_ready(state: State, progress: Progress, limit_s: float, supervisor: subprocess.Popen | None) -> list[str]:
-    """Until each compute node is idle in Slurm; returns a remark for each that is drained or dark instead."""
+    """Until each compute node is idle in Slurm, of a plain twin has booted; returns a remark for each that is drained or
+    dark instead."""
+    plain = saved(state).plain
     end = time.monotonic() + limit_s
     while True:
         check_supervisor(state, supervisor)
         guests = status(state)
-        waiting, remarks = judge(state, guests)
+        waiting, remarks = judge_boot(guests)
+        if guests and not waiting and not plain:
+            waiting, remarks = judge_slurm(nodes(state), guests, remarks)
         if guests and not waiting:
             return remarks
         if time.monotonic() > end:
@@ -84,7 +89,7 @@ def summary(guests: list[dict]) -> str:
     return f"{', '.join(missing)} to boot" if missing else "Slurm" if guests else "the supervisor"
 
 
-def judge(state: State, guests: list[dict]) -> tuple[list[str], list[str]]:
+def judge_boot(guests: list[dict]) -> tuple[list[str], list[str]]:
     """Sentences for nodes worth waiting for, and for those that are not."""
     waiting, remarks = [], []
     for guest in guests:
@@ -94,9 +99,12 @@ def judge(state: State, guests: list[dict]) -> tuple[list[str], list[str]]:
             remarks.append(f"{guest['name']} is {guest['power']}, see `pmtwin events`")
         elif not guest["ready"]:
             waiting.append(f"{guest['name']} is still booting")
-    if waiting:
-        return waiting, remarks
-    known = nodes(state)
+    return waiting, remarks
+
+
+def judge_slurm(known: dict[str, NodeState], guests: list[dict], remarks: list[str]) -> tuple[list[str], list[str]]:
+    """The same of what Slurm says of guests that have booted; `remarks` come first."""
+    waiting, remarks = [], list(remarks)
     for guest in (g for g in guests if g["role"] == "compute" and g["power"] == "on"):
         row = known.get(guest["name"])
         if not row or not row.settled:

@@ -20,6 +20,7 @@ from cluster.members import Member, members
 from cluster.shape import saved
 from cluster.state import State, write_atomically
 from cluster.switch import Switch
+from image import cache
 from image.build import Image
 
 POWER_OFF_GRACE_S = 25.0
@@ -184,7 +185,9 @@ def reply(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
 
 def main(state: State, image: Image) -> None:
     """The supervisor process; returns when the twin is down."""
-    with state.acquire():
+    with state.acquire(), cache.held(image.directory) as there:
+        if not there:
+            raise TwinError(f"the image '{image.directory}' is gone; `pmtwin up` builds it again")
         try:
             asyncio.run(Supervisor(state, image).run())
         except Exception:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -22,6 +23,10 @@ DOWNLOAD = """set -e
 mkdir "$1/debs"; cd "$1/debs"; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
 kernel=$(apt-cache show linux-image-amd64 | sed -n 's/^Depends: \\(linux-image-[^ ,]*\\).*/\\1/p' | head -n 1)
 apt-get -qq download "$kernel" {packages}"""
+OFFER = """set -e
+mkdir -p "$1/srv/mirror/partial"; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+apt-get -qq --yes --no-install-recommends --download-only -o Dir::Cache::archives="$1/srv/mirror" install {packages}
+cd "$1/srv/mirror"; rm -rf partial lock"""
 PACK = """set -e
 view="$1.view"; image="$1.image"
 mv "$1/out" "$1.out"; mkdir -m 755 "$view"
@@ -36,6 +41,7 @@ mke2fs -q -F -t ext4 -O ^has_journal -m 0 -L twin -d "$view" "$image"
 resize2fs -M "$image" 2>/dev/null
 rm -rf "$view"; mv "$1.out" "$1/out"; mv "$image" "$1/out/base.ext4"; chmod 644 "$1/out/base.ext4"
 """
+ASKED = "asked.json"   # what recipe.suite made the recipe of, beside the release
 OUTPUT = ("base.ext4", "vmlinux", "busybox", "modules.tar", "passwd")
 IMAGE_SIZE = "6G"     # for the time of packing, sparse
 PHASES = (
@@ -43,7 +49,7 @@ PHASES = (
     (r"I: downloading packages", "downloading packages"),
     (r"I: extracting archives", "unpacking"),
     (r"I: installing essential", "installing essential packages"),
-    (r"I: installing remaining", "installing Slurm and the tools"),
+    (r"I: installing remaining", "installing the packages"),
     (r"view=", "packing the file system"),
     (r"I: running special hook: (download|copy-out)|.*cp -R --sparse", "copying the image out"),
     (r"I: running --customize-hook|I: running special hook: upload", "adding kernel and users"),
@@ -102,6 +108,7 @@ def build(which: recipe.Suite, progress: Progress) -> Image:
     scratch = Path(tempfile.mkdtemp(prefix=f".{which.name}-", dir=paths.images()))
     try:
         mmdebstrap(which, scratch, progress)
+        (scratch / ASKED).write_text(json.dumps(recipe.asked(which)) + "\n", encoding="utf-8")
         os.rename(scratch, final)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -137,11 +144,12 @@ def command(which: recipe.Suite, out: Path) -> list[str]:
         "--setup-hook=mkdir -p \"$1/etc/apt/preferences.d\"; printf '%s' '" + which.preferences +
         "' > \"$1/etc/apt/preferences.d/twin\""]
     return [
-        "mmdebstrap", f"--mode={mode}", "--variant=essential", "--format=null", "--architectures=amd64",
+        "mmdebstrap", f"--mode={mode}", f"--variant={which.variant}", "--format=null", "--architectures=amd64",
         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT),
         *preferences, f"--include={','.join(which.packages)}",
         "--customize-hook=" + DOWNLOAD.format(packages=" ".join(which.sdk)),
+        *(["--customize-hook=" + OFFER.format(packages=" ".join(which.offered))] if which.offered else []),
         f"--customize-hook=upload '{recipe.CUSTOMIZE}' /customize.py",
         "--customize-hook=chroot \"$1\" python3 -ES /customize.py " + " ".join(which.sdk),
         "--customize-hook=rm \"$1/customize.py\"",

@@ -3,9 +3,11 @@
 
 What the host needs goes to /out: vmlinux, busybox, modules.tar (the modules that the guests load early,
 uncompressed, in load order), passwd, and sdk/ (headers and libraries to link our programs against).
+A plain image's packages in /srv/mirror become a repository.
 Arguments: names of the packages in /debs whose files belong in sdk/, the kernel's is found by its name.
 """
 import glob
+import hashlib
 import io
 import lzma
 import os
@@ -23,6 +25,7 @@ MODULES = {
     "compute": ("nfit", "nd_pmem", "dax_pmem", "device_dax", "kmem"),
 }
 SDK_LIBRARIES = ("libc.so.6", "libm.so.6", "libjson-c.so.5", "libxml2.so.2", "libhwloc.so.15", "libnuma.so.1")
+MIRROR = "/srv/mirror"
 LIBDIR = "/usr/lib/x86_64-linux-gnu"
 
 
@@ -150,14 +153,35 @@ def add_users() -> None:
             file.writelines(line.format(name, uid) + "\n" for name, uid in USERS.items())
 
 
+def offer() -> None:
+    """Makes the packages in MIRROR a repository, and apt's only one: guests have no network to another."""
+    for pattern in ("/etc/apt/sources.list.d/*", "/etc/apt/preferences.d/*", "/var/lib/apt/lists/*_*"):
+        for path in glob.glob(pattern):
+            os.unlink(path)
+    with open("/etc/apt/sources.list", "w", encoding="ascii") as file:
+        file.write(f"deb [trusted=yes] file:{MIRROR} ./\n")
+    with open(f"{MIRROR}/Packages", "w", encoding="utf-8") as file:
+        for path in sorted(glob.glob(f"{MIRROR}/*.deb")):
+            file.write(index_entry(path))
+
+
+def index_entry(path: str) -> str:
+    """What apt wants to know of a package, as in deb-src-control(5) with the fields of a repository."""
+    with open(path, "rb") as file:
+        digest = hashlib.sha256(file.read()).hexdigest()
+    fields = run("dpkg-deb", "--field", path).strip()
+    return f"{fields}\nFilename: ./{os.path.basename(path)}\nSize: {os.path.getsize(path)}\nSHA256: {digest}\n\n"
+
+
 def tidy() -> None:
     """No leftovers of the build; stamps that tell systemd that nothing in /usr is newer than what it has seen."""
     for path in ("/etc/hostname", "/etc/resolv.conf", "/var/lib/dbus/machine-id"):
         if os.path.lexists(path):
             os.unlink(path)
     for path in ("/etc/fstab", "/etc/munge/munge.key"):
-        with open(path, "w", encoding="ascii"):
-            pass
+        if os.path.isdir(os.path.dirname(path)):
+            with open(path, "w", encoding="ascii"):
+                pass
     with open("/etc/machine-id", "w", encoding="ascii") as file:
         file.write("0123456789abcdef0123456789abcdef\n")
     for path in ("/usr", "/etc/.updated", "/var/.updated"):
@@ -173,6 +197,8 @@ def main() -> None:
     early_modules(release)
     sdk(sys.argv[1:])
     add_users()
+    if os.path.isdir(MIRROR):
+        offer()
     shutil.copy2("/usr/bin/busybox" if os.path.exists("/usr/bin/busybox") else "/bin/busybox", "/out/busybox")
     shutil.copy2("/etc/passwd", "/out/passwd")
     tidy()

@@ -1,0 +1,54 @@
+"""Ansible's connection to the guests of a twin, with a stand-in for pmtwin: guests themselves are in test_twin.py."""
+import json
+import os
+import subprocess
+
+import pytest
+from conftest import BUILD, TOP
+
+STAND_IN = """#!/bin/sh
+echo "$1 $2 $3 $4" >>"{here}/calls"
+[ ! -e "{here}/gone" ] || {{ echo "pmtwin: node $4 is booting" >&2; exit 125; }}
+case $1 in
+exec) shift 5; exec "$@" ;;
+copy) exec cp "${{2#*:}}" "${{3#*:}}" ;;
+esac
+"""
+
+
+@pytest.fixture
+def ansible(tmp_path):
+    """ansible(option, …): an ad-hoc command on n1, as (what it says, the calls of pmtwin)."""
+    program = tmp_path / "pmtwin"
+    program.write_text(STAND_IN.format(here=tmp_path))
+    program.chmod(0o755)
+    environment = os.environ | {
+        "PMTWIN": str(program), "DEBS": "/none", "ANSIBLE_HOME": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "remote"),
+        "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "tests/ansible/connection")}
+
+    def run(*options):
+        done = subprocess.run([BUILD / "ansible-venv/bin/ansible", "-i", TOP / "tests/ansible/twin.yml", "n1", *options],
+                              env=environment, capture_output=True, text=True)
+        return done.stdout + done.stderr, (tmp_path / "calls").read_text().splitlines()
+    return run
+
+
+def test_modules_and_files_reach_the_guest(ansible, tmp_path):
+    (tmp_path / "source").write_text("text\n")
+    said, calls = ansible("-m", "copy", "-a", f"src={tmp_path}/source dest={tmp_path}/target")
+    assert "CHANGED" in said and (tmp_path / "target").read_text() == "text\n"
+    assert "exec --wait 10 n1" in calls
+    assert [call.split()[2][:4] for call in calls if call.startswith("copy ")] == ["n1:/"]
+    said, calls = ansible("-m", "fetch", "-a", f"src={tmp_path}/target dest={tmp_path}/back flat=true")
+    assert (tmp_path / "back").read_text() == "text\n", said
+
+
+def test_ansible_host_says_which_guest(ansible):
+    said, calls = ansible("-m", "command", "-a", "true", "--extra-vars", json.dumps({"ansible_host": "head"}))
+    assert "CHANGED" in said and set(calls) == {"exec --wait 10 head"}
+
+
+def test_a_guest_that_does_not_answer_is_unreachable(ansible, tmp_path):
+    (tmp_path / "gone").touch()
+    said, _calls = ansible("-m", "ping")
+    assert "UNREACHABLE" in said and "pmtwin: node n1 is booting" in said
