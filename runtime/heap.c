@@ -65,11 +65,10 @@ static bool is_pmem(const void *p)
  * growing pieces, whose first objects are written at once, and a program that needs little should
  * not wait for what it does not use.
  */
-static void populate(const struct pm_taken *t)
+static void populate(char *start, size_t bytes, size_t fresh_bytes)
 {
-	if (t->fresh_bytes && !is_pmem(t->start))
-		(void)madvise(
-			t->start + t->bytes - t->fresh_bytes, t->fresh_bytes, MADV_POPULATE_WRITE);
+	if (fresh_bytes && !is_pmem(start))
+		(void)madvise(start + bytes - fresh_bytes, fresh_bytes, MADV_POPULATE_WRITE);
 }
 
 /* By the kernel where that leaves the untouched pages of a sparse object without memory. */
@@ -93,7 +92,7 @@ void *pm_heap_take(size_t bytes, size_t align, bool zero)
 	if (size <= PM_SPACE_MAX)
 		t = take(pm_recur_taken(size) ? for_recurring : for_objects, size, align,
 			PM_BLOCK_OBJECT);
-	populate(&t);
+	populate(t.start, t.bytes, t.fresh_bytes);
 	errno = t.start ? saved : ENOMEM;
 	if (t.start && zero && t.dirty_bytes)
 		clear(t.start, least(t.dirty_bytes, bytes));
@@ -154,7 +153,12 @@ void pm_heap_give(void *object)
 
 bool pm_heap_resize(void *object, size_t bytes)
 {
-	return pm_space_resize(space_of(object), object, bytes);
+	size_t fresh_bytes;
+
+	if (!pm_space_resize(space_of(object), object, bytes, &fresh_bytes))
+		return false;
+	populate(object, pm_heap_bytes(object), fresh_bytes);
+	return true;
 }
 
 void pm_heap_give_slab(void *slab, size_t bytes)

@@ -290,9 +290,9 @@ static void shrink(struct pm_space *s, uint32_t at, uint32_t granules)
 	s->used -= old - granules;
 }
 
-static bool grow(struct pm_space *s, uint32_t at, uint32_t granules)
+static bool grow(struct pm_space *s, uint32_t at, uint32_t granules, size_t *ret_fresh_bytes)
 {
-	uint32_t old = s->blocks[at].granules, next = at + old, end = next;
+	uint32_t old = s->blocks[at].granules, next = at + old, end = next, top = s->top;
 	bool hole, clean = false;
 
 	if (next < s->top && is_free(s, next)) {
@@ -307,20 +307,24 @@ static bool grow(struct pm_space *s, uint32_t at, uint32_t granules)
 	if (next < end)
 		absorb(s, next);
 	mark(s, at, granules, (enum pm_block_kind)s->blocks[at].kind);
-	if (at + granules > s->top)
+	if (at + granules > top) {
 		s->top = at + granules;
-	else
+		*ret_fresh_bytes = (s->top - top) * PM_GRANULE;
+	} else {
 		make_free(s, at + granules, end - at - granules, clean);
+	}
 	count_used(s, granules - old);
 	return true;
 }
 
-bool pm_space_resize(struct pm_space *space, const void *start, size_t bytes)
+bool pm_space_resize(
+	struct pm_space *space, const void *start, size_t bytes, size_t *ret_fresh_bytes)
 {
 	uint32_t at = (uint32_t)(pm_space_block(space, start) - space->blocks);
 	uint32_t granules;
 	bool done = true;
 
+	*ret_fresh_bytes = 0;
 	if (bytes > space->size * PM_GRANULE)
 		return false;
 	granules = in_granules(bytes);
@@ -328,7 +332,7 @@ bool pm_space_resize(struct pm_space *space, const void *start, size_t bytes)
 	if (granules < space->blocks[at].granules)
 		shrink(space, at, granules);
 	else if (granules > space->blocks[at].granules)
-		done = grow(space, at, granules);
+		done = grow(space, at, granules, ret_fresh_bytes);
 	pthread_mutex_unlock(&space->lock);
 	return done;
 }

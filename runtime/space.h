@@ -86,8 +86,12 @@ void pm_space_give(struct pm_space *space, const void *start, bool clean);
 /* Bytes in use, and bytes that are free and have pages. */
 void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_kept);
 
-/* Makes the block at `start` larger or smaller where it is; false: there is no room behind it. */
-bool pm_space_resize(struct pm_space *space, const void *start, size_t bytes);
+/*
+ * Makes the block at `start` larger or smaller where it is; false: there is no room behind it.
+ * *ret_fresh_bytes: the last so many are handed out for the first time.
+ */
+bool pm_space_resize(
+	struct pm_space *space, const void *start, size_t bytes, size_t *ret_fresh_bytes);
 
 static inline bool pm_space_holds(const struct pm_space *space, const void *p)
 {

@@ -75,6 +75,11 @@ dram() {
 	done
 }
 
+@test "64 threads allocate and free across each other under a thread sanitizer" {
+	run -0 setarch -R "$own/heap_threads"
+	refute_line --regexp '^not ok|WARNING'
+}
+
 @test "all operators of C++, and out of memory" {
 	for configuration in $CONFIGURATIONS; do
 		run -0 in_configuration "$configuration" "$own/operators"
@@ -199,6 +204,32 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	[ "$(told spilled_bytes)" -eq $((90 * 3 * MIB)) ]
 	[ "$(told resident_bytes pmem)" -ge $((90 * 3 * MIB)) ]
 	[ "$(told refused_bytes)" -eq 0 ]
+}
+
+# What is bound is DRAM where PM_NODE_PMEM is not said. The runtime's own words are not asked.
+@test "at no time of a run does the kernel see more than the budget in DRAM" {
+	# shellcheck disable=SC2016
+	run -0 perl -e '
+		my ($budget, $most, $pid) = (shift, 0, fork);
+		if (!$pid) {
+			open STDOUT, ">", "/dev/null";
+			@ENV{qw(LD_PRELOAD PM_RANK_DRAM PM_NODE_DRAM)} = (shift, $budget, 0);
+			exec @ARGV;
+		}
+		while (!waitpid $pid, 1) {
+			open my $maps, "<", "/proc/$pid/numa_maps" or next;
+			my $bytes = 0;
+			while (<$maps>) {
+				$bytes += $1 * $2 * 1024 if / bind:0 .* N0=(\d+) kernelpagesize_kB=(\d+)/;
+			}
+			$most = $bytes if $most < $bytes;
+			select undef, undef, undef, 0.01;
+		}
+		print "$? $most\n"' $((16 * MIB)) "$runtime" "$own/family"
+	read -r status most <<<"$output"
+	assert_equal "$status" 0
+	[ "$most" -gt 0 ]
+	[ "$most" -le $((16 * MIB)) ]
 }
 
 @test "small objects fill metadata, then free, then PMem" {

@@ -11,7 +11,7 @@
 
 static struct pm_block blocks[GRANULES];
 static uint16_t owners[GRANULES]; /* of each granule; 0: nobody */
-static bool soiled[GRANULES];
+static bool soiled[GRANULES], handed_out[GRANULES];
 
 /* --- what may be made ready --- */
 
@@ -47,6 +47,7 @@ static struct pm_space make(pm_space_ready_fn *ready)
 	memset(blocks, 0, sizeof(blocks));
 	memset(owners, 0, sizeof(owners));
 	memset(soiled, 0, sizeof(soiled));
+	memset(handed_out, 0, sizeof(handed_out));
 	pm_space_init(&space, BASE, GRANULES * PM_GRANULE, blocks, ready);
 	return space;
 }
@@ -54,6 +55,13 @@ static struct pm_space make(pm_space_ready_fn *ready)
 static uint32_t index_of(const char *start)
 {
 	return (uint32_t)((uintptr_t)(start - BASE) / PM_GRANULE);
+}
+
+static bool resizes(struct pm_space *space, const void *start, size_t bytes)
+{
+	size_t fresh_bytes;
+
+	return pm_space_resize(space, start, bytes, &fresh_bytes);
 }
 
 /* --- tests --- */
@@ -90,10 +98,10 @@ static void test_limits(void)
 	ok(pm_space_take(&space, GRANULES * PM_GRANULE, 1, PM_BLOCK_OBJECT).start, "all there is");
 	ok(!pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start, "then none is left");
 	pm_space_give(&space, BASE, false);
-	ok(pm_space_resize(&space, pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start,
+	ok(resizes(&space, pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start,
 		   GRANULES * PM_GRANULE),
 		"one granule grows to all there is");
-	ok(!pm_space_resize(&space, BASE, GRANULES * PM_GRANULE + 1), "and not further");
+	ok(!resizes(&space, BASE, GRANULES * PM_GRANULE + 1), "and not further");
 	space = make(NULL);
 	space.size = 0;
 	ok(!pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start, "an empty space has no room");
@@ -109,9 +117,9 @@ static void test_ready(void)
 	ok(!t.start, "no more than may be made ready");
 	t = pm_space_take(&space, 2 * PM_CHUNK, 1, PM_BLOCK_OBJECT);
 	ok(t.start == BASE, "but that");
-	ok(!pm_space_resize(&space, t.start, 2 * PM_CHUNK + 1), "nor by growing");
+	ok(!resizes(&space, t.start, 2 * PM_CHUNK + 1), "nor by growing");
 	allowed = GRANULES;
-	ok(pm_space_resize(&space, t.start, 2 * PM_CHUNK + 1), "until there is more");
+	ok(resizes(&space, t.start, 2 * PM_CHUNK + 1), "until there is more");
 }
 
 static uint32_t more(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
@@ -168,8 +176,15 @@ static void claim(uint32_t who, uint32_t from, uint32_t n)
 	for (uint32_t i = from; i < from + n; i++) {
 		wrong += owners[i] != 0;
 		owners[i] = (uint16_t)(who + 1);
-		soiled[i] = true;
+		soiled[i] = handed_out[i] = true;
 	}
+}
+
+/* What is said to be handed out for the first time has never been. */
+static void check_fresh(const char *start, size_t bytes, size_t fresh_bytes)
+{
+	for (size_t at = bytes - fresh_bytes; at < bytes; at += PM_GRANULE)
+		wrong += handed_out[index_of(start + at)];
 }
 
 static void release(uint32_t from, uint32_t n)
@@ -188,6 +203,7 @@ static void take(struct pm_space *space, uint32_t who)
 	wrong += (uintptr_t)t.start % align != 0 || t.bytes != granules * PM_GRANULE;
 	for (size_t at = t.dirty_bytes; at < t.bytes; at += PM_GRANULE)
 		wrong += soiled[index_of(t.start + at)];
+	check_fresh(t.start, t.bytes, t.fresh_bytes);
 	owned[who] = (struct owned){t.start, granules};
 	claim(who, index_of(t.start), granules);
 }
@@ -205,10 +221,13 @@ static void give(struct pm_space *space, uint32_t who)
 
 static void resize(struct pm_space *space, uint32_t who)
 {
-	uint32_t granules = 1 + random_below(100);
+	uint32_t granules = 1 + random_below(100), top = space->top;
+	size_t fresh_bytes;
 
-	if (!pm_space_resize(space, owned[who].start, granules * PM_GRANULE))
+	if (!pm_space_resize(space, owned[who].start, granules * PM_GRANULE, &fresh_bytes))
 		return;
+	wrong += fresh_bytes != (space->top - top) * PM_GRANULE;
+	check_fresh(owned[who].start, granules * PM_GRANULE, fresh_bytes);
 	release(index_of(owned[who].start), owned[who].granules);
 	owned[who].granules = granules;
 	claim(who, index_of(owned[who].start), granules);
