@@ -21,13 +21,17 @@ static struct {
 } counts;
 
 /* Where room is looked for. Nothing is prefetched yet, so migration is what is free at last. */
-static const enum pm_space_id for_slabs[] = {PM_METADATA, PM_FREE, PM_MIGRATION, PM_PMEM};
-static const enum pm_space_id for_objects[] = {PM_FREE, PM_MIGRATION, PM_PMEM};
-static const enum pm_space_id for_recurring[] = {PM_TEMPORARY, PM_FREE, PM_MIGRATION, PM_PMEM};
+#define END PM_SPACES
+static const enum pm_space_id for_slabs[] = {PM_METADATA, PM_FREE, PM_MIGRATION, PM_PMEM, END};
+static const enum pm_space_id for_objects[] = {PM_FREE, PM_MIGRATION, PM_PMEM, END};
+static const enum pm_space_id for_recurring[] = {PM_TEMPORARY, PM_FREE, PM_MIGRATION, PM_PMEM, END};
+static const enum pm_space_id for_dram[] = {
+	PM_FREE, PM_MIGRATION, PM_TEMPORARY, PM_METADATA, PM_PMEM, END};
+static const enum pm_space_id for_pmem[] = {PM_PMEM, PM_FREE, PM_MIGRATION, END};
 
-void pm_heap_open(void)
+void pm_heap_open(bool watched)
 {
-	pm_heap.small_limit = PM_LARGE;
+	pm_heap.small_limit = watched ? 1 : PM_LARGE;
 }
 
 /* --- taking --- */
@@ -38,19 +42,16 @@ static void count_spill(size_t bytes)
 	atomic_fetch_add_explicit(&counts.spilled_bytes, bytes, memory_order_relaxed);
 }
 
-/* The first space with room, of a list that ends with PMem. */
+/* The first space with room. What begins with PMem is not spilled there. */
 static struct pm_taken take(
 	const enum pm_space_id *where, size_t bytes, size_t align, enum pm_block_kind kind)
 {
 	struct pm_taken t = {0};
 
-	for (; !t.start; where++) {
-		t = pm_space_take(&pm_heap.spaces[*where], bytes, align, kind);
-		if (*where != PM_PMEM)
-			continue;
-		if (t.start)
+	for (int i = 0; !t.start && where[i] != END; i++) {
+		t = pm_space_take(&pm_heap.spaces[where[i]], bytes, align, kind);
+		if (t.start && i && where[i] == PM_PMEM)
 			count_spill(t.bytes);
-		break;
 	}
 	return t;
 }
@@ -83,20 +84,40 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-void *pm_heap_take(size_t bytes, size_t align, bool zero)
+static void *take_object(const enum pm_space_id *where, size_t bytes, size_t align, bool zero)
 {
-	size_t size = bytes ? bytes : 1;
 	struct pm_taken t = {0};
 	int saved = errno;
 
-	if (size <= PM_SPACE_MAX)
-		t = take(pm_recur_taken(size) ? for_recurring : for_objects, size, align,
-			PM_BLOCK_OBJECT);
+	if (bytes <= PM_SPACE_MAX)
+		t = take(where, bytes, align, PM_BLOCK_OBJECT);
 	populate(t.start, t.bytes, t.fresh_bytes);
 	errno = t.start ? saved : ENOMEM;
 	if (t.start && zero && t.dirty_bytes)
 		clear(t.start, least(t.dirty_bytes, bytes));
 	return t.start;
+}
+
+void *pm_heap_take_sample(size_t bytes, size_t align, bool zero)
+{
+	struct pm_taken t = take(for_slabs, bytes ? bytes : 1, align, PM_BLOCK_OBJECT);
+
+	if (t.start && zero)
+		memset(t.start, 0, least(t.dirty_bytes, bytes));
+	return t.start;
+}
+
+void *pm_heap_take(size_t bytes, size_t align, bool zero)
+{
+	size_t size = bytes ? bytes : 1;
+
+	return take_object(pm_recur_taken(size) ? for_recurring : for_objects, size, align, zero);
+}
+
+void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram)
+{
+	(void)pm_recur_taken(bytes);
+	return take_object(in_dram ? for_dram : for_pmem, bytes, align, zero);
 }
 
 /* Whole chunks: no huge page of a neighbour's reaches into them. */

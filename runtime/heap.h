@@ -36,7 +36,7 @@ struct pm_heap {
 	uintptr_t base;
 	uintptr_t size;		       /* 0: nothing is placed, no pointer is ours */
 	const struct pm_block *blocks; /* an entry for each granule from `base` on */
-	size_t small_limit;	       /* smaller objects are jemalloc's; 0: nothing is placed */
+	size_t small_limit; /* smaller ones are jemalloc's and not watched; 0: nothing is placed */
 	enum pm_roll roll;
 	bool has_budget; /* not of a process that cannot know what the others of its rank have */
 	bool is_child;	 /* forked: its DRAM part is bound to PMem but for what it claims itself */
@@ -55,11 +55,21 @@ struct pm_heap_counts {
 /* Reserves and binds; false with a line on standard error when that cannot be. */
 bool pm_heap_start(const struct pm_settings *settings);
 
-/* From now on objects are placed: after whatever they need has started. */
-void pm_heap_open(void);
+/*
+ * From now on objects are placed: after whatever they need has started. `watched`: none takes the
+ * shortest way, on which nothing is asked.
+ */
+void pm_heap_open(bool watched);
 
 /* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
 void *pm_heap_take(size_t bytes, size_t align, bool zero);
+
+/* The same for one that is advised to be in DRAM, in any of its spaces; or in PMem, from the first.
+ */
+void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram);
+
+/* A small object that is a block of its own, where slabs go; NULL: there is no room. */
+void *pm_heap_take_sample(size_t bytes, size_t align, bool zero);
 void pm_heap_give(void *object);
 bool pm_heap_resize(void *object, size_t bytes);
 size_t pm_heap_bytes(const void *object);

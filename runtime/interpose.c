@@ -16,9 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/advice.h"
 #include "runtime/heap.h"
 #include "runtime/jemalloc.h"
 #include "runtime/next.h"
+#include "runtime/profile.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -29,9 +31,53 @@ static bool placing(void)
 
 /* --- taking --- */
 
+static size_t in_granules(size_t size)
+{
+	return (size + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
+}
+
+static void *take_advised(size_t size, size_t align, bool zero)
+{
+	enum pm_advice advice = pm_advice_on && size >= PM_LARGE ? pm_advice_here(in_granules(size))
+								 : PM_ADVICE_NONE;
+
+	if (advice == PM_ADVICE_NONE)
+		return pm_heap_take(size, align, zero);
+	return pm_heap_take_advised(size, align, zero, advice == PM_ADVICE_DRAM);
+}
+
+/* What is small and a block for its alignment's sake has its chance as other small objects. */
+static __attribute__((noinline)) void *take_large(size_t size, size_t align, bool zero)
+{
+	void *object = take_advised(size, align, zero);
+
+	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_samples(size)))
+		pm_profile_taken(object, size);
+	return object;
+}
+
+/* A small object that is a sample of the profile's; NULL: it is none. */
+static void *take_sample(size_t size, size_t align, bool zero)
+{
+	void *object = NULL;
+
+	if (pm_profile_on && pm_profile_samples(size))
+		object = pm_heap_take_sample(size, align, zero);
+	if (object)
+		pm_profile_taken(object, size);
+	return object;
+}
+
 static __attribute__((noinline)) void *take_otherwise(size_t size)
 {
-	return placing() ? pm_heap_take(size, 1, false) : pm_next()->malloc(size);
+	void *sample;
+
+	if (!placing())
+		return pm_next()->malloc(size);
+	if (size >= PM_LARGE)
+		return take_large(size, 1, false);
+	sample = take_sample(size, 1, false);
+	return sample ? sample : pmje_malloc(size);
 }
 
 void *pm_malloc(size_t size)
@@ -42,6 +88,7 @@ void *pm_malloc(size_t size)
 static void *take_zero(size_t n, size_t size)
 {
 	size_t bytes;
+	void *sample;
 
 	if (!placing())
 		return pm_next()->calloc(n, size);
@@ -49,7 +96,10 @@ static void *take_zero(size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return bytes < PM_LARGE ? pmje_calloc(1, bytes) : pm_heap_take(bytes, 1, true);
+	if (bytes >= PM_LARGE)
+		return take_large(bytes, 1, true);
+	sample = take_sample(bytes, 1, true);
+	return sample ? sample : pmje_calloc(1, bytes);
 }
 
 /* The power of two from there on; 0: there is none. */
@@ -64,13 +114,17 @@ static size_t power_of_two(size_t align)
 
 static void *take_aligned(size_t align, size_t size)
 {
+	void *sample;
+
 	align = power_of_two(align);
 	if (!align || size > PTRDIFF_MAX) {
 		errno = align ? ENOMEM : EINVAL;
 		return NULL;
 	}
-	return size < PM_LARGE && align < PM_GRANULE ? pmje_memalign(align, size)
-						     : pm_heap_take(size, align, false);
+	if (size >= PM_LARGE || align >= PM_GRANULE)
+		return take_large(size, align, false);
+	sample = take_sample(size, align, false);
+	return sample ? sample : pmje_memalign(align, size);
 }
 
 void *pm_aligned(size_t align, size_t size)
@@ -80,12 +134,19 @@ void *pm_aligned(size_t align, size_t size)
 
 /* --- giving back --- */
 
+static void give_large(void *object)
+{
+	if (pm_profile_on)
+		pm_profile_given(object);
+	pm_heap_give(object);
+}
+
 static __attribute__((noinline)) void give_otherwise(void *object)
 {
 	if (!pm_heap_owns(object))
 		pm_next()->free(object);
 	else if (pm_heap_is_large(object))
-		pm_heap_give(object);
+		give_large(object);
 	else
 		pmje_free(object);
 }
@@ -122,13 +183,25 @@ static void *move(void *object, size_t size)
 	return moved;
 }
 
+/* To the profile, another object. */
+static bool resize_large(void *object, size_t size)
+{
+	if (!pm_heap_resize(object, size))
+		return false;
+	if (pm_profile_on) {
+		pm_profile_given(object);
+		pm_profile_taken(object, size);
+	}
+	return true;
+}
+
 static void *resize_ours(void *object, size_t size)
 {
 	bool large = pm_heap_is_large(object);
 
 	if (!large && size < PM_LARGE)
 		return pmje_realloc(object, size);
-	if (large && size >= PM_LARGE && pm_heap_resize(object, size))
+	if (large && size >= PM_LARGE && resize_large(object, size))
 		return object;
 	return move(object, size);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/advice.h"
 #include "runtime/heap.h"
 #include "runtime/residency.h"
 #include "runtime/say.h"
@@ -173,6 +174,11 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 		(unsigned long long)counts.spilled_bytes, (unsigned long long)counts.refused_bytes);
 	add(text, ",\"static_bytes\":{\"dram\":%llu,\"pmem\":%llu}",
 		(unsigned long long)statics.dram_bytes, (unsigned long long)statics.pmem_bytes);
+	if (pm_advice_on)
+		add(text, ",\"advised_objects\":{\"dram\":%llu,\"pmem\":%llu,\"unknown\":%llu}",
+			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
 	if (residency) {
 		add(text, ",\"resident_bytes\":{");
 		add_residency(text, residency);
@@ -240,6 +246,11 @@ static void say(const struct pm_residency *residency)
 	if (statics.dram_bytes || statics.pmem_bytes)
 		pm_say("static data: %lluM bound to DRAM, in free; %lluM to PMem",
 			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));
+	if (pm_advice_on)
+		pm_say("advised: %llu objects to DRAM, %llu to PMem; %llu of unknown sites",
+			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
 	for (int part = 0; residency && part < PM_PARTS; part++)
 		say_nodes(residency, (enum pm_part)part);
 }

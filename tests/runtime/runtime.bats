@@ -12,6 +12,7 @@ setup() {
 	runtime=$build/libpmplace.so
 	own=$build/tests/runtime
 	report=$BATS_TEST_TMPDIR/report
+	profiles=$BATS_TEST_TMPDIR/profiles
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
 	unset "${!PM_@}" "${!OMP_@}" "${!SLURM_@}" "${!PMI_@}" "${!PMIX_@}" "${!OMPI_@}" LD_PRELOAD MALLOC_CONF
 }
@@ -27,8 +28,8 @@ place() {
 		LD_PRELOAD=$runtime "$@"
 }
 
-# Each configuration of the matrix; without is plain glibc, idle is the runtime with nothing to do.
-CONFIGURATIONS='without idle roomy tight empty'
+# Each configuration of the matrix; without is plain glibc, idle is the runtime with nothing to do, profiled is watched.
+CONFIGURATIONS='without idle roomy tight empty profiled'
 in_configuration() {
 	local configuration=$1
 	shift
@@ -38,6 +39,7 @@ in_configuration() {
 	roomy) place 256 "$@" ;;
 	tight) place 16 "$@" ;;
 	empty) place 0 "$@" ;;
+	profiled) PM_PROFILE=$profiles place 32 "$@" ;;
 	esac
 }
 
@@ -188,7 +190,7 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	plain=$(resident)
 	idle=$(LD_PRELOAD=$runtime resident)
 	[ $((idle - plain)) -lt 400 ]
-	run -1 bash -c "nm -D --defined-only '$runtime' | grep -vE ' (_Z(n|d)[wla].*|[a-z_]*alloc(array|_usable_size)?|posix_memalign|memalign|c?free|free_(aligned_)?sized)$'"
+	run -1 bash -c "nm -D --defined-only '$runtime' | grep -vE ' (_Z(n|d)[wla].*|pmplace_(iteration|phase)|MPI_Pcontrol|mpi_pcontrol_|[a-z_]*alloc(array|_usable_size)?|posix_memalign|memalign|c?free|free_(aligned_)?sized)$'"
 	assert_output ''
 }
 
@@ -382,6 +384,112 @@ assert_bss() {
 	cd "$BATS_TEST_TMPDIR" || return
 	PM_REPORT=report run -0 place 64 perl -e 'chdir "/"'
 	[ -s "$report" ]
+}
+
+# --- profiles and advice ---
+
+# pic COMMAND...: particle-in-cell data of 102 MiB with 28 MiB of DRAM in one space, where bound memory is DRAM.
+pic() {
+	PM_RANK_DRAM=$((28 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=${PM_LOCAL_RANK:-0} LD_PRELOAD=$runtime "$own/pic" 8
+}
+
+# found EXPRESSION: of the first program that pmreport tells of in JSON, in Perl.
+found() {
+	runtime/pmreport --json --no-names "$profiles" | perl -MJSON::PP -MList::Util=sum0,max -e '
+		local $/;
+		$_ = decode_json(<STDIN>)->[0];
+		print eval $ARGV[0]' "$1"
+}
+
+@test "a profile has each large object of a program, and its small ones about" {
+	PM_PROFILE=$profiles run -0 pic
+	assert_equal "$(found '$_->{iterations}')" marked
+	assert_equal "$(found '"@{[map { $_->{objects} } grep { $_->{large} && $_->{short_objects} } @{$_->{sites}}]}"')" '192 192'
+	assert_equal "$(found '"@{[sort { $a <=> $b } map { $_->{objects} } grep { $_->{large} && !$_->{short_objects} } @{$_->{sites}}]}"')" \
+		'4 16 60'
+	assert_equal "$(found 'max map { $_->{peak_bytes} } @{$_->{sites}}')" $((48 * MIB))
+	small=$(found 'sum0 map { $_->{allocated_bytes} } grep { !$_->{large} } @{$_->{sites}}')
+	[ "$small" -ge $((6 * MIB)) ] # 24000 objects of 413 bytes
+	[ "$small" -le $((20 * MIB)) ]
+	assert_equal "$(found 'scalar @{$_->{by_iteration}}')" 9
+	run -0 runtime/pmreport "$profiles"
+	assert_line --regexp '^\[8,16\) +0 +0B +0B +4 +48.0M +48.0M$'
+	assert_line --regexp ' 60 +35\.2M .* main, pic\.c:[0-9]+$'
+}
+
+@test "call sites are the same in each rank and run" {
+	for rank in 0 1; do
+		PM_LOCAL_RANK=$rank PM_PROFILE=$profiles run -0 pic
+	done
+	assert_equal "$(found '$_->{processes} . " " . grep { $_->{large} } @{$_->{sites}}')" '2 5'
+	assert_equal "$(found '"@{[sort { $a <=> $b } map { $_->{objects} } grep { $_->{large} } @{$_->{sites}}]}"')" '8 32 120 384 384'
+}
+
+@test "with an earlier run's advice what is used most is in DRAM, and results are the same" {
+	share() {
+		perl -ane '$F[2] or next; $all += $F[1]; $dram += $F[2]; END { printf "%d", 100 * $dram / 1867776000 }' <<<"$output"
+	}
+	PM_PROFILE=$profiles run -0 pic
+	first=$(share) sum=$(grep ^sum <<<"$output")
+	[ "$first" -le 20 ]
+	run -0 runtime/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic
+	[ "$(share)" -ge 60 ]
+	assert_line "$sum"
+	assert_line 'work 855638016 855638016'
+	assert_line 'fields 314572800 314572800'
+	assert_line 'arrays 402653184 0'
+	assert_equal "$(told spilled_objects)" 0
+	[ "$(told resident_bytes dram)" -le $((28 * MIB)) ]
+	assert_equal "$(told advised_objects unknown)" 0
+	assert_equal "$(told advised_objects)" $((4 + 60 + 16 + 384))
+}
+
+@test "profiles of many threads and of children are whole" {
+	PM_PROFILE=$profiles run -0 place 32 "$own/family"
+	assert_equal "$(found '"$_->{processes} $_->{whole} " . sum0 map { $_->{objects} } grep { $_->{from_mib} == 64 } @{$_->{sizes}}')" \
+		'1 1 1'
+}
+
+@test "MPI_Pcontrol is an iteration, in C and in Fortran" {
+	PM_PROFILE=$profiles run -0 place 32 /usr/bin/python3 -c '
+import ctypes
+me = ctypes.CDLL(None)
+for i in range(3):
+    me.MPI_Pcontrol(1)
+    me.MPI_Pcontrol(0)
+me.mpi_pcontrol_(ctypes.byref(ctypes.c_int(1)))
+data = bytearray(1000000)'
+	assert_equal "$(found 'max map { $_->{iteration} } @{$_->{by_iteration}}')" 4
+}
+
+@test "a page with pictures stands for itself" {
+	PM_PROFILE=$profiles run -0 pic
+	run -0 runtime/pmreport "$profiles" --html "$BATS_TEST_TMPDIR/page.html"
+	run -0 cat "$BATS_TEST_TMPDIR/page.html"
+	assert_output --regexp '<svg .*<polygon .*</html>'
+	refute_output --regexp 'https?://|<script|src='
+}
+
+@test "profiles and advice that cannot be are told of in one line" {
+	says "PM_PROFILE='/proc/none': No such file or directory; there is no profile" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=/proc/none
+	says "PM_ADVICE='/none': No such file or directory; it is not used" PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/none
+	says "PM_ADVICE='/etc/hosts': it does not begin with 'pmadvice 1' as what pmreport writes; it is not used" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/etc/hosts
+	printf 'pmadvice 1\nprogram 0123456789abcdef other\ndram 0123456789abcdef # why\n' >"$BATS_TEST_TMPDIR/advice"
+	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program as it is built now; it is not used" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
+	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg'; do
+		printf 'pmadvice 1\n\n# words\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
+		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '$line', is no advice; it is not used" \
+			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
+	done
+	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/advice"
+	assert_output --partial 'is no profile of the placement runtime'
+	mkdir "$BATS_TEST_TMPDIR/empty"
+	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/empty"
+	assert_output --partial "'$BATS_TEST_TMPDIR/empty' holds no profile"
 }
 
 # --- bad input: one line, and the program runs ---
