@@ -9,6 +9,7 @@ prefix     ?= /usr
 sysconfdir ?= /etc
 bindir     ?= $(prefix)/bin
 libexecdir ?= $(prefix)/libexec
+includedir ?= $(prefix)/include
 datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 unitdir    ?= $(prefix)/lib/systemd/system
@@ -78,7 +79,7 @@ help:
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
-	'make all          pmctl, pmrun, spank_pmem.so and the man pages, in $(BUILD)/' \
+	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
 	'make deb          Debian packages for this release, or SUITE=trixie; in $(BUILD)/deb/' \
 	'make rpm          RPM packages, in $(BUILD)/rpm/' \
@@ -112,6 +113,12 @@ install: all
 	$(INSTALL) -D -m 644 launcher/pmrun.bash $(DESTDIR)$(completiondir)/pmrun
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
 	$(INSTALL) -D -m 755 $(BUILD)/pm-reachable $(DESTDIR)$(pkglibexecdir)/pm-reachable
+	$(foreach file,$(RUNTIME_SO),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(runtimedir)/$(notdir $(file)))
+	$(if $(RUNTIME_SO),$(INSTALL) -D -m 644 runtime/pmplace.h $(DESTDIR)$(includedir)/pmplace.h)
+	$(INSTALL) -D -m 755 runtime/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
+	$(foreach file,$(wildcard runtime/pmprofile/*.py),$(INSTALL) -D -m 644 $(file) \
+		$(DESTDIR)$(pkgdatadir)/$(file:runtime/%=%) &&) true
+	ln -sfr $(DESTDIR)$(pkgdatadir)/pmreport $(DESTDIR)$(bindir)/pmreport
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true
 	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
@@ -123,11 +130,11 @@ install: all
 # Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
 .PHONY: uninstall
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/pmctl $(DESTDIR)$(bindir)/pmrun $(DESTDIR)$(completiondir)/pmrun \
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,pmctl pmrun pmreport) $(DESTDIR)$(includedir)/pmplace.h $(DESTDIR)$(completiondir)/pmrun \
 		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
 		$(foreach page,$(INSTALLED_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))
-	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir)
+	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 .PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint demo

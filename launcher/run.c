@@ -91,21 +91,23 @@ static void report_missing(const struct pm_handover *handover, unsigned n)
 /* We outlive the ranks that we start ourselves, and so can say what became of the runtime. */
 static int start_ranks(unsigned n, struct pm_handover *handover)
 {
-	cleanup_close int fd = handover->runtime && pm_attach_is_told_by(handover->runtime)
-				       ? pm_attach_open(n)
-				       : -1;
 	struct pm_err err;
 	int status;
 
-	handover->attach_fd = fd;
 	if (pm_family_run(n, become, handover, &status, &err))
 		return fail(err.text, FAILED);
 	report_missing(handover, n);
 	return status;
 }
 
+/* The roll is also what the processes of a rank share its budget by: a rank alone has one, too. */
 static int start(const struct pm_launch *launch, struct pm_handover *handover)
 {
+	cleanup_close int fd = handover->runtime && pm_attach_is_told_by(handover->runtime)
+				       ? pm_attach_open(handover->plan->n_ranks)
+				       : -1;
+
+	handover->attach_fd = fd;
 	if (launch->own_ranks)
 		return start_ranks(launch->own_ranks, handover);
 	return become(launch->rank.rank, handover);

@@ -13,6 +13,8 @@
 #include "lib/cleanup.h"
 #include "lib/cpulist.h"
 
+#define FD_LEAST 100 /* scripts redirect small numbers, as 3, without asking whose they are */
+
 #ifndef MFD_NOEXEC_SEAL /* Linux 6.3; sites may refuse what does not say it */
 #define MFD_NOEXEC_SEAL 8U
 #endif
@@ -50,12 +52,24 @@ static pid_t get(int fd, unsigned slot)
 		       : 0;
 }
 
+/* The same file under a larger number, if the process may have one. */
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
+
+	if (moved < 0)
+		return fd;
+	close(fd);
+	return moved;
+}
+
 int pm_attach_open(unsigned n)
 {
 	int fd = make_file();
 
 	if (fd < 0)
 		return fd;
+	fd = move_up(fd);
 	if (ftruncate(fd, place_of(n + 1)) ||
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
 		int rc = -errno;

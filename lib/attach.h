@@ -14,6 +14,9 @@
  * descriptor PM_ATTACH_FD and, where that is its own number, writes 0 there. Thus children, and
  * scripts that run in the rank's environment before it, such as Slurm's task prolog, sign for
  * nobody.
+ *
+ * The processes of a rank, which all have the descriptor, also share its budget by it: record
+ * locks, fcntl(2), on bytes far behind its end; runtime/roll.h has which.
  */
 #include <stdbool.h>
 

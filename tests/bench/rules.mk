@@ -5,3 +5,10 @@ $(WIPE_SPEED): $(WIPE_SPEED).o $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^
 
 -include $(WIPE_SPEED).d
+
+MALLOC_SPEED := $(BUILD)/tests/bench/malloc_speed
+
+$(MALLOC_SPEED): $(MALLOC_SPEED).o
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+-include $(MALLOC_SPEED).d

@@ -29,10 +29,10 @@ alike() {
 @test "what make install places is in a package, and in one only" {
 	make --no-print-directory install BUILD="$(realpath "$PM_PACKAGES/..")" DESTDIR="$BATS_TEST_TMPDIR" unitdir=/lib/systemd/system \
 		>/dev/null
-	for package in "$PM_PACKAGES/bookworm"/slurm-pmem-{client,common,controller,node,plugin}_*.deb; do
+	for package in "$PM_PACKAGES/bookworm"/slurm-pmem-{client,common,controller,node,plugin,runtime}_*.deb; do
 		dpkg-deb --fsys-tarfile "$package" | tar -t
 	done | sed 's/\.gz$//' | grep -v -e '/$' -e /doc/ -e /lintian/ | sort >"$BATS_TEST_TMPDIR.packed"
-	(cd "$BATS_TEST_TMPDIR" && find . -type f) | sort | diff -u - "$BATS_TEST_TMPDIR.packed"
+	(cd "$BATS_TEST_TMPDIR" && find . -type f -o -type l) | sort | diff -u - "$BATS_TEST_TMPDIR.packed"
 }
 
 @test "RPM packages have the same files" {

@@ -5,7 +5,8 @@ bats_load_library bats-assert
 
 MIRROR=${PM_MIRROR:-http://deb.debian.org/debian}
 SEARCH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-OURS=(slurm-pmem-common slurm-pmem-client slurm-pmem-plugin slurm-pmem-node slurm-pmem-controller)
+OURS=(slurm-pmem-common slurm-pmem-client slurm-pmem-plugin slurm-pmem-runtime slurm-pmem-node
+	slurm-pmem-controller)
 
 # A root of the release with Slurm and what else our packages depend on, and with the packages themselves in /packages.
 make_root() {

@@ -227,10 +227,14 @@ assert_missing() {
 	[[ $stderr != *"did not attach"* ]]
 }
 
-@test "a pmrun that becomes the program expects nothing, and hands on no other's expectation" {
+@test "a pmrun that becomes the program hands on a roll of its own, and no other's expectation" {
 	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/runtime.so" tests/unit/stand_in_runtime.c
-	PM_ATTACH_FD=2 run -0 --separate-stderr pmrun "--pm-runtime=$BATS_TEST_TMPDIR/runtime.so" env
+	# shellcheck disable=SC2016
+	PM_ATTACH_FD=2 run -0 --separate-stderr pmrun "--pm-runtime=$BATS_TEST_TMPDIR/runtime.so" \
+		sh -c 'readlink "/proc/self/fd/$PM_ATTACH_FD"'
 	[ -z "$stderr" ]
+	assert_output --partial slurm-pmem-ranks
+	PM_ATTACH_FD=2 run -0 --separate-stderr pmrun env
 	refute_line --partial PM_ATTACH_FD
 }
 

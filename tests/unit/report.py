@@ -1,4 +1,4 @@
-"""Used by the tests of documents that are in Python."""
+"""Used by the tests that are in Python."""
 
 
 def report(results: list[tuple[bool, str]]) -> int:

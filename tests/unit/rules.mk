@@ -5,8 +5,11 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
-# What they test of the agent and of the launcher.
+# What they test of the agent, of the launcher and of the runtime.
 $(BUILD)/tests/unit/test_caches: $(addprefix $(BUILD)/agent/,caches.o knob.o)
+$(BUILD)/tests/unit/test_nodes: $(BUILD)/runtime/nodes.o
+$(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
+$(addprefix $(BUILD)/tests/unit/,test_heap test_prefault): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o recur.o roll.o nodes.o settings.o say.o)
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
@@ -16,7 +19,7 @@ $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
-	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_templates.sh
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_pmreport.py tests/unit/test_templates.sh
 
 # The same programs under the address and undefined-behaviour sanitizers.
 .PHONY: check-unit-c-asan

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/advice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/say.h"
+#include "runtime/site.h"
+
+#define SITES	  (1u << 16)
+#define SITES_MAX (SITES / 2)
+#define LINE	  4096
+#define HEAD	  "pmadvice 1"
+#define NO_LIMIT  UINT64_MAX
+
+struct entry {
+	uint64_t key; /* 0: none */
+	enum pm_advice advice;
+	atomic_uint_least64_t left; /* bytes for which DRAM is advised */
+};
+
+bool pm_advice_on;
+
+static struct {
+	struct entry *sites;
+	uint32_t n;
+	uint64_t build;
+	const char *name; /* of the file */
+	bool is_ours;	  /* what is read is for this program */
+	bool is_known;	  /* the file has something for it */
+	atomic_uint_least64_t counts[PM_ADVICES];
+} advice;
+
+static struct entry *entry_of(uint64_t key)
+{
+	uint32_t at = (uint32_t)(key % SITES);
+
+	while (advice.sites[at].key && advice.sites[at].key != key)
+		at = (at + 1) % SITES;
+	return &advice.sites[at];
+}
+
+/* --- reading --- */
+
+/* Sixteen digits, and then the end of a word. */
+static bool parse_key(const char *text, uint64_t *ret, char **ret_end)
+{
+	if (strspn(text, "0123456789abcdef") != 16)
+		return false;
+	*ret = strtoull(text, ret_end, 16);
+	*ret_end += strspn(*ret_end, " \t");
+	return *ret && ((*ret_end)[-1] == ' ' || (*ret_end)[-1] == '\t' || !**ret_end);
+}
+
+/* How many bytes, if it is said; false: there is something else. */
+static bool parse_limit(const char *text, uint64_t *ret)
+{
+	char *end = (char *)text;
+
+	*ret = NO_LIMIT;
+	if (*text >= '0' && *text <= '9')
+		*ret = strtoull(text, &end, 10);
+	end += strspn(end, " \t");
+	return !*end || *end == '#';
+}
+
+static void add(uint64_t key, enum pm_advice which, uint64_t limit)
+{
+	struct entry *entry = entry_of(key);
+
+	if (!advice.is_ours || (advice.n == SITES_MAX && !entry->key))
+		return;
+	advice.n += !entry->key;
+	*entry = (struct entry){key, which, limit};
+}
+
+static bool read_line(const char *line)
+{
+	uint64_t key, limit;
+	char *rest;
+
+	if (!*line || *line == '#')
+		return true;
+	if (!strncmp(line, "program ", 8) && parse_key(line + 8, &key, &rest)) {
+		advice.is_ours = key == advice.build;
+		advice.is_known |= advice.is_ours;
+		return true;
+	}
+	if ((strncmp(line, "dram ", 5) && strncmp(line, "pmem ", 5)) ||
+		!parse_key(line + 5, &key, &rest) || !parse_limit(rest, &limit))
+		return false;
+	add(key, *line == 'd' ? PM_ADVICE_DRAM : PM_ADVICE_PMEM, limit);
+	return true;
+}
+
+/* The next line of a file, cut where it is too long; false: there is none. */
+static bool next_line(int fd, char line[LINE])
+{
+	static char buffer[LINE];
+	static size_t used, at;
+	size_t n = 0;
+
+	for (;;) {
+		ssize_t got;
+
+		for (; at < used; at++) {
+			if (buffer[at] == '\n') {
+				line[n] = '\0';
+				at++;
+				return true;
+			}
+			if (n < LINE - 1)
+				line[n++] = buffer[at];
+		}
+		got = read(fd, buffer, sizeof(buffer));
+		if (got <= 0)
+			break;
+		used = (size_t)got;
+		at = 0;
+	}
+	line[n] = '\0';
+	return n > 0;
+}
+
+/* What is wrong with it; NULL: nothing. */
+static const char *read_file(int fd)
+{
+	static char line[LINE], wrong[128];
+
+	if (!next_line(fd, line) || strcmp(line, HEAD))
+		return "it does not begin with '" HEAD "' as what pmreport writes";
+	for (unsigned number = 2; next_line(fd, line); number++) {
+		if (!read_line(line)) {
+			snprintf(wrong, sizeof(wrong), "line %u, '%.40s', is no advice", number,
+				line);
+			return wrong;
+		}
+	}
+	return advice.is_known ? NULL : "it has nothing for this program as it is built now";
+}
+
+static bool reserve(void)
+{
+	void *start = mmap(NULL, SITES * sizeof(*advice.sites), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	advice.sites = start == MAP_FAILED ? NULL : start;
+	return advice.sites;
+}
+
+static const char *load(void)
+{
+	int fd = open(advice.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const char *wrong;
+
+	if (fd < 0)
+		return strerrordesc_np(errno);
+	wrong = reserve() ? read_file(fd) : "out of memory";
+	close(fd);
+	return wrong;
+}
+
+void pm_advice_start(bool tells)
+{
+	const char *wrong;
+
+	advice.name = getenv("PM_ADVICE");
+	if (!advice.name || !*advice.name)
+		return;
+	advice.build = pm_site_program().build;
+	wrong = load();
+	pm_advice_on = !wrong;
+	if (wrong && tells)
+		pm_say("PM_ADVICE='%.200s': %s; it is not used", advice.name, wrong);
+}
+
+/* --- asking --- */
+
+/* Takes so many of what a site may have in DRAM; false: it is used up. */
+static bool take_share(struct entry *entry, size_t bytes)
+{
+	uint64_t left = atomic_load_explicit(&entry->left, memory_order_relaxed);
+
+	while (left != NO_LIMIT && left >= bytes)
+		if (atomic_compare_exchange_weak(&entry->left, &left, left - bytes))
+			return true;
+	return left == NO_LIMIT;
+}
+
+enum pm_advice pm_advice_here(size_t bytes)
+{
+	struct pm_site site = pm_site_here();
+	struct entry *entry = entry_of(site.key);
+	enum pm_advice found = site.key ? entry->advice : PM_ADVICE_NONE;
+
+	if (found == PM_ADVICE_DRAM && !take_share(entry, bytes))
+		found = PM_ADVICE_PMEM;
+
+	atomic_fetch_add_explicit(&advice.counts[found], 1, memory_order_relaxed);
+	return found;
+}
+
+uint64_t pm_advice_count(enum pm_advice which)
+{
+	return atomic_load(&advice.counts[which]);
+}

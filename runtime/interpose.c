@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The C library's family of allocation functions, in place of the program's: the set that glibc's
+ * manual asks of a replacement (22.3.2.2, "Replacing malloc"), which must be whole, and what C23
+ * and older binaries have besides. They behave as glibc 2.36's, malloc(3) and posix_memalign(3): no
+ * object of 0 bytes is NULL, realloc(p, 0) frees, memalign() rounds its alignment up, free() keeps
+ * errno.
+ */
+#define _GNU_SOURCE
+#include "runtime/interpose.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/advice.h"
+#include "runtime/heap.h"
+#include "runtime/jemalloc.h"
+#include "runtime/next.h"
+#include "runtime/profile.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+
+static bool placing(void)
+{
+	return pm_heap.small_limit;
+}
+
+/* --- taking --- */
+
+static size_t in_granules(size_t size)
+{
+	return (size + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
+}
+
+static void *take_advised(size_t size, size_t align, bool zero)
+{
+	enum pm_advice advice = pm_advice_on && size >= PM_LARGE ? pm_advice_here(in_granules(size))
+								 : PM_ADVICE_NONE;
+
+	if (advice == PM_ADVICE_NONE)
+		return pm_heap_take(size, align, zero);
+	return pm_heap_take_advised(size, align, zero, advice == PM_ADVICE_DRAM);
+}
+
+/* What is small and a block for its alignment's sake has its chance as other small objects. */
+static __attribute__((noinline)) void *take_large(size_t size, size_t align, bool zero)
+{
+	void *object = take_advised(size, align, zero);
+
+	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_samples(size)))
+		pm_profile_taken(object, size);
+	return object;
+}
+
+/* A small object that is a sample of the profile's; NULL: it is none. */
+static void *take_sample(size_t size, size_t align, bool zero)
+{
+	void *object = NULL;
+
+	if (pm_profile_on && pm_profile_samples(size))
+		object = pm_heap_take_sample(size, align, zero);
+	if (object)
+		pm_profile_taken(object, size);
+	return object;
+}
+
+static __attribute__((noinline)) void *take_otherwise(size_t size)
+{
+	void *sample;
+
+	if (!placing())
+		return pm_next()->malloc(size);
+	if (size >= PM_LARGE)
+		return take_large(size, 1, false);
+	sample = take_sample(size, 1, false);
+	return sample ? sample : pmje_malloc(size);
+}
+
+void *pm_malloc(size_t size)
+{
+	return likely(size < pm_heap.small_limit) ? pmje_malloc(size) : take_otherwise(size);
+}
+
+static void *take_zero(size_t n, size_t size)
+{
+	size_t bytes;
+	void *sample;
+
+	if (!placing())
+		return pm_next()->calloc(n, size);
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (bytes >= PM_LARGE)
+		return take_large(bytes, 1, true);
+	sample = take_sample(bytes, 1, true);
+	return sample ? sample : pmje_calloc(1, bytes);
+}
+
+/* The power of two from there on; 0: there is none. */
+static size_t power_of_two(size_t align)
+{
+	size_t power = sizeof(void *);
+
+	while (power && power < align)
+		power <<= 1;
+	return power;
+}
+
+static void *take_aligned(size_t align, size_t size)
+{
+	void *sample;
+
+	align = power_of_two(align);
+	if (!align || size > PTRDIFF_MAX) {
+		errno = align ? ENOMEM : EINVAL;
+		return NULL;
+	}
+	if (size >= PM_LARGE || align >= PM_GRANULE)
+		return take_large(size, align, false);
+	sample = take_sample(size, align, false);
+	return sample ? sample : pmje_memalign(align, size);
+}
+
+void *pm_aligned(size_t align, size_t size)
+{
+	return placing() ? take_aligned(align, size) : pm_next()->memalign(align, size);
+}
+
+/* --- giving back --- */
+
+static void give_large(void *object)
+{
+	if (pm_profile_on)
+		pm_profile_given(object);
+	pm_heap_give(object);
+}
+
+static __attribute__((noinline)) void give_otherwise(void *object)
+{
+	if (!pm_heap_owns(object))
+		pm_next()->free(object);
+	else if (pm_heap_is_large(object))
+		give_large(object);
+	else
+		pmje_free(object);
+}
+
+void pm_free(void *object)
+{
+	if (likely(pm_heap_owns(object) && (uintptr_t)object % PM_GRANULE))
+		pmje_free(object);
+	else if (object)
+		give_otherwise(object);
+}
+
+/* --- sizes --- */
+
+static size_t usable_size(void *object)
+{
+	if (!object)
+		return 0;
+	if (!pm_heap_owns(object))
+		return pm_next()->usable_size(object);
+	return pm_heap_is_large(object) ? pm_heap_bytes(object) : pmje_malloc_usable_size(object);
+}
+
+/* Into a new object of another size, perhaps another allocator's. */
+static void *move(void *object, size_t size)
+{
+	size_t old = usable_size(object);
+	void *moved = pm_malloc(size);
+
+	if (moved) {
+		memcpy(moved, object, old < size ? old : size);
+		pm_free(object);
+	}
+	return moved;
+}
+
+/* To the profile, another object. */
+static bool resize_large(void *object, size_t size)
+{
+	if (!pm_heap_resize(object, size))
+		return false;
+	if (pm_profile_on) {
+		pm_profile_given(object);
+		pm_profile_taken(object, size);
+	}
+	return true;
+}
+
+static void *resize_ours(void *object, size_t size)
+{
+	bool large = pm_heap_is_large(object);
+
+	if (!large && size < PM_LARGE)
+		return pmje_realloc(object, size);
+	if (large && size >= PM_LARGE && resize_large(object, size))
+		return object;
+	return move(object, size);
+}
+
+static void *resize(void *object, size_t size)
+{
+	if (!object)
+		return pm_malloc(size);
+	if (!placing())
+		return pm_next()->realloc(object, size);
+	if (!size) {
+		pm_free(object);
+		return NULL;
+	}
+	return pm_heap_owns(object) ? resize_ours(object, size) : move(object, size);
+}
+
+/* --- the names --- */
+
+#pragma GCC visibility push(default)
+
+void *malloc(size_t size)
+{
+	return pm_malloc(size);
+}
+
+void free(void *object)
+{
+	pm_free(object);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return take_zero(n, size);
+}
+
+void *realloc(void *object, size_t size)
+{
+	return resize(object, size);
+}
+
+void *reallocarray(void *object, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return resize(object, bytes);
+}
+
+void *memalign(size_t align, size_t size)
+{
+	return pm_aligned(align, size);
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+	return placing() ? take_aligned(align, size) : pm_next()->aligned_alloc(align, size);
+}
+
+int posix_memalign(void **ret, size_t align, size_t size)
+{
+	int saved = errno;
+	void *object;
+
+	if (!placing())
+		return pm_next()->posix_memalign(ret, align, size);
+	if (align % sizeof(void *) || !align || align & (align - 1))
+		return EINVAL;
+	object = take_aligned(align, size);
+	errno = saved;
+	if (!object)
+		return ENOMEM;
+	*ret = object;
+	return 0;
+}
+
+void *valloc(size_t size)
+{
+	return placing() ? take_aligned((size_t)getpagesize(), size) : pm_next()->valloc(size);
+}
+
+void *pvalloc(size_t size)
+{
+	size_t page = (size_t)getpagesize(), rounded;
+
+	if (!placing())
+		return pm_next()->pvalloc(size);
+	if (__builtin_add_overflow(size, page - 1, &rounded)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return take_aligned(page, rounded / page * page);
+}
+
+size_t malloc_usable_size(void *object)
+{
+	return usable_size(object);
+}
+
+void cfree(void *object)
+{
+	pm_free(object);
+}
+
+void free_sized(void *object, size_t size)
+{
+	(void)size;
+	pm_free(object);
+}
+
+void free_aligned_sized(void *object, size_t align, size_t size)
+{
+	(void)align;
+	(void)size;
+	pm_free(object);
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,1 @@
+"""Profiles of the placement runtime, read and told: pmreport(1)."""

@@ -1,0 +1,108 @@
+"""pmreport's command line."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Mapping
+
+from pmprofile import advice, html, text
+from pmprofile.measure import Report, reports
+from pmprofile.records import Frame, Profile, ProfileError, read
+from pmprofile.symbols import names, plain
+
+SIZE = re.compile(r"(\d+)([KMGT]?)")
+
+
+def parse_size(word: str) -> int:
+    found = SIZE.fullmatch(word.upper())
+    if not found:
+        raise argparse.ArgumentTypeError(f"'{word}' is no size, write it like 4G")
+    return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(prog="pmreport", description="What a program's objects were: their numbers, sizes, lifetimes "
+                                "and call sites, from the profiles that its ranks wrote (PM_PROFILE=DIR).")
+    p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="a directory of profiles, or one of them")
+    p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by PM_ADVICE=FILE; - is stdout")
+    p.add_argument("--budget", metavar="SIZE", type=parse_size,
+                   help="DRAM of each rank of the next run; without it, this one's")
+    p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")
+    p.add_argument("--json", action="store_true", help="print it as JSON")
+    p.add_argument("--top", metavar="N", type=int, default=20, help="so many call sites; without it, 20")
+    p.add_argument("--no-names", action="store_true", help="call sites as files and offsets: addr2line is not asked")
+    return p
+
+
+def files(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(path.glob("*.pmprof")) if path.is_dir() else [path]
+        if not inside:
+            raise ProfileError(f"'{path}' holds no profile: did a process with the placement runtime end there?")
+        found += inside
+    return found
+
+
+def named(report: Report, ask: bool) -> dict[Frame, str]:
+    frames = {frame for site in report.sites for frame in site.frames}
+    return names(frames) if ask else {frame: plain(frame) for frame in frames}
+
+
+def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
+    return {"program": report.program, "build": f"{report.build:016x}", "processes": len(report.profiles),
+            "whole": sum(p.is_whole for p in report.profiles), "budget_bytes": report.budget_bytes,
+            "iterations": report.clocks[0].source,
+            "sizes": [{"from_mib": text.BINS[number], "short": short, **vars(cell)}
+                      for (number, short), cell in sorted(report.table.items())],
+            "by_iteration": [{"iteration": n, "taken": report.taken[n], "given": report.given[n]}
+                             for n in sorted(set(report.taken) | set(report.given))],
+            "sites": [{"key": f"{s.key:016x}", "where": [known[f] for f in s.frames], "large": s.is_large,
+                       "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,
+                       "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses}
+                      for s in report.sites]}
+
+
+def write(name: str, what: str) -> None:
+    if name == "-":
+        print(what)
+        return
+    try:
+        Path(name).write_text(what + "\n")
+    except OSError as error:
+        raise ProfileError(f"write '{name}': {error.strerror}") from None
+
+
+def write_advice(name: str, told: list[tuple[Report, dict[Frame, str]]], budget: int | None) -> None:
+    sections = [advice.section(report, advice.choose(report, budget or report.budget_bytes), known) for report, known in told]
+    write(name, "\n".join([advice.HEAD, *sections]))
+
+
+def run(arguments: argparse.Namespace) -> None:
+    profiles: list[Profile] = [profile for path in files(arguments.profiles) if (profile := read(path)).objects]
+    if not profiles:
+        raise ProfileError("none of the profiles has an object in it")
+    told = [(report, named(report, not arguments.no_names)) for report in reports(profiles)]
+    if arguments.advice:
+        write_advice(arguments.advice, told, arguments.budget)
+    if arguments.html:
+        write(arguments.html, html.page(told))
+    if arguments.json:
+        print(json.dumps([as_json(*one) for one in told], indent=1))
+    elif not arguments.html and arguments.advice != "-":
+        print("\n\n".join(text.tell(*one, arguments.top) for one in told))
+
+
+def main(words: list[str]) -> int:
+    try:
+        run(parser().parse_args(words))
+    except ProfileError as error:
+        print(f"pmreport: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,171 @@
+"""What is told of profiles: numbers of objects by iteration, footprints by size and lifetime, sites."""
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Iterable
+
+from pmprofile.lifetimes import Clock, clock, is_short
+from pmprofile.records import SPACES, Frame, Object, Profile
+
+MIB = 1 << 20
+PMEM = SPACES.index("pmem")
+BINS = [0, 1, 2, 4, 8, 16, 32, 64]      # MiB: paper 000, Table II
+
+
+def footprint(o: Object, profile: Profile) -> int:
+    """Bytes that it is, or that a sample stands for."""
+    return o.bytes if o.bytes >= profile.large_bytes else profile.every_bytes
+
+
+def held(o: Object, profile: Profile) -> int:
+    """Bytes of a tier that it takes."""
+    size = footprint(o, profile)
+    return -(-size // profile.granule_bytes) * profile.granule_bytes
+
+
+def count(o: Object, profile: Profile) -> float:
+    """Objects that it stands for."""
+    return footprint(o, profile) / o.bytes
+
+
+def peak(spans: Iterable[tuple[int, int, int]]) -> int:
+    """The most bytes at a time, of (from, to, bytes); what ends when another begins is not beside it."""
+    steps = [step for begin, end, size in spans for step in ((begin, size), (end, -size))]
+    now = most = 0
+    for _, change in sorted(steps):
+        now += change
+        most = max(most, now)
+    return most
+
+
+def span(o: Object, profile: Profile) -> tuple[int, int, int]:
+    return o.from_ns, o.to_ns or profile.end_ns + 1, footprint(o, profile)
+
+
+@dataclass
+class Cell:
+    """Of Table II."""
+    objects: float = 0
+    accumulated: int = 0
+    peak: int = 0
+
+
+def bin_of(size: int) -> int:
+    return max(i for i, low in enumerate(BINS) if size >= low * MIB)
+
+
+def sizes(profile: Profile, when: Clock) -> dict[tuple[int, bool], Cell]:
+    """By bin of size, and whether short-lived."""
+    groups: dict[tuple[int, bool], list[Object]] = defaultdict(list)
+    for o in profile.objects:
+        groups[bin_of(o.bytes), is_short(o, when, profile)].append(o)
+    return {key: Cell(sum(count(o, profile) for o in objects), sum(footprint(o, profile) for o in objects),
+                      peak(span(o, profile) for o in objects)) for key, objects in groups.items()}
+
+
+def added(tables: Iterable[dict[tuple[int, bool], Cell]]) -> dict[tuple[int, bool], Cell]:
+    total: dict[tuple[int, bool], Cell] = defaultdict(Cell)
+    for table in tables:
+        for key, cell in table.items():
+            sum_ = total[key]
+            sum_.objects += cell.objects
+            sum_.accumulated += cell.accumulated
+            sum_.peak += cell.peak
+    return dict(total)
+
+
+def by_iteration(profile: Profile, when: Clock) -> tuple[Counter[int], Counter[int]]:
+    """Objects taken and given back in each iteration: paper 000, Figure 1."""
+    taken: Counter[int] = Counter()
+    given: Counter[int] = Counter()
+    for o in profile.objects:
+        taken[when.iteration(o.from_ns)] += count(o, profile)
+        if o.to_ns:
+            given[when.iteration(o.to_ns)] += count(o, profile)
+    return taken, given
+
+
+@dataclass
+class Site:
+    """Of all ranks; `peak`, `held` and `largest` are of the one that has most."""
+    key: int
+    frames: tuple[Frame, ...]
+    is_large: bool
+    objects: float = 0
+    allocated: int = 0
+    peak: int = 0
+    held: int = 0                   # the peak, of a tier's memory
+    largest: int = 0
+    short: float = 0                # of `objects`
+    in_dram: int = 0                # of `allocated`
+    ranks: int = 0
+
+    @property
+    def uses(self) -> float:
+        """How often each byte of its memory is allocated in a rank: each time it is written, and read, once at least."""
+        return self.allocated / self.ranks / self.peak
+
+
+def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock) -> None:
+    site.objects += sum(count(o, profile) for o in objects)
+    site.allocated += sum(footprint(o, profile) for o in objects)
+    site.short += sum(count(o, profile) for o in objects if is_short(o, when, profile))
+    site.in_dram += sum(footprint(o, profile) for o in objects if o.space != PMEM)
+    site.peak = max(site.peak, peak(span(o, profile) for o in objects))
+    site.held = max(site.held, peak((o.from_ns, o.to_ns or profile.end_ns + 1, held(o, profile)) for o in objects))
+    site.largest = max(site.largest, max(held(o, profile) for o in objects))
+    site.ranks += 1
+
+
+@dataclass
+class Report:
+    """All profiles of one program."""
+    program: str
+    build: int
+    profiles: list[Profile]
+    clocks: list[Clock] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    table: dict[tuple[int, bool], Cell] = field(default_factory=dict)
+    taken: Counter[int] = field(default_factory=Counter)
+    given: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def budget_bytes(self) -> int:
+        """The least of the ranks'."""
+        return min(profile.budget_bytes for profile in self.profiles)
+
+    @property
+    def allocated(self) -> int:
+        return sum(cell.accumulated for cell in self.table.values())
+
+
+def all_sites(profiles: list[Profile], clocks: list[Clock]) -> list[Site]:
+    sites: dict[tuple[int, bool], Site] = {}
+    for profile, when in zip(profiles, clocks):
+        groups: dict[tuple[int, bool], list[Object]] = defaultdict(list)
+        for o in profile.objects:
+            groups[o.site, o.bytes >= profile.large_bytes].append(o)
+        for (key, is_large), objects in groups.items():
+            site = sites.setdefault((key, is_large), Site(key, profile.sites.get(key, ()), is_large))
+            add_site(site, objects, profile, when)
+    return sorted(sites.values(), key=lambda site: (-site.uses, site.largest, site.key))
+
+
+def report(profiles: list[Profile]) -> Report:
+    clocks = [clock(profile) for profile in profiles]
+    result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks),
+                    added(sizes(*both) for both in zip(profiles, clocks)))
+    for profile, when in zip(profiles, clocks):
+        taken, given = by_iteration(profile, when)
+        result.taken += taken
+        result.given += given
+    return result
+
+
+def reports(profiles: list[Profile]) -> list[Report]:
+    """By program, those with most bytes first."""
+    groups: dict[tuple[int, str], list[Profile]] = defaultdict(list)
+    for profile in profiles:
+        groups[profile.build, profile.program].append(profile)
+    return sorted((report(group) for group in groups.values()), key=lambda r: -r.allocated)

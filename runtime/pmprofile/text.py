@@ -1,0 +1,91 @@
+"""The report for people."""
+from __future__ import annotations
+
+import os
+from typing import Iterable, Mapping
+
+from pmprofile.measure import BINS, Cell, Report, Site
+from pmprofile.records import NO_RANK, Frame
+from pmprofile.symbols import where
+
+UNITS = ("B", "K", "M", "G", "T")
+ITERATIONS = 12         # lines of them
+NOTES = {"marked": "as the program marked them",
+         "inferred": "inferred: it marks none, and they are the calls of its most regular site",
+         "none": "unknown: mark them with pm_iteration() or MPI_Pcontrol(1); here short-lived is a tenth of the run"}
+
+
+def size(amount: float) -> str:
+    unit = 0
+    while amount >= 1024 and unit < len(UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.0f}{UNITS[unit]}" if amount >= 100 or not unit else f"{amount:.1f}{UNITS[unit]}"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], left: int = 0) -> str:
+    """Columns to the right, but for the one whose number is `left`."""
+    lines = [head, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "\n".join("  ".join(word.ljust(width) if i == left else word.rjust(width)
+                               for i, (word, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+
+
+def name_of_bin(number: int) -> str:
+    if number == len(BINS) - 1:
+        return f"[{BINS[-1]},∞)"
+    return f"{'[' if number else '('}{BINS[number]},{BINS[number + 1]})"
+
+
+def bins(cells: Mapping[tuple[int, bool], Cell]) -> list[tuple[str, ...]]:
+    rows = []
+    for number in range(len(BINS)):
+        short, long = (cells.get((number, is_short), Cell()) for is_short in (True, False))
+        if short.objects or long.objects:
+            rows.append((name_of_bin(number), f"{short.objects:.0f}", size(short.accumulated), size(short.peak),
+                         f"{long.objects:.0f}", size(long.accumulated), size(long.peak)))
+    return rows
+
+
+SIZES_HEAD = ("MiB", "short-lived", "allocated", "peak", "long-lived", "allocated", "peak")
+
+
+def site_row(site: Site, names: Mapping[Frame, str]) -> tuple[str, ...]:
+    return (f"{site.uses:.1f}", size(site.peak), f"{site.objects:.0f}", size(site.allocated),
+            f"{100 * site.short / site.objects:.0f}%", f"{100 * site.in_dram / site.allocated:.0f}%",
+            ("" if site.is_large else "(small) ") + where(site.frames, names))
+
+
+SITES_HEAD = ("uses/byte", "peak", "objects", "allocated", "short", "in DRAM", "call site, innermost first")
+
+
+def share_short(report: Report) -> float:
+    all_objects = sum(cell.objects for cell in report.table.values())
+    return 100 * sum(cell.objects for (_, short), cell in report.table.items() if short) / (all_objects or 1)
+
+
+def heading(report: Report) -> str:
+    ranks = {profile.rank for profile in report.profiles}
+    longest = max(profile.end_ns for profile in report.profiles) / 1e9
+    lines = [f"{os.path.basename(report.program)}: {len(report.profiles)} processes, {len(ranks - {NO_RANK})} local ranks, "
+             f"{longest:.1f} s, budget {size(report.budget_bytes)} a rank"]
+    lines += [f"not whole, its process was ended: {p.path}" for p in report.profiles if not p.is_whole]
+    lines += [f"{p.lost_sites} sites had no room: {p.path}" for p in report.profiles if p.lost_sites]
+    return "\n".join(lines)
+
+
+def iterations(report: Report) -> str:
+    numbers = sorted(set(report.taken) | set(report.given))
+    rows = [(str(n), f"{report.taken[n]:.0f}", f"{report.given[n]:.0f}") for n in numbers[:ITERATIONS]]
+    more = [f"... and {len(numbers) - ITERATIONS} more"] if len(numbers) > ITERATIONS else []
+    return "\n".join([f"iterations, {NOTES[report.clocks[0].source]}",
+                      table(("iteration", "taken", "given back"), rows), *more])
+
+
+def tell(report: Report, names: Mapping[Frame, str], top: int) -> str:
+    rows = [site_row(site, names) for site in report.sites[:top]]
+    more = [f"... and {len(report.sites) - top} more: --top"] if len(report.sites) > top else []
+    return "\n\n".join([heading(report), iterations(report),
+                        f"objects by size: {share_short(report):.1f}% are short-lived\n"
+                        + table(SIZES_HEAD, bins(report.table)),
+                        "\n".join(["sites, by what each byte of DRAM would serve",
+                                   table(SITES_HEAD, rows, len(SITES_HEAD) - 1), *more])])

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/profile_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/say.h"
+
+static struct {
+	pthread_mutex_t lock;
+	int fd;		    /* -1: not yet */
+	bool is_off;	    /* closed, or it could not be written to */
+	size_t first, used; /* of `bytes`; the program's record is the first */
+	char path[PATH_MAX];
+	char bytes[1 << 16];
+} file = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static bool make_directory(char *path)
+{
+	char absolute[PATH_MAX];
+
+	(void)mkdir(path, 0777);
+	if (!realpath(path, absolute))
+		return false;
+	strcpy(path, absolute);
+	return true;
+}
+
+bool pm_profile_file_prepare(
+	const char *directory, const char *rank, const struct pm_record_program *program)
+{
+	char path[PATH_MAX] = "", host[64] = "";
+	int n;
+
+	gethostname(host, sizeof(host) - 1);
+	strncat(path, directory, PATH_MAX - 1);
+	if (!make_directory(path)) {
+		pm_say("PM_PROFILE='%.200s': %s; there is no profile", directory,
+			strerrordesc_np(errno));
+		return false;
+	}
+	n = snprintf(file.path, PATH_MAX, "%.*s/%s.%s.%d.pmprof", PATH_MAX - 128, path, host,
+		rank ? rank : "-", (int)getpid());
+	memcpy(file.bytes, program, program->head.bytes);
+	file.first = file.used = program->head.bytes;
+	return n < PATH_MAX;
+}
+
+/* --- under the lock --- */
+
+static void give_up(void)
+{
+	pm_say("profile '%.200s': %s; it is not whole", file.path, strerrordesc_np(errno));
+	file.is_off = true;
+}
+
+static bool open_file(void)
+{
+	if (file.fd < 0)
+		file.fd =
+			open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	return file.fd >= 0;
+}
+
+static void write_out(void)
+{
+	size_t done = 0;
+
+	if (!open_file()) {
+		give_up();
+		return;
+	}
+	while (done < file.used) {
+		ssize_t n = write(file.fd, file.bytes + done, file.used - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			give_up();
+			return;
+		}
+		done += (size_t)n;
+	}
+	file.used = 0;
+}
+
+static void put(const struct pm_record *record)
+{
+	if (file.used + record->bytes > sizeof(file.bytes))
+		write_out();
+	if (file.is_off)
+		return;
+	memcpy(file.bytes + file.used, record, record->bytes);
+	file.used += record->bytes;
+}
+
+/* --- for all --- */
+
+void pm_profile_file_lock(void)
+{
+	pthread_mutex_lock(&file.lock);
+}
+
+void pm_profile_file_unlock(void)
+{
+	pthread_mutex_unlock(&file.lock);
+}
+
+void pm_profile_file_put(const struct pm_record *record)
+{
+	int saved = errno;
+
+	pm_profile_file_lock();
+	if (!file.is_off)
+		put(record);
+	pm_profile_file_unlock();
+	errno = saved;
+}
+
+void pm_profile_file_close(const struct pm_record *last, bool must)
+{
+	pm_profile_file_lock();
+	if (!file.is_off && (must || file.fd >= 0 || file.used > file.first)) {
+		put(last);
+		write_out();
+	}
+	file.is_off = true;
+	if (file.fd >= 0)
+		close(file.fd);
+	pm_profile_file_unlock();
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime's begin in a process. Without PM_RANK_DRAM it has none. */
+#include <pthread.h>
+
+#include "runtime/advice.h"
+#include "runtime/heap.h"
+#include "runtime/jemalloc.h"
+#include "runtime/profile.h"
+#include "runtime/report.h"
+#include "runtime/roll.h"
+#include "runtime/say.h"
+#include "runtime/static.h"
+
+static void before_fork(void)
+{
+	pm_heap_before_fork();
+	pm_profile_before_fork();
+}
+
+static void after_fork(void)
+{
+	pm_profile_after_fork();
+	pm_heap_after_fork();
+}
+
+static void after_fork_in_child(void)
+{
+	pm_profile_after_fork_in_child();
+	pm_heap_after_fork_in_child();
+	pm_static_after_fork_in_child();
+}
+
+/*
+ * Handlers that prepare a fork run in the reverse order of their registration, and jemalloc asks
+ * the heap for slabs with its own locks held: the heap's are registered first, to be taken last.
+ */
+__attribute__((constructor)) static void start(void)
+{
+	struct pm_settings settings;
+	bool attached;
+
+	if (!pm_settings_read(&settings) || !pm_heap_start(&settings))
+		return;
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	if (!pm_jemalloc_start()) {
+		pm_say("no memory to start with: nothing is placed");
+		return;
+	}
+	pm_static_place(settings.static_in_pmem);
+	attached = pm_roll_attach();
+	pm_advice_start(attached || pm_heap.roll == PM_ROLL_NONE);
+	pm_profile_start(attached);
+	pm_heap_open(pm_profile_on);
+	pm_report_prepare(attached);
+}

@@ -1,0 +1,531 @@
+#!/usr/bin/env bats
+# The placement runtime in programs of ours and of others, each beside the same program without it. Here both of its
+# tiers are on node 0, as PM_NODE_DRAM and PM_NODE_PMEM may say.
+# shellcheck disable=SC2154 # output, stderr and status are set by run
+bats_require_minimum_version 1.5.0
+
+setup() {
+	bats_load_library bats-support
+	bats_load_library bats-assert
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	build=${PM_BUILD:-$PWD/build}
+	runtime=$build/libpmplace.so
+	own=$build/tests/runtime
+	report=$BATS_TEST_TMPDIR/report
+	profiles=$BATS_TEST_TMPDIR/profiles
+	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
+	unset "${!PM_@}" "${!OMP_@}" "${!SLURM_@}" "${!PMI_@}" "${!PMIX_@}" "${!OMPI_@}" LD_PRELOAD MALLOC_CONF
+}
+
+MIB=1048576
+
+# place MEBIBYTES COMMAND...: with such a budget, a quarter of it metadata and a quarter temporary.
+place() {
+	local bytes=$(($1 * MIB))
+	shift
+	PM_RANK_DRAM=$bytes PM_NODE_DRAM=0 PM_NODE_PMEM=0 PM_LOCAL_RANK=0 \
+		PM_SPACES=metadata=$((bytes / 4)),temporary=$((bytes / 4)),migration=0,free=$((bytes / 2)) \
+		LD_PRELOAD=$runtime "$@"
+}
+
+# Each configuration of the matrix; without is plain glibc, idle is the runtime with nothing to do, profiled is watched.
+CONFIGURATIONS='without idle roomy tight empty profiled'
+in_configuration() {
+	local configuration=$1
+	shift
+	case $configuration in
+	without) "$@" ;;
+	idle) LD_PRELOAD=$runtime "$@" ;;
+	roomy) place 256 "$@" ;;
+	tight) place 16 "$@" ;;
+	empty) place 0 "$@" ;;
+	profiled) PM_PROFILE=$profiles place 32 "$@" ;;
+	esac
+}
+
+# same COMMAND...: prints and returns the same in all configurations.
+same() {
+	local configuration expected
+	for configuration in $CONFIGURATIONS; do
+		run in_configuration "$configuration" "$@"
+		[ "$configuration" != without ] || expected=$status:$output
+		assert_equal "$configuration $status:$output" "$configuration $expected"
+	done
+}
+
+# told KEY...: a number of the last report, or the sum of those in an object.
+told() {
+	tail -n1 "$report" | perl -MJSON::PP -MList::Util=sum0 -e '
+		my $value = decode_json(<STDIN>);
+		$value = $value->{$_} // 0 for @ARGV;
+		print ref $value eq "HASH" ? sum0(values %$value) : $value' "$@"
+}
+
+# dram PATTERN: the DRAM of each process that has reported and whose line has such words.
+dram() {
+	grep "$1" "$report" | perl -MJSON::PP -MList::Util=sum0 -ne '
+		print sum0(values %{decode_json($_)->{resident_bytes}{dram}}), "\n"'
+}
+
+# --- the matrix ---
+
+@test "all allocation functions of C, in threads, children, constructors and at exit" {
+	for configuration in $CONFIGURATIONS; do
+		run -0 in_configuration "$configuration" "$own/family"
+		refute_line --regexp '^not ok'
+		assert_line '# at exit there is memory'
+	done
+}
+
+@test "64 threads allocate and free across each other under a thread sanitizer" {
+	run -0 setarch -R "$own/heap_threads"
+	refute_line --regexp '^not ok|WARNING'
+}
+
+@test "all operators of C++, and out of memory" {
+	for configuration in $CONFIGURATIONS; do
+		run -0 in_configuration "$configuration" "$own/operators"
+		refute_line --regexp '^not ok'
+	done
+}
+
+@test "bash: pipelines, subshells, here documents" {
+	same bash -c 'for i in {1..200}; do echo "$i $(seq "$i" | tail -1)"; done | sort -rn | head -50; cat <<<"${BASH_VERSION//[0-9]/x}"'
+}
+
+@test "grep, sort, sed and awk" {
+	seq 300000 | sed 's/.*/& & line/' >"$BATS_TEST_TMPDIR/lines"
+	same bash -c "grep -E '7(1|2)+.*8' '$BATS_TEST_TMPDIR/lines' | sort -k2,2r -S 4M --parallel=2 | awk '{ s[\$1 % 97] += \$2 } END { for (i in s) print i, s[i] }' | sort -n | md5sum"
+}
+
+@test "python3: objects, threads, children, extension modules" {
+	same /usr/bin/python3 -c '
+import ctypes, hashlib, json, re, sqlite3, subprocess, sys, threading, zlib
+def work(n):
+    for i in range(n):
+        data = json.dumps({str(k): list(range(k)) for k in range(200)}).encode()
+    found.append(hashlib.sha1(zlib.compress(data)).hexdigest())
+found = []
+threads = [threading.Thread(target=work, args=(5,)) for _ in range(8)]
+[t.start() for t in threads], [t.join() for t in threads]
+db = sqlite3.connect(":memory:")
+db.execute("create table t (a, b)")
+db.executemany("insert into t values (?, ?)", ((i, str(i) * 9) for i in range(20000)))
+print(set(found), db.execute("select count(*), max(b) from t").fetchone())
+print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
+}
+
+@test "perl" {
+	same perl -e 'my %h; $h{$_ % 1000} .= "x" x ($_ % 50) for 1 .. 100000; my @s = sort { length $h{$a} <=> length $h{$b} || $a <=> $b } keys %h; print "@s[0 .. 9]\n", `echo child`'
+}
+
+@test "git" {
+	mkdir "$BATS_TEST_TMPDIR/repository"
+	cd "$BATS_TEST_TMPDIR/repository" || return
+	export GIT_AUTHOR_DATE='2026-01-01T00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00Z' GIT_CONFIG_GLOBAL=/dev/null \
+		GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+	same bash -c 'rm -rf .git && git init -q -b main && seq 20000 >f && git add f && git commit -qm one && seq 5 30000 >f &&
+		git commit -qam two && git diff HEAD^ --stat && git log --format=%H && git gc -q && git fsck'
+}
+
+@test "MPI programs of two kinds" {
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	for mpi in openmpi mpich; do
+		[ -x "/usr/bin/mpicc.$mpi" ] || continue
+		"mpicc.$mpi" -o "$BATS_TEST_TMPDIR/ranks" tests/unit/mpi_ranks.c
+		options=$([ $mpi = mpich ] || echo --oversubscribe)
+		# shellcheck disable=SC2086
+		PM_REPORT=$report run -0 mpirun.$mpi $options -n 2 "$build/pmrun" --pm-bind=none --pm-dram=64M \
+			--pm-runtime="$runtime" "$BATS_TEST_TMPDIR/ranks"
+		assert_line --regexp '^rank 1: sum 1, '
+		assert_equal "$(grep -o '"rank":"[01]".*"attached":true' "$report" | cut -c1-10 | sort -u | wc -l)" 2
+		rm "$report"
+	done
+}
+
+@test "output to a pipe is complete: it is written at the very end" {
+	same bash -c "perl -e 'printf \"line %d\n\", \$_ for 1 .. 200; exit 3' | md5sum"
+}
+
+@test "a program of another allocator" {
+	jemalloc=$(ldconfig -p | sed -n 's/.*libjemalloc\.so\.2.*=> //p;T;q')
+	[ -n "$jemalloc" ] || skip "no libjemalloc.so.2"
+	LD_PRELOAD="$runtime $jemalloc" run -0 "$own/operators"
+	LD_PRELOAD="$jemalloc $runtime" PM_RANK_DRAM=$((64 * MIB)) run -0 "$own/operators"
+	LD_PRELOAD="$runtime $jemalloc" PM_RANK_DRAM=$((64 * MIB)) run -0 "$own/operators"
+	LD_PRELOAD="$runtime $jemalloc" PM_RANK_DRAM=$((64 * MIB)) run -0 bash -c 'seq 1000 | sort -n | tail -1'
+	assert_output 1000
+}
+
+@test "what others want of jemalloc is not for ours" {
+	MALLOC_CONF=stats_print:true run -0 place 64 /bin/true
+	assert_output ''
+}
+
+@test "little address space is enough" {
+	run -0 bash -c "ulimit -v 1500000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/hoard' $MIB 100"
+	assert_output ''
+	run -0 bash -c "ulimit -v 100000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/hoard' $MIB 2"
+	assert_output --partial 'nothing is placed'
+}
+
+@test "what is reserved is not counted as the program's, and what is not there is not given" {
+	run -0 bash -c "ulimit -d 300000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/hoard' $MIB 200"
+	assert_output ''
+	run -2 bash -c "ulimit -d 300000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/hoard' $MIB 400"
+	assert_output ''
+}
+
+@test "both tiers are bound to their nodes" {
+	run -0 place 64 cat /proc/self/numa_maps
+	assert_line --regexp ' bind:0 .*anon=.*N0='
+}
+
+# --- without parameters ---
+
+@test "without a budget the runtime maps nothing, and programs see nothing of its inside" {
+	resident() {
+		perl -ne 'print $1 if /^VmRSS:\s+(\d+)/' /proc/self/status
+	}
+	plain=$(resident)
+	idle=$(LD_PRELOAD=$runtime resident)
+	[ $((idle - plain)) -lt 400 ]
+	run -1 bash -c "nm -D --defined-only '$runtime' | grep -vE ' (_Z(n|d)[wla].*|pmplace_(iteration|phase)|MPI_Pcontrol|mpi_pcontrol_|[a-z_]*alloc(array|_usable_size)?|posix_memalign|memalign|c?free|free_(aligned_)?sized)$'"
+	assert_output ''
+}
+
+# --- the budget ---
+
+@test "the budget is used and never exceeded; what does not fit is spilled, and counted" {
+	PM_REPORT=$report run -0 place 64 "$own/hoard" $((3 * MIB)) 100
+	[ "$(told resident_bytes dram)" -le $((64 * MIB)) ]
+	[ "$(told spaces free peak_bytes)" -ge $((30 * MIB)) ]
+	[ "$(told spaces free peak_bytes)" -le $((32 * MIB)) ]
+	spilled=$(told spilled_objects)
+	[ "$spilled" -eq $((100 - 10)) ]
+	[ "$(told spilled_bytes)" -eq $((90 * 3 * MIB)) ]
+	[ "$(told resident_bytes pmem)" -ge $((90 * 3 * MIB)) ]
+	[ "$(told refused_bytes)" -eq 0 ]
+}
+
+# What is bound is DRAM where PM_NODE_PMEM is not said. The runtime's own words are not asked.
+@test "at no time of a run does the kernel see more than the budget in DRAM" {
+	# shellcheck disable=SC2016
+	run -0 perl -e '
+		my ($budget, $most, $pid) = (shift, 0, fork);
+		if (!$pid) {
+			open STDOUT, ">", "/dev/null";
+			@ENV{qw(LD_PRELOAD PM_RANK_DRAM PM_NODE_DRAM)} = (shift, $budget, 0);
+			exec @ARGV;
+		}
+		while (!waitpid $pid, 1) {
+			open my $maps, "<", "/proc/$pid/numa_maps" or next;
+			my $bytes = 0;
+			while (<$maps>) {
+				$bytes += $1 * $2 * 1024 if / bind:0 .* N0=(\d+) kernelpagesize_kB=(\d+)/;
+			}
+			$most = $bytes if $most < $bytes;
+			select undef, undef, undef, 0.01;
+		}
+		print "$? $most\n"' $((16 * MIB)) "$runtime" "$own/family"
+	read -r status most <<<"$output"
+	assert_equal "$status" 0
+	[ "$most" -gt 0 ]
+	[ "$most" -le $((16 * MIB)) ]
+}
+
+@test "small objects fill metadata, then free, then PMem" {
+	PM_REPORT=$report run -0 place 64 "$own/hoard" 20000 10000
+	[ "$(told resident_bytes dram)" -le $((64 * MIB)) ]
+	[ "$(told spaces metadata peak_bytes)" -ge $((14 * MIB)) ]
+	[ "$(told spaces free peak_bytes)" -ge $((24 * MIB)) ]
+	[ "$(told spaces temporary peak_bytes)" -eq 0 ]
+	[ "$(told resident_bytes pmem)" -ge $((130 * MIB)) ]
+}
+
+@test "what is kept for prefetching is used before PMem" {
+	PM_REPORT=$report PM_RANK_DRAM=$((20 * MIB)) PM_SPACES=metadata=$((8 * MIB)),migration=$((12 * MIB)) \
+		LD_PRELOAD=$runtime run -0 "$own/hoard" $((3 * MIB)) 6
+	assert_equal "$(told spaces migration peak_bytes)" $((12 * MIB))
+	assert_equal "$(told spilled_objects)" 2
+}
+
+@test "with no budget all is in PMem" {
+	PM_REPORT=$report run -0 place 0 "$own/hoard" $((3 * MIB)) 10
+	assert_equal "$(told resident_bytes dram)" 0
+	[ "$(told resident_bytes pmem)" -ge $((30 * MIB)) ]
+}
+
+@test "objects of a size that keeps coming back are temporary" {
+	PM_REPORT=$report run -0 place 64 "$own/family"
+	[ "$(told spaces temporary peak_bytes)" -gt 0 ]
+}
+
+# Each process of a rank has the whole budget in view, and what is one's is no other's.
+@test "processes of a rank share its budget" {
+	export PM_REPORT=$report
+	for ranks in '' '-n 1'; do
+		rm -f "$report"
+		# shellcheck disable=SC2086
+		run -0 "$build/pmrun" $ranks --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$own/hoard" \
+			$((5 * MIB)) 4 "$own/hoard" $((5 * MIB)) 3 bash -c "exec '$own/hoard' $((5 * MIB)) 30; true"
+		assert_output ''
+		assert_equal "$(dram hoard | wc -l)" 3
+		total=$(($(dram hoard | paste -sd+)))
+		[ "$total" -le $((64 * MIB)) ]
+		[ "$total" -ge $((25 * MIB)) ]
+	done
+}
+
+@test "what a process had is another's when it has ended" {
+	export PM_REPORT=$report
+	run -0 "$build/pmrun" -n 1 --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" \
+		bash -c "for i in 1 2 3; do '$own/hoard' $((5 * MIB)) 4; done"
+	assert_equal "$(dram hoard | wc -l)" 3
+	for bytes in $(dram hoard); do
+		[ "$bytes" -ge $((20 * MIB)) ]
+	done
+}
+
+@test "a child that inherited no roll asks its parent's, and has nothing where there is none" {
+	export PM_REPORT=$report
+	start() {
+		run -0 "$build/pmrun" -n 1 --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$@"
+	}
+	start /usr/bin/python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1:])' "$own/hoard" $((5 * MIB)) 4
+	[ "$(dram '"program":"[^"]*hoard"')" -ge $((8 * MIB)) ]
+	rm "$report"
+	# shellcheck disable=SC2016
+	start bash -c 'eval "exec $PM_ATTACH_FD>&-"; "$0" "$@"; true' "$own/hoard" $((5 * MIB)) 4
+	assert_equal "$(dram '"program":"[^"]*hoard"')" 0
+}
+
+@test "a child that is forked has its part, too, where there is a roll" {
+	work='my $child = fork; my $x = "x" x 20_000_000; $child ? wait : exit 0'
+	PM_REPORT=$report run -0 "$build/pmrun" --pm-bind=none --pm-dram=128M --pm-runtime="$runtime" perl -e "$work"
+	assert_equal "$(told attached)" 1
+	assert_equal "$(grep -c '"attached":false' "$report")" 1
+	both=$(($(grep -o '"dram_bytes":[0-9]*' "$report" | cut -d: -f2 | paste -sd+)))
+	[ "$both" -ge $((2 * 20 * MIB)) ]
+	[ "$both" -le $((128 * MIB)) ]
+	rm "$report"
+	PM_REPORT=$report run -0 place 128 perl -e "$work"
+	assert_equal "$(grep -o '"spilled_objects":[0-9]*' "$report" | grep -vc ':0$')" 1
+}
+
+@test "scripts may use the small numbers of files" {
+	export PM_REPORT=$report
+	run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" \
+		bash -c "exec 3>&1 4<&0 5>/dev/null 6>&1; '$own/hoard' $((5 * MIB)) 4; true"
+	[ "$(dram hoard)" -ge $((20 * MIB)) ]
+}
+
+# --- static data ---
+
+# The line of numa_maps that has 64 MiB, less a page that it may share with other data, and its policy.
+assert_bss() {
+	assert_line --regexp "^[0-9a-f]+ $1 .*anon=1638[34] "
+}
+
+@test "large static data are in DRAM, within the budget, or in PMem" {
+	export PM_REPORT=$report
+	run -0 place 256 "$own/bss"
+	assert_bss bind:0
+	[ "$(told static_bytes dram)" -ge $((63 * MIB)) ]
+	assert_equal "$(told static_bytes pmem)" 0
+	[ "$(told spaces free used_bytes)" -ge $((63 * MIB)) ]
+	[ "$(told resident_bytes dram)" -le $((12 * MIB)) ]
+	run -0 place 64 "$own/bss"
+	assert_bss bind:0
+	assert_equal "$(told static_bytes dram)" 0
+	[ "$(told static_bytes pmem)" -ge $((63 * MIB)) ]
+	PM_STATIC=pmem run -0 place 256 "$own/bss"
+	assert_equal "$(told static_bytes dram)" 0
+	[ "$(told static_bytes pmem)" -ge $((63 * MIB)) ]
+}
+
+@test "static data of programs without a budget, and of those without much, stay as they are" {
+	LD_PRELOAD=$runtime run -0 "$own/bss"
+	assert_bss default
+	PM_REPORT=$report run -0 place 64 "$own/hoard" 1 1
+	assert_equal "$(told static_bytes)" 0
+}
+
+# --- the report ---
+
+@test "the report is for people, or a line of JSON that is appended" {
+	PM_REPORT=stderr run -0 --separate-stderr place 64 "$own/hoard" $((3 * MIB)) 20
+	assert_output ''
+	[[ $stderr == *'pm: rank 0: budget 64M of DRAM, '* ]]
+	[[ $stderr == *'spilled to PMem: 10 objects of 30M'* ]]
+	[[ $stderr == *'pm: rank 0: pages of pmem: '*' on node 0'* ]]
+	PM_REPORT=$report place 64 "$own/hoard" 1 1
+	PM_REPORT=$report place 64 "$own/hoard" 1 1
+	assert_equal "$(wc -l <"$report")" 2
+	assert_equal "$(told budget_bytes)" $((64 * MIB))
+	assert_equal "$(told rank)" 0
+}
+
+@test "a rank's own process tells in any case, its children if they need more than the least" {
+	PM_REPORT=stderr run -0 --separate-stderr "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" \
+		bash -c "for i in 1 2 3; do cat </dev/null; done; '$own/hoard' $((5 * MIB)) 2; true"
+	assert_equal "$(grep -c budget <<<"$stderr")" 2
+	PM_REPORT=$report run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$own/hoard" 1 1
+	assert_equal "$(told attached)" 1
+}
+
+@test "a report that cannot be written is told of, and the program is as it was" {
+	PM_REPORT=/nonexistent/report run -0 place 64 perl -e 'print "runs\n"'
+	assert_line runs
+	assert_line --partial "pm: rank 0: report to '/nonexistent/report' failed: No such file"
+}
+
+@test "the report goes where it was asked from, wherever the program goes" {
+	cd "$BATS_TEST_TMPDIR" || return
+	PM_REPORT=report run -0 place 64 perl -e 'chdir "/"'
+	[ -s "$report" ]
+}
+
+# --- profiles and advice ---
+
+# pic COMMAND...: particle-in-cell data of 102 MiB with 28 MiB of DRAM in one space, where bound memory is DRAM.
+pic() {
+	PM_RANK_DRAM=$((28 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=${PM_LOCAL_RANK:-0} LD_PRELOAD=$runtime "$own/pic" 8
+}
+
+# found EXPRESSION: of the first program that pmreport tells of in JSON, in Perl.
+found() {
+	runtime/pmreport --json --no-names "$profiles" | perl -MJSON::PP -MList::Util=sum0,max -e '
+		local $/;
+		$_ = decode_json(<STDIN>)->[0];
+		print eval $ARGV[0]' "$1"
+}
+
+@test "a profile has each large object of a program, and its small ones about" {
+	PM_PROFILE=$profiles run -0 pic
+	assert_equal "$(found '$_->{iterations}')" marked
+	assert_equal "$(found '"@{[map { $_->{objects} } grep { $_->{large} && $_->{short_objects} } @{$_->{sites}}]}"')" '192 192'
+	assert_equal "$(found '"@{[sort { $a <=> $b } map { $_->{objects} } grep { $_->{large} && !$_->{short_objects} } @{$_->{sites}}]}"')" \
+		'4 16 60'
+	assert_equal "$(found 'max map { $_->{peak_bytes} } @{$_->{sites}}')" $((48 * MIB))
+	small=$(found 'sum0 map { $_->{allocated_bytes} } grep { !$_->{large} } @{$_->{sites}}')
+	[ "$small" -ge $((6 * MIB)) ] # 24000 objects of 413 bytes
+	[ "$small" -le $((20 * MIB)) ]
+	assert_equal "$(found 'scalar @{$_->{by_iteration}}')" 9
+	run -0 runtime/pmreport "$profiles"
+	assert_line --regexp '^\[8,16\) +0 +0B +0B +4 +48.0M +48.0M$'
+	assert_line --regexp ' 60 +35\.2M .* main, pic\.c:[0-9]+$'
+}
+
+@test "call sites are the same in each rank and run" {
+	for rank in 0 1; do
+		PM_LOCAL_RANK=$rank PM_PROFILE=$profiles run -0 pic
+	done
+	assert_equal "$(found '$_->{processes} . " " . grep { $_->{large} } @{$_->{sites}}')" '2 5'
+	assert_equal "$(found '"@{[sort { $a <=> $b } map { $_->{objects} } grep { $_->{large} } @{$_->{sites}}]}"')" '8 32 120 384 384'
+}
+
+@test "with an earlier run's advice what is used most is in DRAM, and results are the same" {
+	share() {
+		perl -ane '$F[2] or next; $all += $F[1]; $dram += $F[2]; END { printf "%d", 100 * $dram / 1867776000 }' <<<"$output"
+	}
+	PM_PROFILE=$profiles run -0 pic
+	first=$(share) sum=$(grep ^sum <<<"$output")
+	[ "$first" -le 20 ]
+	run -0 runtime/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic
+	[ "$(share)" -ge 60 ]
+	assert_line "$sum"
+	assert_line 'work 855638016 855638016'
+	assert_line 'fields 314572800 314572800'
+	assert_line 'arrays 402653184 0'
+	assert_equal "$(told spilled_objects)" 0
+	[ "$(told resident_bytes dram)" -le $((28 * MIB)) ]
+	assert_equal "$(told advised_objects unknown)" 0
+	assert_equal "$(told advised_objects)" $((4 + 60 + 16 + 384))
+}
+
+@test "profiles of many threads and of children are whole" {
+	PM_PROFILE=$profiles run -0 place 32 "$own/family"
+	assert_equal "$(found '"$_->{processes} $_->{whole} " . sum0 map { $_->{objects} } grep { $_->{from_mib} == 64 } @{$_->{sizes}}')" \
+		'1 1 1'
+}
+
+@test "MPI_Pcontrol is an iteration, in C and in Fortran" {
+	PM_PROFILE=$profiles run -0 place 32 /usr/bin/python3 -c '
+import ctypes
+me = ctypes.CDLL(None)
+for i in range(3):
+    me.MPI_Pcontrol(1)
+    me.MPI_Pcontrol(0)
+me.mpi_pcontrol_(ctypes.byref(ctypes.c_int(1)))
+data = bytearray(1000000)'
+	assert_equal "$(found 'max map { $_->{iteration} } @{$_->{by_iteration}}')" 4
+}
+
+@test "a page with pictures stands for itself" {
+	PM_PROFILE=$profiles run -0 pic
+	run -0 runtime/pmreport "$profiles" --html "$BATS_TEST_TMPDIR/page.html"
+	run -0 cat "$BATS_TEST_TMPDIR/page.html"
+	assert_output --regexp '<svg .*<polygon .*</html>'
+	refute_output --regexp 'https?://|<script|src='
+}
+
+@test "profiles and advice that cannot be are told of in one line" {
+	says "PM_PROFILE='/proc/none': No such file or directory; there is no profile" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=/proc/none
+	says "PM_ADVICE='/none': No such file or directory; it is not used" PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/none
+	says "PM_ADVICE='/etc/hosts': it does not begin with 'pmadvice 1' as what pmreport writes; it is not used" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/etc/hosts
+	printf 'pmadvice 1\nprogram 0123456789abcdef other\ndram 0123456789abcdef # why\n' >"$BATS_TEST_TMPDIR/advice"
+	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program as it is built now; it is not used" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
+	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg'; do
+		printf 'pmadvice 1\n\n# words\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
+		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '$line', is no advice; it is not used" \
+			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
+	done
+	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/advice"
+	assert_output --partial 'is no profile of the placement runtime'
+	mkdir "$BATS_TEST_TMPDIR/empty"
+	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/empty"
+	assert_output --partial "'$BATS_TEST_TMPDIR/empty' holds no profile"
+}
+
+# --- bad input: one line, and the program runs ---
+
+# says WORDS VARIABLE=VALUE...
+says() {
+	local words=$1
+	shift
+	run -0 env PM_LOCAL_RANK=3 LD_PRELOAD="$runtime" "$@" sh -c 'echo runs'
+	assert_line runs
+	assert_line --partial "pm: rank 3: $words"
+}
+
+@test "parameters that cannot be are told of in one line, with what is done" {
+	says "PM_RANK_DRAM='4G' is no number of bytes: nothing is placed" PM_RANK_DRAM=4G
+	says "PM_RANK_DRAM='-1' is no number of bytes: nothing is placed" PM_RANK_DRAM=-1
+	says "PM_RANK_DRAM='99999999999999999999' is no number" PM_RANK_DRAM=99999999999999999999
+	says "PM_SPACES='free=1,hot=2' is no list as metadata=BYTES,...: all DRAM is one space" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_SPACES=free=1,hot=2
+	says "PM_SPACES='temporary=99999999' is more than PM_RANK_DRAM=67108864: all DRAM is one space" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_SPACES=temporary=99999999
+	says "PM_NODE_DRAM='one' is no list of NUMA nodes as 0 or 0-1: this memory is not bound" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=one
+	says "PM_STATIC='cold' is neither dram nor pmem: it is dram" PM_RANK_DRAM=$((64 * MIB)) PM_STATIC=cold
+	says "cannot bind memory to PM_NODE_PMEM: Invalid argument; nothing is placed" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_PMEM=777
+	says "PM_RANK_DRAM=1099511627776 is more than PM_NODE_DRAM=0 has: the budget is " \
+		PM_RANK_DRAM=$((1 << 40)) PM_NODE_DRAM=0
+}
+
+# --- attaching ---
+
+@test "it attaches in ranks that pmrun starts, and in none of a static program" {
+	run -0 --separate-stderr "$build/pmrun" -n 3 --pm-bind=none --pm-runtime="$runtime" bash -c 'true; true'
+	[ -z "$stderr" ]
+	[ -x /bin/busybox ] && ! ldd /bin/busybox >/dev/null 2>&1 || skip "no static busybox"
+	run -0 --separate-stderr "$build/pmrun" -n 3 --pm-bind=none --pm-runtime="$runtime" /bin/busybox true
+	[[ $stderr == *"did not attach in rank 0-2 of 3"* ]]
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""pmreport's parts on profiles that are written here, by the format's description; TAP."""
+import re
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+from report import report
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "runtime"))
+sys.dont_write_bytecode = True
+
+from pmprofile import advice, cli, lifetimes, measure, records, text  # noqa: E402
+
+MIB = 1 << 20
+LARGE, EVERY, GRANULE = 256 << 10, MIB, 64 << 10
+
+
+def padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 8)
+
+
+def record(kind: int, number: int, body: bytes) -> bytes:
+    body = padded(body)
+    return struct.pack("<HHI", kind, 8 + len(body), number) + body
+
+
+def program(version: int = 1, budget: int = 64 * MIB) -> bytes:
+    return record(1, version, struct.pack("<16s6QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, 0, 4711, 3) + b"/bin/app\0")
+
+
+def site(key: int, *frames: tuple[int, str]) -> bytes:
+    places = [number for offset, _ in frames for number in (7, offset)] + [0, 0] * (3 - len(frames))
+    return record(2, len(frames), struct.pack("<7Q", key, *places) + b"".join(name.encode() + b"\0" for _, name in frames))
+
+
+def thing(key: int, size: int, begin: int, end: int, space: int = 3) -> bytes:
+    return record(3, space, struct.pack("<4Q2I", key, size, begin, end, 0, 0))
+
+
+def mark(number: int, ns: int) -> bytes:
+    return record(4, number, struct.pack("<Q", ns))
+
+
+def end(ns: int, slabs: int = 0) -> bytes:
+    return record(6, 0, struct.pack("<3Q", ns, 0, slabs))
+
+
+def read(*parts: bytes) -> records.Profile:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "host.3.4711.pmprof"
+        path.write_bytes(b"".join(parts))
+        return records.read(path)
+
+
+def fails(*parts: bytes) -> str:
+    try:
+        read(*parts)
+    except records.ProfileError as error:
+        return str(error)
+    return ""
+
+
+def reading() -> list[tuple[bool, str]]:
+    whole = read(program(), thing(5, MIB, 1, 9), record(99, 0, b"of the future"), site(5, (16, "/bin/app"), (32, "/lib/libc.so")),
+                 mark(1, 4), record(5, 1, struct.pack("<Q", 6) + b"push".ljust(64, b"\0")), end(100, 2 * MIB))
+    cut = read(program(), thing(5, MIB, 1, 9), thing(6, MIB, 20, 30)[:-8])
+    return [(whole.rank == 3 and whole.pid == 4711 and whole.program == "/bin/app", "who wrote it"),
+            (whole.budget_bytes == 64 * MIB and whole.every_bytes == EVERY, "with what budget"),
+            (whole.sites[5][1].file == "/lib/libc.so" and whole.sites[5][0].offset == 16, "a site has its frames"),
+            (whole.objects == [records.Object(3, 5, MIB, 1, 9, 0, 0)], "an object, its own numbers"),
+            (whole.iterations == [(1, 4)] and whole.phases == [(6, "push")], "marks"),
+            (whole.is_whole and whole.end_ns == 100 and whole.slab_bytes == 2 * MIB, "and an end"),
+            (not cut.is_whole and len(cut.objects) == 1 and cut.end_ns == 9, "of a killed process, what is whole"),
+            ("is no profile" in fails(b"something else"), "what is none is told of"),
+            ("is no profile" in fails(), "nothing, too"),
+            ("version 2" in fails(program(version=2)), "a version that is not known"),
+            ("is damaged" in fails(program(), record(3, 0, b"short")), "a record that is too short")]
+
+
+def living() -> list[tuple[bool, str]]:
+    marks = [mark(i, 100 * i) for i in range(1, 6)]
+    loop = [thing(9, MIB, 100 * i + 1, 100 * i + 50) for i in range(1, 6)]
+    marked = read(program(), *marks, thing(1, MIB, 110, 150), thing(2, MIB, 110, 250), thing(3, MIB, 110, 350), thing(4, MIB, 50, 0),
+                  end(600))
+    unmarked = read(program(), *loop, thing(1, MIB, 110, 350), end(600))
+    silent = read(program(), thing(1, MIB, 0, 500), thing(2, MIB, 0, 50), end(600))
+    clocks = [lifetimes.clock(p) for p in (marked, unmarked, silent)]
+    return [([lifetimes.is_short(o, clocks[0], marked) for o in marked.objects] == [True, True, False, False],
+             "short-lived is in one iteration, or into the next"),
+            (clocks[0].source == "marked" and clocks[0].iteration(99) == 0 and clocks[0].iteration(100) == 1, "iterations count from 1"),
+            (clocks[1].source == "inferred" and clocks[1].site == 9 and len(clocks[1].starts) == 5, "a site's calls are iterations"),
+            (not lifetimes.is_short(unmarked.objects[-1], clocks[1], unmarked), "by which others are long-lived"),
+            (clocks[2].source == "none", "two objects are no loop"),
+            ([lifetimes.is_short(o, clocks[2], silent) for o in silent.objects] == [False, True], "then a tenth of the run is short")]
+
+
+def measuring() -> list[tuple[bool, str]]:
+    p = read(program(), *[mark(i, 100 * i) for i in range(1, 4)], thing(1, 3 * MIB, 110, 120), thing(1, 3 * MIB, 120, 130),
+             thing(2, 70 * MIB, 10, 0, space=4), thing(3, 1024, 10, 0), end(400))
+    r = measure.report([p, p])
+    sites = {s.key: s for s in r.sites}
+    return [(measure.peak([(0, 10, 5), (10, 20, 5), (15, 16, 1)]) == 6, "what follows is not beside"),
+            (r.table[2, True].objects == 4 and r.table[2, True].accumulated == 12 * MIB, "[2,4) MiB, of both ranks"),
+            (r.table[2, True].peak == 6 * MIB, "the peaks of the ranks together"),
+            (r.table[7, False].accumulated == 140 * MIB, "[64,∞) MiB"),
+            (r.table[0, False].objects == 2 * 1024 and r.table[0, False].accumulated == 2 * MIB, "a sample stands for others"),
+            (sites[1].uses == 2 and sites[1].peak == 3 * MIB and sites[1].short == 4, "a site's memory is used twice"),
+            (sites[2].in_dram == 0 and sites[1].in_dram == sites[1].allocated, "where it was"),
+            (r.taken[1] == 4 and r.given[1] == 4 and r.taken[0] == 2 + 2 * 1024, "objects by iteration"),
+            ("[64,∞)" in text.tell(r, measure_names(r), 9), "which can be told")]
+
+
+def measure_names(r: measure.Report) -> dict[records.Frame, str]:
+    return {frame: "f" for s in r.sites for frame in s.frames}
+
+
+def advising() -> list[tuple[bool, str]]:
+    busy = [thing(1, 4 * MIB, i, i + 1) for i in range(10)]
+    p = read(program(), *busy, *[thing(2, MIB + 1, 0, 0) for _ in range(10)], *[thing(3, 8 * MIB, 0, 0) for _ in range(2)],
+             thing(4, 10 * MIB, 0, 0), thing(5, 100, 0, 0), end(100, 4 * MIB))
+    r = measure.report([p])
+
+    def told(budget: int) -> list[tuple[int, bool, int | None]]:
+        return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(r, budget)]
+    ten = 10 * (MIB + GRANULE)
+    return [(told(64 * MIB) == [(1, True, None), (2, True, None), (3, True, None), (4, True, None)], "all that fits"),
+            (told(4 * MIB + 4 * MIB + ten) == [(1, True, None), (2, True, None), (3, False, None), (4, False, None)],
+             "what is used most, then what is small, beside small objects' own"),
+            (told(20 * MIB)[2:] == [(3, False, None), (4, False, None)], "no part of an object"),
+            (told(30 * MIB)[2] == (3, True, 30 * MIB - 8 * MIB - ten), "of a site that does not fit, the first bytes"),
+            (told(0) == [(key, False, None) for key in (1, 2, 3, 4)], "nothing fits into nothing"),
+            (advice.section(r, advice.choose(r, 30 * MIB), {}).splitlines()[3].split("#")[0].split()
+             == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
+
+
+def documented() -> list[tuple[bool, str]]:
+    page = (TOP / "docs/man/pmreport.1.rst").read_text()
+    options = {option: action for action in cli.parser()._actions for option in action.option_strings if option.startswith("--")}
+    forms = {f"{option}={action.metavar}" if action.metavar else option for option, action in options.items()}
+    return [(set(re.findall(r"^(?:-h, )?(--[a-z-]+(?:=[A-Z]+)?)  ", page, re.M)) == forms, "the page has the options that there are")]
+
+
+if __name__ == "__main__":
+    sys.exit(report(reading() + living() + measuring() + advising() + documented()))
