@@ -54,6 +54,12 @@ alike() {
 	assert_output ''
 }
 
+@test "and so can the same packages, which its guests are installed from" {
+	dpkg-deb -x "$PM_PACKAGES/bookworm"/slurm-pmem-twin_*.deb "$BATS_TEST_TMPDIR"
+	run -0 "$BATS_TEST_TMPDIR/usr/share/slurm-pmem-twin/packaging/deb" "$BATS_TEST_TMPDIR/deb" bookworm
+	diff <(cd "$PM_PACKAGES/bookworm" && ls) <(cd "$BATS_TEST_TMPDIR/deb/bookworm" && ls)
+}
+
 @test "a tree without git is copied without what was built in it" {
 	packaging/tree "$BATS_TEST_TMPDIR/one"
 	mkdir "$BATS_TEST_TMPDIR/one/build"

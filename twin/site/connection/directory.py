@@ -19,10 +19,15 @@ import shutil
 
 from ansible.plugins.connection.local import Connection as LocalConnection
 
-# Scripts of packages look into /proc; it is mounted for the command alone.
-INSIDE = ["unshare", "--mount", "--", "sh", "-c",
-          'mount -t proc proc "$1/proc" && exec chroot "$1" '
-          '/usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root /bin/sh -c "$2"', "sh"]
+CHROOT = 'exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root /bin/sh -c "$2"'
+# Scripts of packages look into /proc. Who has mounted it there may be where no namespace of mounts can be made: in a chroot.
+MOUNT = 'mount -t proc proc "$1/proc" && '
+
+
+def inside(root: str) -> list[str]:
+    if os.path.exists(f"{root}/proc/self"):
+        return ["sh", "-c", CHROOT, "sh", root]
+    return ["unshare", "--mount", "--", "sh", "-c", MOUNT + CHROOT, "sh", root]
 
 
 class Connection(LocalConnection):
@@ -34,7 +39,7 @@ class Connection(LocalConnection):
         return os.path.join(os.environ["DIRECTORIES"], self.get_option("node"))
 
     def exec_command(self, cmd, in_data=None, sudoable=True):
-        return super().exec_command(f"{shlex.join(INSIDE)} {shlex.quote(self._root())} {shlex.quote(cmd)}", in_data, sudoable)
+        return super().exec_command(shlex.join([*inside(self._root()), cmd]), in_data, sudoable)
 
     def put_file(self, in_path, out_path):
         shutil.copy(in_path, self._root() + out_path)
