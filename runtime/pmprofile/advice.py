@@ -47,7 +47,8 @@ def line(choice: Choice, names: Mapping[Frame, str]) -> str:
     site = choice.site
     tier = "dram" if choice.in_dram else "pmem"
     limit = "" if choice.limit is None else f" {choice.limit}"
-    return f"{tier} {site.key:016x}{limit}  # {site.peak / MIB:.1f}M at most, {site.uses:.1f} uses a byte: {where(site.frames, names)}"
+    return (f"{tier} {site.key:016x}{limit}  # {site.peak / MIB:.1f}M at most, {site.uses:.1f} uses a byte: "
+            f"{where(site.frames, names)}")
 
 
 def section(report: Report, choices: list[Choice], names: Mapping[Frame, str]) -> str:

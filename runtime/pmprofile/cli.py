@@ -26,9 +26,9 @@ def parse_size(word: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="pmreport", description="What a program's objects were: their numbers, sizes, lifetimes "
-                                "and call sites, from the profiles that its ranks wrote (PM_PROFILE=DIR).")
+                                "and call sites, from the profiles that its ranks wrote (--pm-profile=DIR).")
     p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="a directory of profiles, or one of them")
-    p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by PM_ADVICE=FILE; - is stdout")
+    p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by --pm-advice=FILE; - is stdout")
     p.add_argument("--budget", metavar="SIZE", type=parse_size,
                    help="DRAM of each rank of the next run; without it, this one's")
     p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")

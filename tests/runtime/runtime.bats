@@ -522,6 +522,25 @@ says() {
 
 # --- attaching ---
 
+@test "its name leads to the file that is installed" {
+	run "$build/pmrun" --pm-bind=none --pm-runtime=place true
+	[ "$status" -eq 0 ] || assert_output --partial "/$(basename "$runtime")': No such file"
+}
+
+@test "a profile or an advice is asked for as pmrun's option, or by its variable" {
+	printf 'pmadvice 1\n' >"$BATS_TEST_TMPDIR/advice"
+	start() {
+		run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$@"
+	}
+	start --pm-profile="$profiles" --pm-advice="$BATS_TEST_TMPDIR/advice" "$own/hoard" $MIB 3
+	assert_output --partial "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program"
+	assert_equal "$(found 'sum0 map { $_->{objects} } grep { $_->{large} } @{$_->{sites}}')" 3
+	run "$build/pmrun" --pm-bind=none --pm-profile="$profiles" true
+	[ "$status" -eq 0 ] || assert_output --partial "--pm-profile: runtime 'place': '"
+	PM_ADVICE=/none run -0 "$build/pmrun" --pm-bind=none --pm-runtime=none sh -c 'echo "<$LD_PRELOAD>"'
+	assert_output '<>'
+}
+
 @test "it attaches in ranks that pmrun starts, and in none of a static program" {
 	run -0 --separate-stderr "$build/pmrun" -n 3 --pm-bind=none --pm-runtime="$runtime" bash -c 'true; true'
 	[ -z "$stderr" ]
