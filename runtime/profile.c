@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/counters.h"
 #include "runtime/heap.h"
 #include "runtime/marks.h"
 #include "runtime/profile_file.h"
@@ -195,6 +196,21 @@ bool pm_profile_samples(size_t bytes)
 
 /* --- marks --- */
 
+_Static_assert(
+	PM_COUNTERS == sizeof(((struct pm_record_counters *)NULL)->values) / sizeof(uint64_t),
+	"the record has them all");
+
+static void tell_counters(uint64_t ns)
+{
+	struct pm_record_counters record = {
+		.head = {PM_RECORD_COUNTERS, sizeof(record), 0}, .ns = ns};
+	int saved = errno;
+
+	pm_counters_read(record.values);
+	pm_profile_file_put(&record.head);
+	errno = saved;
+}
+
 void pm_profile_iteration(uint32_t number)
 {
 	struct pm_record_iteration record = {.head = {PM_RECORD_ITERATION, sizeof(record), number}};
@@ -202,6 +218,7 @@ void pm_profile_iteration(uint32_t number)
 	if (!pm_profile_on)
 		return;
 	record.ns = now();
+	tell_counters(record.ns);
 	pm_profile_file_put(&record.head);
 }
 
@@ -214,6 +231,7 @@ void pm_profile_phase(const char *name)
 	record.head.number = atomic_fetch_add(&profile.phases, 1) + 1;
 	record.ns = now();
 	strncat(record.name, name, sizeof(record.name) - 1);
+	tell_counters(record.ns);
 	pm_profile_file_put(&record.head);
 }
 
@@ -262,6 +280,7 @@ void pm_profile_start(bool attached)
 		return;
 	}
 	profile.start_ns = clock_ns(CLOCK_MONOTONIC);
+	pm_counters_start();
 	profile.must_tell = attached;
 	profile.pid = getpid();
 	pm_profile_on = true;
@@ -295,9 +314,13 @@ __attribute__((destructor)) static void end(void)
 	for (int i = 0; i < PM_SPACES; i++)
 		last.slab_bytes += tell_rest(&pm_heap.spaces[i]);
 	pm_heap_after_fork();
-	last.ns = now();
-	last.lost_sites = atomic_load(&profile.lost_sites);
-	pm_profile_file_close(&last.head, profile.must_tell);
+	if (profile.must_tell || pm_profile_file_has_any()) {
+		last.ns = now();
+		last.lost_sites = atomic_load(&profile.lost_sites);
+		tell_counters(last.ns);
+		pm_profile_file_put(&last.head);
+		pm_profile_file_close();
+	}
 	pm_profile_on = false;
 }
 

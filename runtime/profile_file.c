@@ -125,13 +125,21 @@ void pm_profile_file_put(const struct pm_record *record)
 	errno = saved;
 }
 
-void pm_profile_file_close(const struct pm_record *last, bool must)
+bool pm_profile_file_has_any(void)
+{
+	bool has;
+
+	pm_profile_file_lock();
+	has = file.fd >= 0 || file.used > file.first;
+	pm_profile_file_unlock();
+	return has;
+}
+
+void pm_profile_file_close(void)
 {
 	pm_profile_file_lock();
-	if (!file.is_off && (must || file.fd >= 0 || file.used > file.first)) {
-		put(last);
+	if (!file.is_off)
 		write_out();
-	}
 	file.is_off = true;
 	if (file.fd >= 0)
 		close(file.fd);

@@ -19,8 +19,11 @@ bool pm_profile_file_prepare(
 /* By any thread. What does not get into the file is told of once. */
 void pm_profile_file_put(const struct pm_record *record);
 
-/* Writes what there is, with this as its last. Without `must`, only if there is something. */
-void pm_profile_file_close(const struct pm_record *last, bool must);
+/* Is there more than the program's record? */
+bool pm_profile_file_has_any(void);
+
+/* Writes what there is. */
+void pm_profile_file_close(void);
 
 void pm_profile_file_lock(void);
 void pm_profile_file_unlock(void);

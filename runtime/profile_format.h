@@ -23,6 +23,7 @@ enum pm_record_kind {
 	PM_RECORD_ITERATION,
 	PM_RECORD_PHASE,
 	PM_RECORD_END,
+	PM_RECORD_COUNTERS,
 };
 
 struct pm_record {
@@ -78,6 +79,16 @@ struct pm_record_phase {
 	struct pm_record head;
 	uint64_t ns;
 	char name[64];
+};
+
+/*
+ * Since the process began, in the order of runtime/counters.h; UINT64_MAX: not counted there. One
+ * comes with each iteration and phase, and at the end.
+ */
+struct pm_record_counters {
+	struct pm_record head;
+	uint64_t ns;
+	uint64_t values[5];
 };
 
 struct pm_record_end {

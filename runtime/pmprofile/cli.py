@@ -11,7 +11,7 @@ from typing import Mapping
 
 from pmprofile import advice, html, text
 from pmprofile.measure import Report, reports
-from pmprofile.records import Frame, Profile, ProfileError, read
+from pmprofile.records import COUNTERS, Frame, Profile, ProfileError, read
 from pmprofile.symbols import names, plain
 
 SIZE = re.compile(r"(\d+)([KMGT]?)")
@@ -61,6 +61,7 @@ def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
                       for (number, short), cell in sorted(report.table.items())],
             "by_iteration": [{"iteration": n, "taken": report.taken[n], "given": report.given[n]}
                              for n in sorted(set(report.taken) | set(report.given))],
+            "phases": [{"name": p.name, "times": p.times, "ns": p.ns, **dict(zip(COUNTERS, p.counters))} for p in report.phases],
             "sites": [{"key": f"{s.key:016x}", "where": [known[f] for f in s.frames], "large": s.is_large,
                        "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,
                        "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses}

@@ -412,6 +412,9 @@ found() {
 	[ "$small" -ge $((6 * MIB)) ] # 24000 objects of 413 bytes
 	[ "$small" -le $((20 * MIB)) ]
 	assert_equal "$(found 'scalar @{$_->{by_iteration}}')" 9
+	assert_equal "$(found 'join " ", map { $_->{name}, $_->{times} } @{$_->{phases}}')" '(before the first) 1 stream 8 push 8 solve 8'
+	[ "$(found 'sum0 map { $_->{page_faults} } @{$_->{phases}}')" -gt 0 ]
+	[ "$(found 'sum0 map { $_->{cpu_ns} } @{$_->{phases}}')" -gt 1000000 ]
 	run -0 runtime/pmreport "$profiles"
 	assert_line --regexp '^\[8,16\) +0 +0B +0B +4 +48.0M +48.0M$'
 	assert_line --regexp ' 60 +35\.2M .* main, pic\.c:[0-9]+$'

@@ -117,6 +117,30 @@ def measure_names(r: measure.Report) -> dict[records.Frame, str]:
     return {frame: "f" for s in r.sites for frame in s.frames}
 
 
+def counters(ns: int, *values: int) -> bytes:
+    return record(7, 0, struct.pack("<6Q", ns, *values))
+
+
+def phase(number: int, ns: int, name: str) -> bytes:
+    return record(5, number, struct.pack("<Q", ns) + name.encode().ljust(64, b"\0"))
+
+
+def phasing() -> list[tuple[bool, str]]:
+    none = records.ABSENT
+    p = read(program(), thing(1, MIB, 0, 0), phase(1, 100, "push"), counters(100, 10, 5, 1000, 3, none),
+             phase(2, 300, "solve"), counters(300, 50, 5, 9000, 4, none), mark(1, 350), counters(350, 60, 6, 9500, 4, none),
+             phase(3, 400, "push"), counters(400, 70, 7, 9900, 5, none), counters(600, 80, 8, 10000, 9, none), end(600))
+    q = read(program(), thing(1, MIB, 0, 0), end(600))
+    before, push, solve = measure.report([p]).phases
+    both = measure.report([p, q]).phases
+    return [((push.times, push.ns, push.counters) == (2, 400, [50, 1, 8100, 5, None]), "a phase's parts add up"),
+            ((solve.times, solve.ns, solve.counters) == (1, 100, [20, 2, 900, 1, None]), "an iteration ends none"),
+            (before.ns == 100 and before.counters == [10, 5, 1000, 3, None], "what is before the first counts from the start"),
+            (both[0].ns == 700 and both[0].counters[0] is None, "what one process has not counted, all have not"),
+            ("absent" in text.tell(measure.report([p]), {}, 9) and "phases, of all processes:" in text.tell(measure.report([p]), {}, 9),
+             "what is absent is said to be")]
+
+
 def advising() -> list[tuple[bool, str]]:
     busy = [thing(1, 4 * MIB, i, i + 1) for i in range(10)]
     p = read(program(), *busy, *[thing(2, MIB + 1, 0, 0) for _ in range(10)], *[thing(3, 8 * MIB, 0, 0) for _ in range(2)],
@@ -144,4 +168,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + advising() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + documented()))
