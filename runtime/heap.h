@@ -34,7 +34,8 @@
 /* What every call looks at comes first, apart from the locks of the spaces. */
 struct pm_heap {
 	uintptr_t base;
-	uintptr_t size;		       /* 0: nothing is placed, no pointer is ours */
+	uintptr_t size;	 /* 0: nothing is placed, no pointer is ours */
+	uintptr_t quick; /* small objects below are given back to jemalloc the shortest way */
 	const struct pm_block *blocks; /* an entry for each granule from `base` on */
 	size_t small_limit; /* smaller ones are jemalloc's and not watched; 0: nothing is placed */
 	enum pm_roll roll;
@@ -56,10 +57,11 @@ struct pm_heap_counts {
 bool pm_heap_start(const struct pm_settings *settings);
 
 /*
- * From now on objects are placed: after whatever they need has started. `watched`: none takes the
- * shortest way, on which nothing is asked.
+ * From now on objects are placed: after whatever they need has started. `watched`: none is taken
+ * the shortest way, on which nothing is asked; `sorted`: some small ones are in PMem on purpose, so
+ * that those there are not given back the shortest way.
  */
-void pm_heap_open(bool watched);
+void pm_heap_open(bool watched, bool sorted);
 
 /* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
 void *pm_heap_take(size_t bytes, size_t align, bool zero);
@@ -82,6 +84,7 @@ struct pm_taken pm_heap_set_aside(size_t bytes);
 
 /* Memory for jemalloc, zero, from a chunk's boundary; NULL: none. */
 void *pm_heap_take_slab(size_t bytes);
+void *pm_heap_take_slab_in_pmem(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);
 
 /* Drops the pages of a part of a slab; false: they are to stay. */
@@ -101,6 +104,11 @@ void pm_heap_after_fork_in_child(void);
 static inline bool pm_heap_owns(const void *p)
 {
 	return (uintptr_t)p - pm_heap.base < pm_heap.size;
+}
+
+static inline bool pm_heap_is_quick(const void *p)
+{
+	return (uintptr_t)p - pm_heap.base < pm_heap.quick;
 }
 
 static inline bool pm_heap_is_large(const void *p)

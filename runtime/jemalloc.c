@@ -2,6 +2,7 @@
 #include "runtime/jemalloc.h"
 
 #include <errno.h>
+#include <jemalloc/jemalloc.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 
@@ -18,6 +19,15 @@ const char *pmje_malloc_conf = "narenas_ratio:1,dss:disabled,tcache_max:65536,pr
 struct growth {
 	unsigned next, limit;
 };
+
+static unsigned cold_arena;
+
+/* In this thread, right now, jemalloc is asked for an object in PMem. */
+static __thread bool is_cold __attribute__((tls_model("initial-exec")));
+
+void *pmje_mallocx(size_t size, int flags);
+void pmje_dallocx(void *object, int flags);
+int pmje_mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
 
 /* What jemalloc calls in place of the C library's; see runtime/jemalloc.syms. */
 void *pmje_mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset);
@@ -45,7 +55,7 @@ void *pmje_mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t 
 	(void)offset;
 	if (address)
 		return flags & MAP_FIXED && prot & PROT_WRITE ? address : MAP_FAILED;
-	slab = pm_heap_take_slab(bytes);
+	slab = is_cold ? pm_heap_take_slab_in_pmem(bytes) : pm_heap_take_slab(bytes);
 	return slab ? slab : MAP_FAILED;
 }
 
@@ -124,4 +134,33 @@ bool pm_jemalloc_start(void)
 
 	pmje_free(first);
 	return first;
+}
+
+/* --- cold objects --- */
+
+bool pm_jemalloc_start_cold(void)
+{
+	size_t bytes = sizeof(cold_arena);
+	int rc;
+
+	is_cold = true;
+	rc = pmje_mallctl("arenas.create", &cold_arena, &bytes, NULL, 0);
+	is_cold = false;
+	return !rc;
+}
+
+void *pm_jemalloc_take_cold(size_t size, size_t align, bool zero)
+{
+	int flags = MALLOCX_ARENA(cold_arena) | MALLOCX_TCACHE_NONE | (zero ? MALLOCX_ZERO : 0);
+	void *object;
+
+	is_cold = true;
+	object = pmje_mallocx(size ? size : 1, align > 1 ? flags | MALLOCX_ALIGN(align) : flags);
+	is_cold = false;
+	return object;
+}
+
+void pm_jemalloc_give_cold(void *object)
+{
+	pmje_dallocx(object, MALLOCX_TCACHE_NONE);
 }

@@ -237,6 +237,22 @@ void pm_profile_phase(const char *name)
 
 /* --- begin and end --- */
 
+/* No other thread must be at the spaces. */
+static uint64_t slab_bytes(void)
+{
+	uint64_t granules = 0;
+
+	for (int i = 0; i < PM_SPACES; i++) {
+		const struct pm_space *space = &pm_heap.spaces[i];
+
+		for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
+			at += space->blocks[at].granules)
+			if (space->blocks[at].kind == PM_BLOCK_SLAB)
+				granules += space->blocks[at].granules;
+	}
+	return granules * PM_GRANULE;
+}
+
 static void *reserve(size_t bytes)
 {
 	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -256,6 +272,7 @@ static bool prepare_file(const char *directory)
 		       .large_bytes = PM_LARGE,
 		       .every_bytes = PM_PROFILE_EVERY,
 		       .granule_bytes = PM_GRANULE,
+		       .slab_bytes = slab_bytes(),
 		       .start_ns = clock_ns(CLOCK_REALTIME),
 		       .pid = (uint32_t)getpid()}};
 	struct pm_frame program = pm_site_program();
@@ -286,11 +303,9 @@ void pm_profile_start(bool attached)
 	pm_profile_on = true;
 }
 
-/* What is still there; returns the bytes of slabs. Blocks stay while their space is locked. */
-static uint64_t tell_rest(const struct pm_space *space)
+/* What is still there. Blocks do not move while their space is locked. */
+static void tell_rest(const struct pm_space *space)
 {
-	uint64_t slab_granules = 0;
-
 	for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
 		at += space->blocks[at].granules) {
 		const char *object = space->base + at * PM_GRANULE;
@@ -298,10 +313,7 @@ static uint64_t tell_rest(const struct pm_space *space)
 
 		if (space->blocks[at].kind == PM_BLOCK_OBJECT && noted->bytes)
 			tell_object(object, noted, 0);
-		if (space->blocks[at].kind == PM_BLOCK_SLAB)
-			slab_granules += space->blocks[at].granules;
 	}
-	return slab_granules * PM_GRANULE;
 }
 
 __attribute__((destructor)) static void end(void)
@@ -312,7 +324,8 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pm_heap_before_fork();
 	for (int i = 0; i < PM_SPACES; i++)
-		last.slab_bytes += tell_rest(&pm_heap.spaces[i]);
+		tell_rest(&pm_heap.spaces[i]);
+	last.slab_bytes = slab_bytes();
 	pm_heap_after_fork();
 	if (profile.must_tell || pm_profile_file_has_any()) {
 		last.ns = now();

@@ -41,6 +41,7 @@ struct pm_record_program {
 	uint64_t large_bytes;	/* smaller objects are samples */
 	uint64_t every_bytes;	/* a sample stands for so many */
 	uint64_t granule_bytes; /* other objects take whole ones */
+	uint64_t slab_bytes;	/* what jemalloc has for small objects before there are any */
 	uint64_t start_ns;	/* of the clock of the day */
 	uint32_t pid, rank;	/* rank: UINT32_MAX when unknown */
 	char file[];		/* the program's */

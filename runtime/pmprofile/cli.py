@@ -79,7 +79,8 @@ def write(name: str, what: str) -> None:
 
 
 def write_advice(name: str, told: list[tuple[Report, dict[Frame, str]]], budget: int | None) -> None:
-    sections = [advice.section(report, advice.choose(report, budget or report.budget_bytes), known) for report, known in told]
+    sections = [advice.section(report, advice.choose(report, report.budget_bytes if budget is None else budget), known)
+                for report, known in told]
     write(name, "\n".join([advice.HEAD, *sections]))
 
 

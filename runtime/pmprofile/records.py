@@ -9,7 +9,7 @@ from typing import Iterator, NamedTuple
 VERSION = 1
 HEAD = struct.Struct("<HHI")
 PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER = range(1, 8)
-PROGRAM_FIELDS = struct.Struct("<16s6QII")
+PROGRAM_FIELDS = struct.Struct("<16s7QII")
 OBJECT_FIELDS = struct.Struct("<QQQQII")
 SITE_FRAMES = 3
 SPACES = ("metadata", "temporary", "migration", "free", "pmem")
@@ -59,6 +59,7 @@ class Profile:
     end_ns: int = 0
     is_whole: bool = False
     lost_sites: int = 0
+    first_slab_bytes: int = 0
     slab_bytes: int = 0
 
 
@@ -81,7 +82,7 @@ def take_program(profile: Profile, number: int, body: bytes) -> None:
     if number != VERSION:
         raise ProfileError(f"'{profile.path}': version {number}, this pmreport reads {VERSION}")
     (_, profile.build, profile.budget_bytes, profile.large_bytes, profile.every_bytes,
-     profile.granule_bytes, profile.start_ns, profile.pid, profile.rank) = PROGRAM_FIELDS.unpack_from(body)
+     profile.granule_bytes, profile.first_slab_bytes, profile.start_ns, profile.pid, profile.rank) = PROGRAM_FIELDS.unpack_from(body)
     profile.program = texts(body[PROGRAM_FIELDS.size:])[0]
 
 

@@ -388,9 +388,9 @@ assert_bss() {
 
 # --- profiles and advice ---
 
-# pic COMMAND...: particle-in-cell data of 102 MiB with 28 MiB of DRAM in one space, where bound memory is DRAM.
+# pic [GRAINS]: particle-in-cell data of 102 MiB, and grains of 1 KiB, with 28 MiB of DRAM in one space, where bound memory is DRAM.
 pic() {
-	PM_RANK_DRAM=$((28 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=${PM_LOCAL_RANK:-0} LD_PRELOAD=$runtime "$own/pic" 8
+	PM_RANK_DRAM=$((28 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=${PM_LOCAL_RANK:-0} LD_PRELOAD=$runtime "$own/pic" 8 "$@"
 }
 
 # found EXPRESSION: of the first program that pmreport tells of in JSON, in Perl.
@@ -448,6 +448,29 @@ found() {
 	assert_equal "$(told advised_objects)" $((4 + 60 + 16 + 384))
 }
 
+@test "small objects of some sites are in PMem when that is advised, and leave their DRAM to others" {
+	PM_PROFILE=$profiles run -0 pic 40000
+	sum=$(grep ^sum <<<"$output")
+	run -0 runtime/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	assert_equal "$(grep -c '^pmem [0-9a-f]* small [0-9a-f]*  # ' "$BATS_TEST_TMPDIR/advice")" 2
+	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic 40000
+	assert_line "$sum"
+	assert_line 'grains 327680000 0'
+	assert_line 'work 855638016 855638016'
+	assert_line 'fields 314572800 314572800'
+	[ "$(told resident_bytes dram)" -le $((28 * MIB)) ]
+}
+
+@test "with all that is known advised to PMem, allocation functions are as ever" {
+	for program in family operators; do
+		PM_PROFILE=$profiles.$program run -0 place 32 "$own/$program"
+		run -0 runtime/pmreport "$profiles.$program" --budget 0 --no-names --advice "$BATS_TEST_TMPDIR/advice"
+		PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 place 32 "$own/$program"
+		refute_line --regexp '^not ok'
+	done
+	[ "$(told advised_objects dram)" -eq 0 ]
+}
+
 @test "profiles of many threads and of children are whole" {
 	PM_PROFILE=$profiles run -0 place 32 "$own/family"
 	assert_equal "$(found '"$_->{processes} $_->{whole} " . sum0 map { $_->{objects} } grep { $_->{from_mib} == 64 } @{$_->{sizes}}')" \
@@ -483,9 +506,10 @@ data = bytearray(1000000)'
 	printf 'pmadvice 1\nprogram 0123456789abcdef other\ndram 0123456789abcdef # why\n' >"$BATS_TEST_TMPDIR/advice"
 	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program as it is built now; it is not used" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
-	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg'; do
+	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg' \
+		'pmem 0123456789abcdef small 12' 'dram 0123456789abcdef small 0123456789abcdef'; do
 		printf 'pmadvice 1\n\n# words\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
-		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '$line', is no advice; it is not used" \
+		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '${line:0:40}', is no advice; it is not used" \
 			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
 	done
 	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/advice"

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 from pmprofile import advice, cli, lifetimes, measure, records, text  # noqa: E402
 
 MIB = 1 << 20
-LARGE, EVERY, GRANULE = 256 << 10, MIB, 64 << 10
+LARGE, EVERY, GRANULE, FIRST = 256 << 10, MIB, 64 << 10, 2 * MIB
 
 
 def padded(data: bytes) -> bytes:
@@ -28,7 +28,7 @@ def record(kind: int, number: int, body: bytes) -> bytes:
 
 
 def program(version: int = 1, budget: int = 64 * MIB) -> bytes:
-    return record(1, version, struct.pack("<16s6QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, 0, 4711, 3) + b"/bin/app\0")
+    return record(1, version, struct.pack("<16s7QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, FIRST, 0, 4711, 3) + b"/bin/app\0")
 
 
 def site(key: int, *frames: tuple[int, str]) -> bytes:
@@ -149,12 +149,22 @@ def advising() -> list[tuple[bool, str]]:
 
     def told(budget: int) -> list[tuple[int, bool, int | None]]:
         return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(r, budget)]
+    s = read(program(), site(7, (16, "/bin/app"), (32, "/lib/libc.so")), *busy, *[thing(6, 1000, 0, 0) for _ in range(4)],
+             *[thing(7, 2000, 0, 0) for _ in range(6)], thing(8, 10, 0, 0), end(100, 24 * MIB))
+    t = measure.report([s])
+
+    def small(budget: int) -> list[tuple[int, bool, int | None]]:
+        return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(t, budget)]
+    small_line = advice.section(t, advice.choose(t, 20 * MIB), measure_names(t)).splitlines()[-1]
     ten = 10 * (MIB + GRANULE)
     return [(told(64 * MIB) == [(1, True, None), (2, True, None), (3, True, None), (4, True, None)], "all that fits"),
             (told(4 * MIB + 4 * MIB + ten) == [(1, True, None), (2, True, None), (3, False, None), (4, False, None)],
              "what is used most, then what is small, beside small objects' own"),
             (told(20 * MIB)[2:] == [(3, False, None), (4, False, None)], "no part of an object"),
             (told(30 * MIB)[2] == (3, True, 30 * MIB - 8 * MIB - ten), "of a site that does not fit, the first bytes"),
+            (small(64 * MIB) == [(1, True, None), (6, True, None), (7, True, None)], "small objects of which there are some samples, too"),
+            (small(20 * MIB) == [(1, True, None), (6, True, None), (7, False, None)], "with what jemalloc adds to them"),
+            (small_line.split("#")[0].split() == ["pmem", f"{7:016x}", "small", "8ad24ef1d6b4bdb2"], "by their innermost frame"),
             (told(0) == [(key, False, None) for key in (1, 2, 3, 4)], "nothing fits into nothing"),
             (advice.section(r, advice.choose(r, 30 * MIB), {}).splitlines()[3].split("#")[0].split()
              == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
