@@ -143,6 +143,25 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	done
 }
 
+@test "LAMMPS: positions and velocities to the last bit" {
+	command -v lmp >/dev/null || skip "no lmp: apt install lammps"
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+	# shellcheck disable=SC2016
+	same bash -c 'lmp -in "$1/in.lj" -var size 8 -var steps 100 -var out "$2" -log none -screen none && md5sum <"$2"' - \
+		tests/runtime/inputs "$BATS_TEST_TMPDIR/out"
+	assert_output --regexp '^[0-9a-f]{32}  -$'
+}
+
+@test "GROMACS: the same of water" {
+	command -v gmx >/dev/null || skip "no gmx: apt install gromacs"
+	cp tests/runtime/inputs/water.* "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
+	gmx -quiet solvate -cs spc216.gro -box 2.2 2.2 2.2 -o water.gro -p water.top
+	gmx -quiet grompp -f water.mdp -c water.gro -p water.top -o run.tpr -maxwarn 1
+	same bash -c 'gmx -quiet mdrun -s run.tpr -reprod -nt 1 -deffnm run -c out.gro 2>log && md5sum <out.gro; rm -f out.gro'
+	assert_output --regexp '^[0-9a-f]{32}  -$'
+}
+
 @test "output to a pipe is complete: it is written at the very end" {
 	same bash -c "perl -e 'printf \"line %d\n\", \$_ for 1 .. 200; exit 3' | md5sum"
 }
