@@ -115,6 +115,12 @@ void *pm_heap_take(size_t bytes, size_t align, bool zero)
 	return take_object(pm_recur_taken(size) ? for_recurring : for_objects, size, align, zero);
 }
 
+void *pm_heap_take_known(size_t bytes, size_t align, bool zero, bool is_temporary)
+{
+	(void)pm_recur_taken(bytes);
+	return take_object(is_temporary ? for_recurring : for_objects, bytes, align, zero);
+}
+
 void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 {
 	(void)pm_recur_taken(bytes);

@@ -66,7 +66,10 @@ void pm_heap_open(bool watched, bool sorted);
 /* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
 void *pm_heap_take(size_t bytes, size_t align, bool zero);
 
-/* The same for one that is advised to be in DRAM, in any of its spaces; or in PMem, from the first.
+/* The same for one of which is known whether it will be gone soon, not guessed by its size. */
+void *pm_heap_take_known(size_t bytes, size_t align, bool zero, bool is_temporary);
+
+/* And for one that is advised to be in DRAM, in any of its spaces; or in PMem, from the first.
  */
 void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram);
 

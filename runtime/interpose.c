@@ -19,8 +19,10 @@
 #include "runtime/advice.h"
 #include "runtime/heap.h"
 #include "runtime/jemalloc.h"
+#include "runtime/lifetime.h"
 #include "runtime/next.h"
 #include "runtime/profile.h"
+#include "runtime/site.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -36,11 +38,23 @@ static size_t in_granules(size_t size)
 	return (size + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
 }
 
+static void *take_by_lifetime(size_t size, size_t align, bool zero)
+{
+	uint64_t site = pm_site_here().key;
+	void *object = pm_heap_take_known(size, align, zero, pm_lifetime_is_short(site));
+
+	if (object)
+		pm_lifetime_taken(object, site);
+	return object;
+}
+
 static void *take_advised(size_t size, size_t align, bool zero)
 {
 	enum pm_advice advice = pm_advice_on && size >= PM_LARGE ? pm_advice_here(in_granules(size))
 								 : PM_ADVICE_NONE;
 
+	if (advice == PM_ADVICE_NONE && pm_lifetime_on && size >= PM_LARGE)
+		return take_by_lifetime(size, align, zero);
 	if (advice == PM_ADVICE_NONE)
 		return pm_heap_take(size, align, zero);
 	return pm_heap_take_advised(size, align, zero, advice == PM_ADVICE_DRAM);
@@ -140,6 +154,8 @@ static void give_large(void *object)
 {
 	if (pm_profile_on)
 		pm_profile_given(object);
+	if (pm_lifetime_on)
+		pm_lifetime_given(object);
 	pm_heap_give(object);
 }
 

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "runtime/heap.h"
+#include "runtime/lifetime.h"
 #include "runtime/profile.h"
 
 #define ARGUMENTS_BYTES                                                                            \
@@ -23,6 +25,8 @@ static void next_iteration(void)
 {
 	uint32_t number = atomic_fetch_add_explicit(&iteration, 1, memory_order_relaxed) + 1;
 
+	if (number == 1 && pm_heap.small_limit)
+		pm_lifetime_begin();
 	pm_profile_iteration(number);
 }
 

@@ -280,6 +280,14 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	[ "$(told spaces temporary peak_bytes)" -gt 0 ]
 }
 
+@test "in a program that tells its iterations, call sites are temporary, not sizes" {
+	PM_REPORT=$report run -0 place 64 "$own/alike"
+	[ "$(told spaces temporary peak_bytes)" -gt $((6 * MIB)) ]
+	PM_REPORT=$report run -0 place 64 "$own/alike" mark
+	assert_equal "$(told spaces temporary peak_bytes)" $((2 * MIB))
+	assert_equal "$(told spaces temporary used_bytes)" 0
+}
+
 # Each process of a rank has the whole budget in view, and what is one's is no other's.
 @test "processes of a rank share its budget" {
 	export PM_REPORT=$report
