@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "runtime/heap.h"
@@ -15,6 +16,9 @@
 	64 /* of those that are passed on to the next MPI_Pcontrol(), on the stack */
 
 static atomic_uint_least32_t iteration;
+
+/* A call of Fortran's, counted already, is on its way to MPI, which may make one of C's of it. */
+static __thread bool is_passed_on __attribute__((tls_model("initial-exec")));
 
 uint32_t pm_marks_iteration(void)
 {
@@ -60,7 +64,7 @@ int MPI_Pcontrol(const int level, ...)
 	va_start(args, level);
 	name = va_arg(args, const char *);
 	va_end(args);
-	if (level > 0)
+	if (level > 0 && !is_passed_on)
 		next_iteration();
 	find_next("MPI_Pcontrol", &function);
 	return function ? function(level, name) : 0;
@@ -73,8 +77,10 @@ void mpi_pcontrol_(const int *level)
 	find_next("mpi_pcontrol_", &function);
 	if (*level > 0)
 		next_iteration();
+	is_passed_on = true;
 	if (function)
 		function(level);
+	is_passed_on = false;
 }
 
 #pragma GCC visibility pop

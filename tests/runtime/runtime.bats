@@ -516,6 +516,19 @@ data = bytearray(1000000)'
 	assert_equal "$(found 'max map { $_->{iteration} } @{$_->{by_iteration}}')" 4
 }
 
+# MPI may make a call of C's of one of Fortran's: it counts once.
+@test "a Fortran program under MPI of two kinds tells its iterations" {
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	for mpi in openmpi mpich; do
+		[ -x "/usr/bin/mpif90.$mpi" ] || continue
+		"mpif90.$mpi" -o "$BATS_TEST_TMPDIR/loop" tests/runtime/loop.f90
+		profiles=$BATS_TEST_TMPDIR/$mpi
+		run -0 "mpirun.$mpi" -n 1 "$build/pmrun" --pm-bind=none --pm-dram=32M --pm-runtime="$runtime" --pm-profile="$profiles" \
+			"$BATS_TEST_TMPDIR/loop"
+		assert_equal "$(found 'join " ", map { $_->{iteration} } grep { $_->{iteration} } @{$_->{by_iteration}}')" '1 2 3'
+	done
+}
+
 @test "a page with pictures stands for itself" {
 	PM_PROFILE=$profiles run -0 pic
 	run -0 runtime/pmreport "$profiles" --html "$BATS_TEST_TMPDIR/page.html"
