@@ -4,6 +4,9 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,11 +58,22 @@ static uint64_t in_ns(const struct timeval *t)
 	return (uint64_t)t->tv_sec * NS_IN_S + (uint64_t)t->tv_usec * NS_IN_US;
 }
 
+/* The program may have closed it, and have another file by this number now. */
+static bool is_event(int fd)
+{
+	static const char name[] = "anon_inode:[perf_event]";
+	char path[32], target[sizeof(name)];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return readlink(path, target, sizeof(target)) == (ssize_t)strlen(name) &&
+	       !memcmp(target, name, strlen(name));
+}
+
 static uint64_t read_event(int fd)
 {
 	uint64_t value;
 
-	if (fd < 0 || read(fd, &value, sizeof(value)) != (ssize_t)sizeof(value))
+	if (fd < 0 || !is_event(fd) || read(fd, &value, sizeof(value)) != (ssize_t)sizeof(value))
 		return PM_COUNTER_ABSENT;
 	return value;
 }

@@ -2,7 +2,10 @@
 #ifndef PM_RUNTIME_PROFILE_FILE_H
 #define PM_RUNTIME_PROFILE_FILE_H
 
-/* A profile's file, made when its buffer is full for the first time, or at the end. */
+/*
+ * A profile's file, made when its buffer is full for the first time, or at the end. It is not kept
+ * open: a program that closes all files, as daemons do, would get its number for another.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -498,6 +498,21 @@ found() {
 	[ "$(told advised_objects dram)" -eq 0 ]
 }
 
+# Perl's strings fill the profile's buffer a few times, before and after it has closed all files.
+@test "a profile's file is no number that a program may use" {
+	PM_PROFILE=$profiles run -0 place 64 perl -e '
+		require POSIX;
+		sub work { for (1 .. 3000) { my $x = "x" x 300_000; undef $x } }
+		work();
+		POSIX::close($_) for 3 .. 255;
+		open my $own, "+>", $ARGV[0] or die;
+		work();
+		print {$own} "mine\n"' "$BATS_TEST_TMPDIR/own"
+	assert_equal "$(cat "$BATS_TEST_TMPDIR/own")" mine
+	assert_equal "$(found '$_->{whole}')" 1
+	[ "$(stat -c %s "$profiles"/*)" -gt $((3 << 16)) ]
+}
+
 @test "profiles of many threads and of children are whole" {
 	PM_PROFILE=$profiles run -0 place 32 "$own/family"
 	assert_equal "$(found '"$_->{processes} $_->{whole} " . sum0 map { $_->{objects} } grep { $_->{from_mib} == 64 } @{$_->{sizes}}')" \
