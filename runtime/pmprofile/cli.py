@@ -56,6 +56,7 @@ def named(report: Report, ask: bool) -> dict[Frame, str]:
 def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
     return {"program": report.program, "build": f"{report.build:016x}", "processes": len(report.profiles),
             "whole": sum(p.is_whole for p in report.profiles), "budget_bytes": report.budget_bytes,
+            "allocated_bytes": report.allocated, "dram_bytes": report.in_dram,
             "iterations": report.clocks[0].source,
             "sizes": [{"from_mib": text.BINS[number], "short": short, **vars(cell)}
                       for (number, short), cell in sorted(report.table.items())],

@@ -141,6 +141,11 @@ class Report:
     def allocated(self) -> int:
         return sum(cell.accumulated for cell in self.table.values())
 
+    @property
+    def in_dram(self) -> int:
+        """Of `allocated`."""
+        return sum(site.in_dram for site in self.sites)
+
 
 def all_sites(profiles: list[Profile], clocks: list[Clock]) -> list[Site]:
     sites: dict[tuple[int, bool], Site] = {}

@@ -67,7 +67,8 @@ def heading(report: Report) -> str:
     ranks = {profile.rank for profile in report.profiles}
     longest = max(profile.end_ns for profile in report.profiles) / 1e9
     lines = [f"{os.path.basename(report.program)}: {len(report.profiles)} processes, {len(ranks - {NO_RANK})} local ranks, "
-             f"{longest:.1f} s, budget {size(report.budget_bytes)} a rank"]
+             f"{longest:.1f} s, budget {size(report.budget_bytes)} a rank; of {size(report.allocated)} allocated "
+             f"{100 * report.in_dram / report.allocated:.0f}% in DRAM"]
     lines += [f"not whole, its process was ended: {p.path}" for p in report.profiles if not p.is_whole]
     lines += [f"{p.lost_sites} sites had no room: {p.path}" for p in report.profiles if p.lost_sites]
     return "\n".join(lines)
