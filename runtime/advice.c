@@ -38,8 +38,8 @@ static struct {
 	uint32_t n;
 	uint64_t leaves[LEAVES]; /* innermost frames of sites with cold objects; 0: none */
 	uint32_t n_leaves;
-	atomic_uintptr_t
-		callers[CALLERS]; /* return addresses that are known; the last bit: a leaf */
+	/* Return addresses that are known, a bit to the left; the last bit: a leaf. */
+	atomic_uintptr_t callers[CALLERS];
 	uint64_t build;
 	const char *name; /* of the file */
 	bool is_ours;	  /* what is read is for this program */
@@ -256,7 +256,6 @@ enum pm_advice pm_advice_here(size_t bytes)
 
 	if (found == PM_ADVICE_DRAM && !take_share(entry, bytes))
 		found = PM_ADVICE_PMEM;
-
 	atomic_fetch_add_explicit(&advice.counts[found], 1, memory_order_relaxed);
 	return found;
 }
