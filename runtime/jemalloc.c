@@ -2,7 +2,6 @@
 #include "runtime/jemalloc.h"
 
 #include <errno.h>
-#include <jemalloc/jemalloc.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 
@@ -19,6 +18,12 @@ const char *pmje_malloc_conf = "narenas_ratio:1,dss:disabled,tcache_max:65536,pr
 struct growth {
 	unsigned next, limit;
 };
+
+/* Of jemalloc/jemalloc.h 5, whose names for the rest are not ours. */
+#define MALLOCX_ALIGN(a)    ((int)__builtin_ctzl(a))
+#define MALLOCX_ZERO	    0x40
+#define MALLOCX_TCACHE_NONE 0x100
+#define MALLOCX_ARENA(a)    ((int)((a) + 1) << 20)
 
 static unsigned cold_arena;
 
