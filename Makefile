@@ -78,6 +78,7 @@ help:
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
+	'make bench        what an allocation costs with the placement runtime and with others, and what a profile does' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
@@ -137,7 +138,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint demo
+.PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint bench demo
 check:
 	@./setup build twin bench check fuzz lint ansible
 	@$(MAKE) --no-print-directory check-all
@@ -167,6 +168,9 @@ check-packages:
 lint:
 	@./setup build lint
 	@$(MAKE) --no-print-directory run-lint
+bench:
+	@./setup build speed
+	@$(MAKE) --no-print-directory run-speed
 demo:
 	@./setup build twin
 	@twin/demo

@@ -62,6 +62,17 @@ static int set_preload(const char *runtime, struct pm_err *err)
 	return list ? set("LD_PRELOAD", list, err) : pm_err_nomem(err);
 }
 
+static int set_runtime(const struct pm_handover *handover, struct pm_err *err)
+{
+	int rc = set_preload(handover->runtime, err);
+
+	if (!rc && handover->profile)
+		rc = set("PM_PROFILE", handover->profile, err);
+	if (!rc && handover->advice)
+		rc = set("PM_ADVICE", handover->advice, err);
+	return rc;
+}
+
 static int expect_runtime(const struct pm_handover *handover, unsigned rank, struct pm_err *err)
 {
 	if (handover->attach_fd < 0 || pm_attach_expect(handover->attach_fd, rank))
@@ -80,7 +91,7 @@ int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err
 	if (!rc)
 		rc = set_number("PM_LOCAL_SIZE", handover->plan->n_ranks, err);
 	if (!rc)
-		rc = set_preload(handover->runtime, err);
+		rc = set_runtime(handover, err);
 	if (!rc)
 		rc = expect_runtime(handover, rank, err);
 	if (rc)

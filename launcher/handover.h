@@ -11,6 +11,7 @@ struct pm_handover {
 	const char *file;	       /* of the program */
 	char **words;		       /* its arguments, with its name */
 	const char *runtime;	       /* path to preload; NULL: none */
+	const char *profile, *advice;  /* what it is told of these; NULL: nothing */
 	int attach_fd;		       /* where a rank waits for it: lib/attach.h; -1: nowhere */
 };
 

@@ -34,7 +34,8 @@ _pmrun_program() {
 
 _pmrun_complete_argument() {
 	case $1 in
-	--svg | --topology | --config) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+	--pm-profile) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
+	--svg | --topology | --config | --pm-advice) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "$(_pmrun_values "$1")" -- "$2") ;;
 	esac
 }
@@ -42,7 +43,7 @@ _pmrun_complete_argument() {
 _pmrun() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
 	local options='--pm-dram= --pm-bind= --pm-policy= --pm-distribution= --pm-threads= --pm-smt= --pm-runtime=
-		--pm-verbose --ranks= --plan --json --svg= --topology= --config= --version --help -n -h'
+		--pm-profile= --pm-advice= --pm-verbose --ranks= --plan --json --svg= --topology= --config= --version --help -n -h'
 	program=$(_pmrun_program)
 	if [ -n "$program" ]; then
 		! declare -F _command_offset >/dev/null || _command_offset "$program"

@@ -28,15 +28,23 @@ static int fail(const char *text, int status)
 	return status;
 }
 
-static int find_runtime(const struct pm_launch *launch, char **ret, struct pm_err *err)
+/* Profiles and advice are our own runtime's; none is none all the same. */
+static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_err *err)
 {
-	const char *name = launch->given->value[PM_RUN_RUNTIME];
+	static const enum pm_run_option which[] = {PM_RUN_RUNTIME, PM_RUN_PROFILE, PM_RUN_ADVICE};
+	const char *name;
+	size_t i = 0;
 	int rc;
 
-	if (!name || !strcmp(name, "none"))
+	while (i < 3 && !pm_run_has(given, which[i]))
+		i++;
+	if (i == 3)
+		return 0;
+	name = i ? "place" : given->value[PM_RUN_RUNTIME];
+	if (!strcmp(name, "none"))
 		return 0;
 	rc = pm_preload_find(name, ret, err);
-	return rc ? pm_err_prefix(err, "%s", launch->given->source[PM_RUN_RUNTIME]) : 0;
+	return rc ? pm_err_prefix(err, "%s", given->source[which[i]]) : 0;
 }
 
 /* What the program's file shows is told before it starts: nothing of us may be left after it. */
@@ -131,6 +139,8 @@ int pm_launch_run(const struct pm_launch *launch)
 	struct pm_handover handover = {.plan = launch->plan,
 		.places = launch->places,
 		.words = launch->given->program,
+		.profile = launch->given->value[PM_RUN_PROFILE],
+		.advice = launch->given->value[PM_RUN_ADVICE],
 		.attach_fd = -1};
 	struct pm_err err;
 	int rc = pm_program_find(launch->given->program[0], &file, &err);
@@ -140,7 +150,7 @@ int pm_launch_run(const struct pm_launch *launch)
 					: pm_program_status(rc);
 	if (pm_launch_is_planned(launch))
 		return become_program(launch, file);
-	rc = find_runtime(launch, &runtime, &err);
+	rc = find_runtime(launch->given, &runtime, &err);
 	if (rc)
 		return is_first(launch) ? fail(err.text, FAILED) : FAILED;
 	if (is_first(launch)) {

@@ -36,7 +36,7 @@ int pm_preload_find(const char *name, char **ret, struct pm_err *err)
 	char *resolved;
 
 	if (strchr(name, '/') ? !(path = strdup(name))
-			      : asprintf(&path, PM_RUNTIMEDIR "/lib%s.so", name) < 0)
+			      : asprintf(&path, PM_RUNTIMEDIR "/libpm%s.so", name) < 0)
 		return pm_err_nomem(err);
 	resolved = realpath(path, NULL);
 	if (!resolved)

@@ -11,7 +11,7 @@
 #include "lib/err.h"
 
 /*
- * The file of a runtime: a name without '/' is PM_RUNTIMEDIR/libNAME.so, anything else a path,
+ * The file of a runtime: a name without '/' is PM_RUNTIMEDIR/libpmNAME.so, anything else a path,
  * which is made absolute. *ret is malloc'ed. -ENOENT: there is no such file; -EINVAL: a path that
  * LD_PRELOAD cannot hold (with a colon or white space).
  */

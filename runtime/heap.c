@@ -29,8 +29,9 @@ static const enum pm_space_id for_dram[] = {
 	PM_FREE, PM_MIGRATION, PM_TEMPORARY, PM_METADATA, PM_PMEM, END};
 static const enum pm_space_id for_pmem[] = {PM_PMEM, PM_FREE, PM_MIGRATION, END};
 
-void pm_heap_open(bool watched)
+void pm_heap_open(bool watched, bool sorted)
 {
+	pm_heap.quick = sorted ? pm_heap.settings.budget_bytes : pm_heap.size;
 	pm_heap.small_limit = watched ? 1 : PM_LARGE;
 }
 
@@ -114,6 +115,12 @@ void *pm_heap_take(size_t bytes, size_t align, bool zero)
 	return take_object(pm_recur_taken(size) ? for_recurring : for_objects, size, align, zero);
 }
 
+void *pm_heap_take_known(size_t bytes, size_t align, bool zero, bool is_temporary)
+{
+	(void)pm_recur_taken(bytes);
+	return take_object(is_temporary ? for_recurring : for_objects, bytes, align, zero);
+}
+
 void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 {
 	(void)pm_recur_taken(bytes);
@@ -127,13 +134,23 @@ struct pm_taken pm_heap_set_aside(size_t bytes)
 		PM_CHUNK, PM_BLOCK_OBJECT);
 }
 
-void *pm_heap_take_slab(size_t bytes)
+static void *take_slab(const enum pm_space_id *where, size_t bytes)
 {
-	struct pm_taken t = take(for_slabs, bytes, PM_CHUNK, PM_BLOCK_SLAB);
+	struct pm_taken t = take(where, bytes, PM_CHUNK, PM_BLOCK_SLAB);
 
 	if (t.dirty_bytes)
 		memset(t.start, 0, t.dirty_bytes);
 	return t.start;
+}
+
+void *pm_heap_take_slab(size_t bytes)
+{
+	return take_slab(for_slabs, bytes);
+}
+
+void *pm_heap_take_slab_in_pmem(size_t bytes)
+{
+	return take_slab(for_pmem, bytes);
 }
 
 /* --- giving back --- */

@@ -34,7 +34,8 @@
 /* What every call looks at comes first, apart from the locks of the spaces. */
 struct pm_heap {
 	uintptr_t base;
-	uintptr_t size;		       /* 0: nothing is placed, no pointer is ours */
+	uintptr_t size;	 /* 0: nothing is placed, no pointer is ours */
+	uintptr_t quick; /* small objects below are given back to jemalloc the shortest way */
 	const struct pm_block *blocks; /* an entry for each granule from `base` on */
 	size_t small_limit; /* smaller ones are jemalloc's and not watched; 0: nothing is placed */
 	enum pm_roll roll;
@@ -56,15 +57,19 @@ struct pm_heap_counts {
 bool pm_heap_start(const struct pm_settings *settings);
 
 /*
- * From now on objects are placed: after whatever they need has started. `watched`: none takes the
- * shortest way, on which nothing is asked.
+ * From now on objects are placed: after whatever they need has started. `watched`: none is taken
+ * the shortest way, on which nothing is asked; `sorted`: some small ones are in PMem on purpose, so
+ * that those there are not given back the shortest way.
  */
-void pm_heap_open(bool watched);
+void pm_heap_open(bool watched, bool sorted);
 
 /* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
 void *pm_heap_take(size_t bytes, size_t align, bool zero);
 
-/* The same for one that is advised to be in DRAM, in any of its spaces; or in PMem, from the first.
+/* The same for one of which is known whether it will be gone soon, not guessed by its size. */
+void *pm_heap_take_known(size_t bytes, size_t align, bool zero, bool is_temporary);
+
+/* And for one that is advised to be in DRAM, in any of its spaces; or in PMem, from the first.
  */
 void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram);
 
@@ -82,6 +87,7 @@ struct pm_taken pm_heap_set_aside(size_t bytes);
 
 /* Memory for jemalloc, zero, from a chunk's boundary; NULL: none. */
 void *pm_heap_take_slab(size_t bytes);
+void *pm_heap_take_slab_in_pmem(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);
 
 /* Drops the pages of a part of a slab; false: they are to stay. */
@@ -101,6 +107,11 @@ void pm_heap_after_fork_in_child(void);
 static inline bool pm_heap_owns(const void *p)
 {
 	return (uintptr_t)p - pm_heap.base < pm_heap.size;
+}
+
+static inline bool pm_heap_is_quick(const void *p)
+{
+	return (uintptr_t)p - pm_heap.base < pm_heap.quick;
 }
 
 static inline bool pm_heap_is_large(const void *p)

@@ -19,8 +19,10 @@
 #include "runtime/advice.h"
 #include "runtime/heap.h"
 #include "runtime/jemalloc.h"
+#include "runtime/lifetime.h"
 #include "runtime/next.h"
 #include "runtime/profile.h"
+#include "runtime/site.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 
@@ -36,11 +38,23 @@ static size_t in_granules(size_t size)
 	return (size + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
 }
 
+static void *take_by_lifetime(size_t size, size_t align, bool zero)
+{
+	uint64_t site = pm_site_here().key;
+	void *object = pm_heap_take_known(size, align, zero, pm_lifetime_is_short(site));
+
+	if (object)
+		pm_lifetime_taken(object, site);
+	return object;
+}
+
 static void *take_advised(size_t size, size_t align, bool zero)
 {
 	enum pm_advice advice = pm_advice_on && size >= PM_LARGE ? pm_advice_here(in_granules(size))
 								 : PM_ADVICE_NONE;
 
+	if (advice == PM_ADVICE_NONE && pm_lifetime_on && size >= PM_LARGE)
+		return take_by_lifetime(size, align, zero);
 	if (advice == PM_ADVICE_NONE)
 		return pm_heap_take(size, align, zero);
 	return pm_heap_take_advised(size, align, zero, advice == PM_ADVICE_DRAM);
@@ -68,27 +82,36 @@ static void *take_sample(size_t size, size_t align, bool zero)
 	return object;
 }
 
-static __attribute__((noinline)) void *take_otherwise(size_t size)
+/* `caller` is where the program goes on. */
+static void *take_small(size_t size, size_t align, bool zero, const void *caller)
 {
-	void *sample;
+	void *object = take_sample(size, align, zero);
 
+	if (!object && pm_advice_on_small && pm_advice_is_cold(caller))
+		object = pm_jemalloc_take_cold(size, align, zero);
+	if (object)
+		return object;
+	if (zero)
+		return pmje_calloc(1, size);
+	return align > 1 ? pmje_memalign(align, size) : pmje_malloc(size);
+}
+
+static __attribute__((noinline)) void *take_otherwise(size_t size, const void *caller)
+{
 	if (!placing())
 		return pm_next()->malloc(size);
-	if (size >= PM_LARGE)
-		return take_large(size, 1, false);
-	sample = take_sample(size, 1, false);
-	return sample ? sample : pmje_malloc(size);
+	return size < PM_LARGE ? take_small(size, 1, false, caller) : take_large(size, 1, false);
 }
 
-void *pm_malloc(size_t size)
+void *pm_malloc(size_t size, const void *caller)
 {
-	return likely(size < pm_heap.small_limit) ? pmje_malloc(size) : take_otherwise(size);
+	return likely(size < pm_heap.small_limit) ? pmje_malloc(size)
+						  : take_otherwise(size, caller);
 }
 
-static void *take_zero(size_t n, size_t size)
+static void *take_zero(size_t n, size_t size, const void *caller)
 {
 	size_t bytes;
-	void *sample;
 
 	if (!placing())
 		return pm_next()->calloc(n, size);
@@ -96,10 +119,7 @@ static void *take_zero(size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	if (bytes >= PM_LARGE)
-		return take_large(bytes, 1, true);
-	sample = take_sample(bytes, 1, true);
-	return sample ? sample : pmje_calloc(1, bytes);
+	return bytes < PM_LARGE ? take_small(bytes, 1, true, caller) : take_large(bytes, 1, true);
 }
 
 /* The power of two from there on; 0: there is none. */
@@ -112,24 +132,20 @@ static size_t power_of_two(size_t align)
 	return power;
 }
 
-static void *take_aligned(size_t align, size_t size)
+static void *take_aligned(size_t align, size_t size, const void *caller)
 {
-	void *sample;
-
 	align = power_of_two(align);
 	if (!align || size > PTRDIFF_MAX) {
 		errno = align ? ENOMEM : EINVAL;
 		return NULL;
 	}
-	if (size >= PM_LARGE || align >= PM_GRANULE)
-		return take_large(size, align, false);
-	sample = take_sample(size, align, false);
-	return sample ? sample : pmje_memalign(align, size);
+	return size < PM_LARGE && align < PM_GRANULE ? take_small(size, align, false, caller)
+						     : take_large(size, align, false);
 }
 
-void *pm_aligned(size_t align, size_t size)
+void *pm_aligned(size_t align, size_t size, const void *caller)
 {
-	return placing() ? take_aligned(align, size) : pm_next()->memalign(align, size);
+	return placing() ? take_aligned(align, size, caller) : pm_next()->memalign(align, size);
 }
 
 /* --- giving back --- */
@@ -138,6 +154,8 @@ static void give_large(void *object)
 {
 	if (pm_profile_on)
 		pm_profile_given(object);
+	if (pm_lifetime_on)
+		pm_lifetime_given(object);
 	pm_heap_give(object);
 }
 
@@ -147,13 +165,15 @@ static __attribute__((noinline)) void give_otherwise(void *object)
 		pm_next()->free(object);
 	else if (pm_heap_is_large(object))
 		give_large(object);
-	else
+	else if (pm_heap_is_quick(object))
 		pmje_free(object);
+	else
+		pm_jemalloc_give_cold(object);
 }
 
 void pm_free(void *object)
 {
-	if (likely(pm_heap_owns(object) && (uintptr_t)object % PM_GRANULE))
+	if (likely(pm_heap_is_quick(object) && (uintptr_t)object % PM_GRANULE))
 		pmje_free(object);
 	else if (object)
 		give_otherwise(object);
@@ -171,10 +191,10 @@ static size_t usable_size(void *object)
 }
 
 /* Into a new object of another size, perhaps another allocator's. */
-static void *move(void *object, size_t size)
+static void *move(void *object, size_t size, const void *caller)
 {
 	size_t old = usable_size(object);
-	void *moved = pm_malloc(size);
+	void *moved = pm_malloc(size, caller);
 
 	if (moved) {
 		memcpy(moved, object, old < size ? old : size);
@@ -195,28 +215,39 @@ static bool resize_large(void *object, size_t size)
 	return true;
 }
 
-static void *resize_ours(void *object, size_t size)
+/* A small object that jemalloc would resize into its thread's cache, and nobody would see it. */
+static void *resize_watched(void *object, size_t size, const void *caller)
+{
+	size_t old = usable_size(object);
+
+	return size <= old && size > old / 2 ? object : move(object, size, caller);
+}
+
+static void *resize_ours(void *object, size_t size, const void *caller)
 {
 	bool large = pm_heap_is_large(object);
 
 	if (!large && size < PM_LARGE)
-		return pmje_realloc(object, size);
+		return pm_heap_is_quick(object) && !pm_profile_on
+			       ? pmje_realloc(object, size)
+			       : resize_watched(object, size, caller);
 	if (large && size >= PM_LARGE && resize_large(object, size))
 		return object;
-	return move(object, size);
+	return move(object, size, caller);
 }
 
-static void *resize(void *object, size_t size)
+static void *resize(void *object, size_t size, const void *caller)
 {
 	if (!object)
-		return pm_malloc(size);
+		return pm_malloc(size, caller);
 	if (!placing())
 		return pm_next()->realloc(object, size);
 	if (!size) {
 		pm_free(object);
 		return NULL;
 	}
-	return pm_heap_owns(object) ? resize_ours(object, size) : move(object, size);
+	return pm_heap_owns(object) ? resize_ours(object, size, caller)
+				    : move(object, size, caller);
 }
 
 /* --- the names --- */
@@ -225,7 +256,7 @@ static void *resize(void *object, size_t size)
 
 void *malloc(size_t size)
 {
-	return pm_malloc(size);
+	return pm_malloc(size, CALLER);
 }
 
 void free(void *object)
@@ -235,12 +266,12 @@ void free(void *object)
 
 void *calloc(size_t n, size_t size)
 {
-	return take_zero(n, size);
+	return take_zero(n, size, CALLER);
 }
 
 void *realloc(void *object, size_t size)
 {
-	return resize(object, size);
+	return resize(object, size, CALLER);
 }
 
 void *reallocarray(void *object, size_t n, size_t size)
@@ -251,17 +282,18 @@ void *reallocarray(void *object, size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(object, bytes);
+	return resize(object, bytes, CALLER);
 }
 
 void *memalign(size_t align, size_t size)
 {
-	return pm_aligned(align, size);
+	return pm_aligned(align, size, CALLER);
 }
 
 void *aligned_alloc(size_t align, size_t size)
 {
-	return placing() ? take_aligned(align, size) : pm_next()->aligned_alloc(align, size);
+	return placing() ? take_aligned(align, size, CALLER)
+			 : pm_next()->aligned_alloc(align, size);
 }
 
 int posix_memalign(void **ret, size_t align, size_t size)
@@ -273,7 +305,7 @@ int posix_memalign(void **ret, size_t align, size_t size)
 		return pm_next()->posix_memalign(ret, align, size);
 	if (align % sizeof(void *) || !align || align & (align - 1))
 		return EINVAL;
-	object = take_aligned(align, size);
+	object = take_aligned(align, size, CALLER);
 	errno = saved;
 	if (!object)
 		return ENOMEM;
@@ -283,7 +315,8 @@ int posix_memalign(void **ret, size_t align, size_t size)
 
 void *valloc(size_t size)
 {
-	return placing() ? take_aligned((size_t)getpagesize(), size) : pm_next()->valloc(size);
+	return placing() ? take_aligned((size_t)getpagesize(), size, CALLER)
+			 : pm_next()->valloc(size);
 }
 
 void *pvalloc(size_t size)
@@ -296,7 +329,7 @@ void *pvalloc(size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return take_aligned(page, rounded / page * page);
+	return take_aligned(page, rounded / page * page, CALLER);
 }
 
 size_t malloc_usable_size(void *object)

@@ -19,6 +19,21 @@ struct growth {
 	unsigned next, limit;
 };
 
+/* Of jemalloc/jemalloc.h 5, whose names for the rest are not ours. */
+#define MALLOCX_ALIGN(a)    ((int)__builtin_ctzl(a))
+#define MALLOCX_ZERO	    0x40
+#define MALLOCX_TCACHE_NONE 0x100
+#define MALLOCX_ARENA(a)    ((int)((a) + 1) << 20)
+
+static unsigned cold_arena;
+
+/* In this thread, right now, jemalloc is asked for an object in PMem. */
+static __thread bool is_cold __attribute__((tls_model("initial-exec")));
+
+void *pmje_mallocx(size_t size, int flags);
+void pmje_dallocx(void *object, int flags);
+int pmje_mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
+
 /* What jemalloc calls in place of the C library's; see runtime/jemalloc.syms. */
 void *pmje_mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset);
 int pmje_munmap(void *start, size_t bytes);
@@ -45,7 +60,7 @@ void *pmje_mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t 
 	(void)offset;
 	if (address)
 		return flags & MAP_FIXED && prot & PROT_WRITE ? address : MAP_FAILED;
-	slab = pm_heap_take_slab(bytes);
+	slab = is_cold ? pm_heap_take_slab_in_pmem(bytes) : pm_heap_take_slab(bytes);
 	return slab ? slab : MAP_FAILED;
 }
 
@@ -124,4 +139,33 @@ bool pm_jemalloc_start(void)
 
 	pmje_free(first);
 	return first;
+}
+
+/* --- cold objects --- */
+
+bool pm_jemalloc_start_cold(void)
+{
+	size_t bytes = sizeof(cold_arena);
+	int rc;
+
+	is_cold = true;
+	rc = pmje_mallctl("arenas.create", &cold_arena, &bytes, NULL, 0);
+	is_cold = false;
+	return !rc;
+}
+
+void *pm_jemalloc_take_cold(size_t size, size_t align, bool zero)
+{
+	int flags = MALLOCX_ARENA(cold_arena) | MALLOCX_TCACHE_NONE | (zero ? MALLOCX_ZERO : 0);
+	void *object;
+
+	is_cold = true;
+	object = pmje_mallocx(size ? size : 1, align > 1 ? flags | MALLOCX_ALIGN(align) : flags);
+	is_cold = false;
+	return object;
+}
+
+void pm_jemalloc_give_cold(void *object)
+{
+	pmje_dallocx(object, MALLOCX_TCACHE_NONE);
 }

@@ -16,6 +16,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 void *pmje_malloc(size_t size);
 void *pmje_calloc(size_t n, size_t size);
@@ -26,5 +27,13 @@ size_t pmje_malloc_usable_size(void *object);
 
 /* Before the first object is asked for; after pm_heap_start(). False: out of memory. */
 bool pm_jemalloc_start(void);
+
+/*
+ * A second home for small objects, an arena in PMem. What is given back there is not kept in a
+ * thread's cache, which would hand it to those that want DRAM. False: out of memory.
+ */
+bool pm_jemalloc_start_cold(void);
+void *pm_jemalloc_take_cold(size_t size, size_t align, bool zero);
+void pm_jemalloc_give_cold(void *object);
 
 #endif

@@ -5,14 +5,20 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "runtime/heap.h"
+#include "runtime/lifetime.h"
 #include "runtime/profile.h"
 
 #define ARGUMENTS_BYTES                                                                            \
 	64 /* of those that are passed on to the next MPI_Pcontrol(), on the stack */
 
 static atomic_uint_least32_t iteration;
+
+/* A call of Fortran's, counted already, is on its way to MPI, which may make one of C's of it. */
+static __thread bool is_passed_on __attribute__((tls_model("initial-exec")));
 
 uint32_t pm_marks_iteration(void)
 {
@@ -23,6 +29,8 @@ static void next_iteration(void)
 {
 	uint32_t number = atomic_fetch_add_explicit(&iteration, 1, memory_order_relaxed) + 1;
 
+	if (number == 1 && pm_heap.small_limit)
+		pm_lifetime_begin();
 	pm_profile_iteration(number);
 }
 
@@ -56,7 +64,7 @@ int MPI_Pcontrol(const int level, ...)
 	va_start(args, level);
 	name = va_arg(args, const char *);
 	va_end(args);
-	if (level > 0)
+	if (level > 0 && !is_passed_on)
 		next_iteration();
 	find_next("MPI_Pcontrol", &function);
 	return function ? function(level, name) : 0;
@@ -69,8 +77,10 @@ void mpi_pcontrol_(const int *level)
 	find_next("mpi_pcontrol_", &function);
 	if (*level > 0)
 		next_iteration();
+	is_passed_on = true;
 	if (function)
 		function(level);
+	is_passed_on = false;
 }
 
 #pragma GCC visibility pop

@@ -69,7 +69,7 @@ static cold void *fail_3(const char *name, size_t size, size_t align, const void
 	void *name(size_t size) exported("_Zn" letter "m");                                        \
 	void *name(size_t size)                                                                    \
 	{                                                                                          \
-		void *p = pm_malloc(size);                                                         \
+		void *p = pm_malloc(size, CALLER);                                                 \
                                                                                                    \
 		return p ? p : fail("_Zn" letter "m", size);                                       \
 	}
@@ -81,7 +81,7 @@ define_new(new_array, "a");
 	void *name(size_t size, const void *nothrow) exported("_Zn" letter "mRKSt9nothrow_t");     \
 	void *name(size_t size, const void *nothrow)                                               \
 	{                                                                                          \
-		void *p = pm_malloc(size);                                                         \
+		void *p = pm_malloc(size, CALLER);                                                 \
                                                                                                    \
 		return p ? p : fail_2("_Zn" letter "mRKSt9nothrow_t", size, (size_t)nothrow);      \
 	}
@@ -93,7 +93,7 @@ define_new_nothrow(new_array_nothrow, "a");
 	void *name(size_t size, size_t align) exported("_Zn" letter "mSt11align_val_t");           \
 	void *name(size_t size, size_t align)                                                      \
 	{                                                                                          \
-		void *p = pm_aligned(align, size);                                                 \
+		void *p = pm_aligned(align, size, CALLER);                                         \
                                                                                                    \
 		return p ? p : fail_2("_Zn" letter "mSt11align_val_t", size, align);               \
 	}
@@ -105,7 +105,7 @@ define_new_aligned(new_array_aligned, "a");
 	void *name(size_t size, size_t align, const void *nothrow) exported(symbol);               \
 	void *name(size_t size, size_t align, const void *nothrow)                                 \
 	{                                                                                          \
-		void *p = pm_aligned(align, size);                                                 \
+		void *p = pm_aligned(align, size, CALLER);                                         \
                                                                                                    \
 		return p ? p : fail_3(symbol, size, align, nothrow);                               \
 	}

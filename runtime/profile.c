@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/counters.h"
 #include "runtime/heap.h"
 #include "runtime/marks.h"
 #include "runtime/profile_file.h"
@@ -195,6 +196,21 @@ bool pm_profile_samples(size_t bytes)
 
 /* --- marks --- */
 
+_Static_assert(
+	PM_COUNTERS == sizeof(((struct pm_record_counters *)NULL)->values) / sizeof(uint64_t),
+	"the record has them all");
+
+static void tell_counters(uint64_t ns)
+{
+	struct pm_record_counters record = {
+		.head = {PM_RECORD_COUNTERS, sizeof(record), 0}, .ns = ns};
+	int saved = errno;
+
+	pm_counters_read(record.values);
+	pm_profile_file_put(&record.head);
+	errno = saved;
+}
+
 void pm_profile_iteration(uint32_t number)
 {
 	struct pm_record_iteration record = {.head = {PM_RECORD_ITERATION, sizeof(record), number}};
@@ -202,6 +218,7 @@ void pm_profile_iteration(uint32_t number)
 	if (!pm_profile_on)
 		return;
 	record.ns = now();
+	tell_counters(record.ns);
 	pm_profile_file_put(&record.head);
 }
 
@@ -214,10 +231,27 @@ void pm_profile_phase(const char *name)
 	record.head.number = atomic_fetch_add(&profile.phases, 1) + 1;
 	record.ns = now();
 	strncat(record.name, name, sizeof(record.name) - 1);
+	tell_counters(record.ns);
 	pm_profile_file_put(&record.head);
 }
 
 /* --- begin and end --- */
+
+/* No other thread must be at the spaces. */
+static uint64_t slab_bytes(void)
+{
+	uint64_t granules = 0;
+
+	for (int i = 0; i < PM_SPACES; i++) {
+		const struct pm_space *space = &pm_heap.spaces[i];
+
+		for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
+			at += space->blocks[at].granules)
+			if (space->blocks[at].kind == PM_BLOCK_SLAB)
+				granules += space->blocks[at].granules;
+	}
+	return granules * PM_GRANULE;
+}
 
 static void *reserve(size_t bytes)
 {
@@ -238,6 +272,7 @@ static bool prepare_file(const char *directory)
 		       .large_bytes = PM_LARGE,
 		       .every_bytes = PM_PROFILE_EVERY,
 		       .granule_bytes = PM_GRANULE,
+		       .slab_bytes = slab_bytes(),
 		       .start_ns = clock_ns(CLOCK_REALTIME),
 		       .pid = (uint32_t)getpid()}};
 	struct pm_frame program = pm_site_program();
@@ -262,16 +297,15 @@ void pm_profile_start(bool attached)
 		return;
 	}
 	profile.start_ns = clock_ns(CLOCK_MONOTONIC);
+	pm_counters_start();
 	profile.must_tell = attached;
 	profile.pid = getpid();
 	pm_profile_on = true;
 }
 
-/* What is still there; returns the bytes of slabs. Blocks stay while their space is locked. */
-static uint64_t tell_rest(const struct pm_space *space)
+/* What is still there. Blocks do not move while their space is locked. */
+static void tell_rest(const struct pm_space *space)
 {
-	uint64_t slab_granules = 0;
-
 	for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
 		at += space->blocks[at].granules) {
 		const char *object = space->base + at * PM_GRANULE;
@@ -279,10 +313,7 @@ static uint64_t tell_rest(const struct pm_space *space)
 
 		if (space->blocks[at].kind == PM_BLOCK_OBJECT && noted->bytes)
 			tell_object(object, noted, 0);
-		if (space->blocks[at].kind == PM_BLOCK_SLAB)
-			slab_granules += space->blocks[at].granules;
 	}
-	return slab_granules * PM_GRANULE;
 }
 
 __attribute__((destructor)) static void end(void)
@@ -293,11 +324,16 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pm_heap_before_fork();
 	for (int i = 0; i < PM_SPACES; i++)
-		last.slab_bytes += tell_rest(&pm_heap.spaces[i]);
+		tell_rest(&pm_heap.spaces[i]);
+	last.slab_bytes = slab_bytes();
 	pm_heap_after_fork();
-	last.ns = now();
-	last.lost_sites = atomic_load(&profile.lost_sites);
-	pm_profile_file_close(&last.head, profile.must_tell);
+	if (profile.must_tell || pm_profile_file_has_any()) {
+		last.ns = now();
+		last.lost_sites = atomic_load(&profile.lost_sites);
+		tell_counters(last.ns);
+		pm_profile_file_put(&last.head);
+		pm_profile_file_close();
+	}
 	pm_profile_on = false;
 }
 

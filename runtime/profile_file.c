@@ -16,12 +16,12 @@
 
 static struct {
 	pthread_mutex_t lock;
-	int fd;		    /* -1: not yet */
+	bool is_begun;	    /* there is a file */
 	bool is_off;	    /* closed, or it could not be written to */
 	size_t first, used; /* of `bytes`; the program's record is the first */
 	char path[PATH_MAX];
 	char bytes[1 << 16];
-} file = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+} file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool make_directory(char *path)
 {
@@ -62,33 +62,30 @@ static void give_up(void)
 	file.is_off = true;
 }
 
-static bool open_file(void)
+static bool write_all(int fd)
 {
-	if (file.fd < 0)
-		file.fd =
-			open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	return file.fd >= 0;
+	size_t done = 0;
+
+	while (done < file.used) {
+		ssize_t n = write(fd, file.bytes + done, file.used - done);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return true;
 }
 
 static void write_out(void)
 {
-	size_t done = 0;
+	int how = file.is_begun ? O_APPEND : O_CREAT | O_TRUNC;
+	int fd = open(file.path, O_WRONLY | O_CLOEXEC | O_NOCTTY | how, 0666);
 
-	if (!open_file()) {
+	if (fd < 0 || !write_all(fd))
 		give_up();
-		return;
-	}
-	while (done < file.used) {
-		ssize_t n = write(file.fd, file.bytes + done, file.used - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			give_up();
-			return;
-		}
-		done += (size_t)n;
-	}
+	if (fd >= 0)
+		close(fd);
+	file.is_begun = true;
 	file.used = 0;
 }
 
@@ -125,15 +122,21 @@ void pm_profile_file_put(const struct pm_record *record)
 	errno = saved;
 }
 
-void pm_profile_file_close(const struct pm_record *last, bool must)
+bool pm_profile_file_has_any(void)
+{
+	bool has;
+
+	pm_profile_file_lock();
+	has = file.is_begun || file.used > file.first;
+	pm_profile_file_unlock();
+	return has;
+}
+
+void pm_profile_file_close(void)
 {
 	pm_profile_file_lock();
-	if (!file.is_off && (must || file.fd >= 0 || file.used > file.first)) {
-		put(last);
+	if (!file.is_off)
 		write_out();
-	}
 	file.is_off = true;
-	if (file.fd >= 0)
-		close(file.fd);
 	pm_profile_file_unlock();
 }

@@ -2,7 +2,10 @@
 #ifndef PM_RUNTIME_PROFILE_FILE_H
 #define PM_RUNTIME_PROFILE_FILE_H
 
-/* A profile's file, made when its buffer is full for the first time, or at the end. */
+/*
+ * A profile's file, made when its buffer is full for the first time, or at the end. It is not kept
+ * open: a program that closes all files, as daemons do, would get its number for another.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,8 +22,11 @@ bool pm_profile_file_prepare(
 /* By any thread. What does not get into the file is told of once. */
 void pm_profile_file_put(const struct pm_record *record);
 
-/* Writes what there is, with this as its last. Without `must`, only if there is something. */
-void pm_profile_file_close(const struct pm_record *last, bool must);
+/* Is there more than the program's record? */
+bool pm_profile_file_has_any(void);
+
+/* Writes what there is. */
+void pm_profile_file_close(void);
 
 void pm_profile_file_lock(void);
 void pm_profile_file_unlock(void);

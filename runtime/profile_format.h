@@ -23,6 +23,7 @@ enum pm_record_kind {
 	PM_RECORD_ITERATION,
 	PM_RECORD_PHASE,
 	PM_RECORD_END,
+	PM_RECORD_COUNTERS,
 };
 
 struct pm_record {
@@ -40,6 +41,7 @@ struct pm_record_program {
 	uint64_t large_bytes;	/* smaller objects are samples */
 	uint64_t every_bytes;	/* a sample stands for so many */
 	uint64_t granule_bytes; /* other objects take whole ones */
+	uint64_t slab_bytes;	/* what jemalloc has for small objects before there are any */
 	uint64_t start_ns;	/* of the clock of the day */
 	uint32_t pid, rank;	/* rank: UINT32_MAX when unknown */
 	char file[];		/* the program's */
@@ -78,6 +80,16 @@ struct pm_record_phase {
 	struct pm_record head;
 	uint64_t ns;
 	char name[64];
+};
+
+/*
+ * Since the process began, in the order of runtime/counters.h; UINT64_MAX: not counted there. One
+ * comes with each iteration and phase, and at the end.
+ */
+struct pm_record_counters {
+	struct pm_record head;
+	uint64_t ns;
+	uint64_t values[5];
 };
 
 struct pm_record_end {

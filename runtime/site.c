@@ -130,13 +130,29 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 struct pm_site pm_site_here(void)
 {
 	struct walk walk = {0};
-	uint64_t key = FNV_BASIS;
 
 	(void)_Unwind_Backtrace(take_frame, &walk);
-	for (unsigned i = 0; i < walk.site.n; i++) {
-		key = mix(key, &walk.site.frames[i].build, sizeof(key));
-		key = mix(key, &walk.site.frames[i].offset, sizeof(key));
-	}
-	walk.site.key = walk.site.n ? key : 0;
+	walk.site.key = walk.site.n ? pm_site_key(walk.site.frames, walk.site.n) : 0;
 	return walk.site;
+}
+
+bool pm_site_frame(const void *address, struct pm_frame *ret)
+{
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)address, &found))
+		return false;
+	*ret = frame_at(&found, (uintptr_t)address);
+	return true;
+}
+
+uint64_t pm_site_key(const struct pm_frame *frames, unsigned n)
+{
+	uint64_t key = FNV_BASIS;
+
+	for (unsigned i = 0; i < n; i++) {
+		key = mix(key, &frames[i].build, sizeof(key));
+		key = mix(key, &frames[i].offset, sizeof(key));
+	}
+	return key;
 }

@@ -34,4 +34,10 @@ struct pm_frame pm_site_program(void);
 /* Whence this library was called. */
 struct pm_site pm_site_here(void);
 
+/* A return address as a frame; false: it is in no file. */
+bool pm_site_frame(const void *address, struct pm_frame *ret);
+
+/* Of so many frames, innermost first. */
+uint64_t pm_site_key(const struct pm_frame *frames, unsigned n);
+
 #endif

@@ -50,6 +50,6 @@ __attribute__((constructor)) static void start(void)
 	attached = pm_roll_attach();
 	pm_advice_start(attached || pm_heap.roll == PM_ROLL_NONE);
 	pm_profile_start(attached);
-	pm_heap_open(pm_profile_on);
+	pm_heap_open(pm_profile_on || pm_advice_on_small, pm_advice_on_small);
 	pm_report_prepare(attached);
 }

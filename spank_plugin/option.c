@@ -102,6 +102,22 @@ static const struct pm_option_info options[PM_OPTION_COUNT] = {
 			.usage = "[pm] placement runtime to preload: its name, or its file",
 			.carrier = CARRIER "pm_runtime",
 		},
+	[PM_OPTION_PROFILE] =
+		{
+			.name = "pm-profile",
+			.twin = "PM_PROFILE",
+			.arginfo = "DIR",
+			.usage = "[pm] profile the ranks' objects into DIR, for pmreport",
+			.carrier = CARRIER "pm_profile",
+		},
+	[PM_OPTION_ADVICE] =
+		{
+			.name = "pm-advice",
+			.twin = "PM_ADVICE",
+			.arginfo = "FILE",
+			.usage = "[pm] place objects as pmreport advises in FILE",
+			.carrier = CARRIER "pm_advice",
+		},
 	[PM_OPTION_VERBOSE] =
 		{
 			.name = "pm-verbose",
@@ -158,6 +174,11 @@ static int check_runtime(const char *source, const char *text, struct pm_err *er
 	return *text ? 0 : pm_err_set(err, -EINVAL, "%s: write a runtime's name, or none", source);
 }
 
+static int check_path(const char *source, const char *text, struct pm_err *err)
+{
+	return *text ? 0 : pm_err_set(err, -EINVAL, "%s: write a path", source);
+}
+
 static int accept(const char *source, const char *text, struct pm_err *err)
 {
 	(void)source, (void)text, (void)err;
@@ -177,6 +198,8 @@ int pm_option_check(
 		[PM_OPTION_SIZE] = check_size,
 		[PM_OPTION_NAMESPACE] = check_namespace,
 		[PM_OPTION_RUNTIME] = check_runtime,
+		[PM_OPTION_PROFILE] = check_path,
+		[PM_OPTION_ADVICE] = check_path,
 		[PM_OPTION_VERBOSE] = accept,
 	};
 

@@ -26,6 +26,8 @@ enum pm_option {
 	PM_OPTION_PLAN, /* the first of the plan's; PM_PLAN_WORDS in the order of lib/plan_words.h
 			 */
 	PM_OPTION_RUNTIME = PM_OPTION_PLAN + PM_PLAN_WORDS,
+	PM_OPTION_PROFILE,
+	PM_OPTION_ADVICE,
 	PM_OPTION_VERBOSE,
 	PM_OPTION_COUNT,
 };

@@ -206,6 +206,18 @@ static int set_preload(struct rank *rank, struct pm_err *err)
 	return set(rank->sp, "LD_PRELOAD", list, true, err);
 }
 
+static int set_runtime(struct rank *rank, struct pm_err *err)
+{
+	const struct pm_step *step = rank->step;
+	int rc = set_preload(rank, err);
+
+	if (!rc && step->profile)
+		rc = set(rank->sp, "PM_PROFILE", step->profile, true, err);
+	if (!rc && step->advice)
+		rc = set(rank->sp, "PM_ADVICE", step->advice, true, err);
+	return rc;
+}
+
 static int expect_runtime(struct rank *rank, struct pm_err *err)
 {
 	int fd = rank->step->attach_fd;
@@ -227,7 +239,7 @@ static int tell_program(struct rank *rank, struct pm_err *err)
 	if (!rc)
 		rc = set_planned(rank->sp, err);
 	if (!rc)
-		rc = set_preload(rank, err);
+		rc = set_runtime(rank, err);
 	return rc ? rc : expect_runtime(rank, err);
 }
 

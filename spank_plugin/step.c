@@ -86,17 +86,42 @@ static int read_words(spank_t sp, struct pm_err *err)
 	return rc;
 }
 
+/* *ret: the option's value, if it was asked for. */
+static int read_text(spank_t sp, enum pm_option option, const char **ret, struct pm_err *err)
+{
+	char room[MAX_VALUE], source[40];
+	const char *value;
+
+	if (!asked(sp, option, room, &value, source))
+		return 0;
+	*ret = strdup(value);
+	return *ret ? 0 : pm_err_nomem(err);
+}
+
+/* Profiles and advice are our own runtime's; none is none all the same. */
+static int read_runtime(spank_t sp, struct pm_err *err)
+{
+	int rc = read_text(sp, PM_OPTION_RUNTIME, &step.runtime, err);
+
+	if (!rc)
+		rc = read_text(sp, PM_OPTION_PROFILE, &step.profile, err);
+	if (!rc)
+		rc = read_text(sp, PM_OPTION_ADVICE, &step.advice, err);
+	if (!step.runtime && (step.profile || step.advice))
+		step.runtime = "place";
+	if (step.runtime && !strcmp(step.runtime, "none"))
+		step.runtime = NULL;
+	step.insists |= step.runtime != NULL;
+	return rc;
+}
+
 static int read_others(spank_t sp, struct pm_err *err)
 {
 	char room[MAX_VALUE], source[40];
 	const char *value;
 
 	step.verbose = asked(sp, PM_OPTION_VERBOSE, room, &value, source);
-	if (!asked(sp, PM_OPTION_RUNTIME, room, &value, source) || !strcmp(value, "none"))
-		return 0;
-	step.insists = true;
-	step.runtime = strdup(value);
-	return step.runtime ? 0 : pm_err_nomem(err);
+	return read_runtime(sp, err);
 }
 
 /* By a constraint, a variable, or the partition's default: the prolog wrote it down. */

@@ -17,6 +17,8 @@ struct pm_step {
 	bool insists;	 /* it is one of the plan's: no plan, no rank */
 	bool verbose;
 	const char *runtime; /* name or file; NULL: none */
+	const char *profile; /* PM_PROFILE of its ranks; NULL: not asked */
+	const char *advice;  /* PM_ADVICE */
 	int attach_fd;	     /* the ranks that wait for it: lib/attach.h; -1: none do */
 	struct pm_user_binding user;
 	struct pm_plan_request request;

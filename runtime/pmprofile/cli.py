@@ -11,7 +11,7 @@ from typing import Mapping
 
 from pmprofile import advice, html, text
 from pmprofile.measure import Report, reports
-from pmprofile.records import Frame, Profile, ProfileError, read
+from pmprofile.records import COUNTERS, Frame, Profile, ProfileError, read
 from pmprofile.symbols import names, plain
 
 SIZE = re.compile(r"(\d+)([KMGT]?)")
@@ -26,9 +26,9 @@ def parse_size(word: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="pmreport", description="What a program's objects were: their numbers, sizes, lifetimes "
-                                "and call sites, from the profiles that its ranks wrote (PM_PROFILE=DIR).")
+                                "and call sites, from the profiles that its ranks wrote (--pm-profile=DIR).")
     p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="a directory of profiles, or one of them")
-    p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by PM_ADVICE=FILE; - is stdout")
+    p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by --pm-advice=FILE; - is stdout")
     p.add_argument("--budget", metavar="SIZE", type=parse_size,
                    help="DRAM of each rank of the next run; without it, this one's")
     p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")
@@ -56,11 +56,13 @@ def named(report: Report, ask: bool) -> dict[Frame, str]:
 def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
     return {"program": report.program, "build": f"{report.build:016x}", "processes": len(report.profiles),
             "whole": sum(p.is_whole for p in report.profiles), "budget_bytes": report.budget_bytes,
+            "allocated_bytes": report.allocated, "dram_bytes": report.in_dram,
             "iterations": report.clocks[0].source,
             "sizes": [{"from_mib": text.BINS[number], "short": short, **vars(cell)}
                       for (number, short), cell in sorted(report.table.items())],
             "by_iteration": [{"iteration": n, "taken": report.taken[n], "given": report.given[n]}
                              for n in sorted(set(report.taken) | set(report.given))],
+            "phases": [{"name": p.name, "times": p.times, "ns": p.ns, **dict(zip(COUNTERS, p.counters))} for p in report.phases],
             "sites": [{"key": f"{s.key:016x}", "where": [known[f] for f in s.frames], "large": s.is_large,
                        "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,
                        "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses}
@@ -78,7 +80,8 @@ def write(name: str, what: str) -> None:
 
 
 def write_advice(name: str, told: list[tuple[Report, dict[Frame, str]]], budget: int | None) -> None:
-    sections = [advice.section(report, advice.choose(report, budget or report.budget_bytes), known) for report, known in told]
+    sections = [advice.section(report, advice.choose(report, report.budget_bytes if budget is None else budget), known)
+                for report, known in told]
     write(name, "\n".join([advice.HEAD, *sections]))
 
 

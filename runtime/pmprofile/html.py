@@ -80,6 +80,7 @@ def part(report: Report, names: Mapping[Frame, str]) -> str:
         f"<h1>{escape(text.heading(report).splitlines()[0])}</h1>",
         "<h2>Memory over time</h2>", over_time(largest),
         f"<h2>Objects by iteration</h2><p>Iterations are {escape(text.NOTES[report.clocks[0].source])}.</p>", bars(report),
+        f"<h2>Phases</h2><p>{escape(text.phases_note(report))}.</p>", table(text.PHASES_HEAD, text.phase_rows(report), "site"),
         f"<h2>Objects by size and lifetime</h2><p>{text.share_short(report):.1f}% of the objects are short-lived.</p>",
         table(text.SIZES_HEAD, text.bins(report.table)),
         "<h2>Call sites, by what each byte of DRAM would serve</h2>",

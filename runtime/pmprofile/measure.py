@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Iterable
 
 from pmprofile.lifetimes import Clock, clock, is_short
+from pmprofile.phases import Phase, phases
 from pmprofile.records import SPACES, Frame, Object, Profile
 
 MIB = 1 << 20
@@ -129,6 +130,7 @@ class Report:
     table: dict[tuple[int, bool], Cell] = field(default_factory=dict)
     taken: Counter[int] = field(default_factory=Counter)
     given: Counter[int] = field(default_factory=Counter)
+    phases: list[Phase] = field(default_factory=list)
 
     @property
     def budget_bytes(self) -> int:
@@ -138,6 +140,11 @@ class Report:
     @property
     def allocated(self) -> int:
         return sum(cell.accumulated for cell in self.table.values())
+
+    @property
+    def in_dram(self) -> int:
+        """Of `allocated`."""
+        return sum(site.in_dram for site in self.sites)
 
 
 def all_sites(profiles: list[Profile], clocks: list[Clock]) -> list[Site]:
@@ -155,7 +162,7 @@ def all_sites(profiles: list[Profile], clocks: list[Clock]) -> list[Site]:
 def report(profiles: list[Profile]) -> Report:
     clocks = [clock(profile) for profile in profiles]
     result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks),
-                    added(sizes(*both) for both in zip(profiles, clocks)))
+                    added(sizes(*both) for both in zip(profiles, clocks)), phases=phases(profiles))
     for profile, when in zip(profiles, clocks):
         taken, given = by_iteration(profile, when)
         result.taken += taken

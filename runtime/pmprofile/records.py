@@ -8,11 +8,13 @@ from typing import Iterator, NamedTuple
 
 VERSION = 1
 HEAD = struct.Struct("<HHI")
-PROGRAM, SITE, OBJECT, ITERATION, PHASE, END = range(1, 7)
-PROGRAM_FIELDS = struct.Struct("<16s6QII")
+PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER = range(1, 8)
+PROGRAM_FIELDS = struct.Struct("<16s7QII")
 OBJECT_FIELDS = struct.Struct("<QQQQII")
 SITE_FRAMES = 3
 SPACES = ("metadata", "temporary", "migration", "free", "pmem")
+COUNTERS = ("cpu_ns", "page_faults", "instructions", "read_misses", "write_misses")
+ABSENT = 0xffffffffffffffff
 NO_RANK = 0xffffffff
 
 
@@ -53,9 +55,11 @@ class Profile:
     objects: list[Object] = field(default_factory=list)
     iterations: list[tuple[int, int]] = field(default_factory=list)     # number, ns
     phases: list[tuple[int, str]] = field(default_factory=list)         # ns, name
+    counters: list[tuple[int, tuple[int | None, ...]]] = field(default_factory=list)    # ns, since the process began
     end_ns: int = 0
     is_whole: bool = False
     lost_sites: int = 0
+    first_slab_bytes: int = 0
     slab_bytes: int = 0
 
 
@@ -78,7 +82,7 @@ def take_program(profile: Profile, number: int, body: bytes) -> None:
     if number != VERSION:
         raise ProfileError(f"'{profile.path}': version {number}, this pmreport reads {VERSION}")
     (_, profile.build, profile.budget_bytes, profile.large_bytes, profile.every_bytes,
-     profile.granule_bytes, profile.start_ns, profile.pid, profile.rank) = PROGRAM_FIELDS.unpack_from(body)
+     profile.granule_bytes, profile.first_slab_bytes, profile.start_ns, profile.pid, profile.rank) = PROGRAM_FIELDS.unpack_from(body)
     profile.program = texts(body[PROGRAM_FIELDS.size:])[0]
 
 
@@ -107,8 +111,13 @@ def take_end(profile: Profile, _: int, body: bytes) -> None:
     profile.is_whole = True
 
 
+def take_counters(profile: Profile, _: int, body: bytes) -> None:
+    ns, *values = struct.unpack_from(f"<{1 + len(COUNTERS)}Q", body)
+    profile.counters.append((ns, tuple(None if value == ABSENT else value for value in values)))
+
+
 TAKERS = {PROGRAM: take_program, SITE: take_site, OBJECT: take_object, ITERATION: take_iteration, PHASE: take_phase,
-          END: take_end}
+          END: take_end, COUNTER: take_counters}
 
 
 def last_time(profile: Profile) -> int:

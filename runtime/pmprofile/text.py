@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Iterable, Mapping
+from typing import Callable, Iterable, Mapping
 
 from pmprofile.measure import BINS, Cell, Report, Site
 from pmprofile.records import NO_RANK, Frame
@@ -67,7 +67,8 @@ def heading(report: Report) -> str:
     ranks = {profile.rank for profile in report.profiles}
     longest = max(profile.end_ns for profile in report.profiles) / 1e9
     lines = [f"{os.path.basename(report.program)}: {len(report.profiles)} processes, {len(ranks - {NO_RANK})} local ranks, "
-             f"{longest:.1f} s, budget {size(report.budget_bytes)} a rank"]
+             f"{longest:.1f} s, budget {size(report.budget_bytes)} a rank; of {size(report.allocated)} allocated "
+             f"{100 * report.in_dram / report.allocated:.0f}% in DRAM"]
     lines += [f"not whole, its process was ended: {p.path}" for p in report.profiles if not p.is_whole]
     lines += [f"{p.lost_sites} sites had no room: {p.path}" for p in report.profiles if p.lost_sites]
     return "\n".join(lines)
@@ -81,10 +82,33 @@ def iterations(report: Report) -> str:
                       table(("iteration", "taken", "given back"), rows), *more])
 
 
+PHASES_HEAD = ("times", "seconds", "cpu s", "page faults", "instructions", "read", "written", "phase")
+LINE = 64               # bytes of a cache line
+
+
+def phase_rows(report: Report) -> list[tuple[str, ...]]:
+    """Misses of the last level cache are lines that memory has served."""
+    def word(value: int | None, form: Callable[[float], str]) -> str:
+        return "absent" if value is None else form(value)
+    rows = []
+    for phase in report.phases:
+        cpu, faults, instructions, reads, writes = phase.counters
+        rows.append((str(phase.times), f"{phase.ns / 1e9:.2f}", word(cpu, lambda v: f"{v / 1e9:.2f}"), word(faults, "{:.0f}".format),
+                     word(instructions, "{:.3g}".format), word(reads, lambda v: size(v * LINE)),
+                     word(writes, lambda v: size(v * LINE)), phase.name))
+    return rows
+
+
+def phases_note(report: Report) -> str:
+    hidden = any(None in phase.counters for phase in report.phases)
+    return "phases, of all processes" + (": what is absent this machine does not count, or not for users" if hidden else "")
+
+
 def tell(report: Report, names: Mapping[Frame, str], top: int) -> str:
     rows = [site_row(site, names) for site in report.sites[:top]]
     more = [f"... and {len(report.sites) - top} more: --top"] if len(report.sites) > top else []
     return "\n\n".join([heading(report), iterations(report),
+                        f"{phases_note(report)}\n{table(PHASES_HEAD, phase_rows(report), len(PHASES_HEAD) - 1)}",
                         f"objects by size: {share_short(report):.1f}% are short-lived\n"
                         + table(SIZES_HEAD, bins(report.table)),
                         "\n".join(["sites, by what each byte of DRAM would serve",

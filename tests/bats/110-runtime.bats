@@ -67,3 +67,20 @@ assert_missing() {
 	run_srun -w n1 --pm-bind=none sh -c 'readlink /proc/self/fd/* | grep -c slurm-pmem-ranks; env | grep -c PM_ATTACH; true'
 	refute_line 1
 }
+
+@test "profile and advice are told to the ranks, asked for as options or by variables" {
+	# shellcheck disable=SC2016
+	run_step --pm-profile=/tmp/profiles --pm-advice=/tmp/advice sh -c 'echo "<$PM_PROFILE $PM_ADVICE $LD_PRELOAD>"'
+	assert_line "</tmp/profiles /tmp/advice $AT/runtime.so>"
+	# shellcheck disable=SC2016
+	PM_PROFILE=/tmp/profiles run_srun -w n1 --pm-runtime=none sh -c 'echo "<$PM_PROFILE $LD_PRELOAD>"'
+	assert_line '</tmp/profiles >'
+	run_srun 255 -w n1 --pm-advice= true
+	assert_output --partial '--pm-advice: write a path'
+}
+
+@test "without a runtime's name they ask for ours" {
+	[ ! -e /usr/lib/slurm-pmem/libpmplace.so ] || skip "there is one"
+	run bench srun -w n1 --pm-profile=/tmp/profiles true
+	assert_output --partial "runtime 'place': '/usr/lib/slurm-pmem/libpmplace.so': No such file"
+}

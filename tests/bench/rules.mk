@@ -12,3 +12,8 @@ $(MALLOC_SPEED): $(MALLOC_SPEED).o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
 -include $(MALLOC_SPEED).d
+
+.PHONY: run-speed
+run-speed: programs
+	tests/bench/malloc-speed --build $(BUILD)
+	tests/bench/profile-cost --build $(BUILD)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/pmplace.h"
 #include "tests/unit/tap.h"
 
 #define MIB ((size_t)1 << 20)
@@ -479,7 +480,9 @@ int main(void)
 	test_growth();
 	test_errors();
 	test_errno();
+	pm_iteration(); /* from here on call sites are looked at */
 	test_threads();
+	pm_iteration();
 	test_fork();
 	test_fork_while_locked();
 	test_libraries();

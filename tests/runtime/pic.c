@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pic [ITERATIONS]: objects as a particle-in-cell code has them (paper 000, Table II): large arrays
- * that are streamed over, long-lived objects below 1 MiB that hold most bytes, fields that are
- * small and hot, and in each iteration many objects that are gone at its end. It touches them
- * itself, and so knows how many bytes it has read and written of each kind, and how many of these
- * in memory that is bound to nodes, which is DRAM where PM_NODE_PMEM is not said. In the end it
- * prints a line a kind, "KIND BYTES BYTES_IN_DRAM", and a sum over its data, which must not depend
- * on where they are.
+ * pic [ITERATIONS [GRAINS]]: objects as a particle-in-cell code has them (paper 000, Table II):
+ * large arrays that are streamed over, long-lived objects below 1 MiB that hold most bytes, fields
+ * that are small and hot, and in each iteration many objects that are gone at its end. It touches
+ * them itself, and so knows how many bytes it has read and written of each kind, and how many of
+ * these in memory that is bound to nodes, which is DRAM where PM_NODE_PMEM is not said. In the end
+ * it prints a line a kind, "KIND BYTES BYTES_IN_DRAM", and a sum over its data, which must not
+ * depend on where they are.
  */
 #define _GNU_SOURCE
 #include <linux/mempolicy.h>
@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ static struct kind {
 	const char *name;
 	uint64_t bytes, in_dram;
 } array_kind = {.name = "arrays"}, particle_kind = {.name = "particles"},
-  field_kind = {.name = "fields"}, work_kind = {.name = "work"};
+  grain_kind = {.name = "grains"}, field_kind = {.name = "fields"}, work_kind = {.name = "work"};
 
 static uint64_t sum;
 
@@ -50,6 +51,16 @@ static void pass(struct kind *kind, uint64_t *object, size_t bytes)
 	kind->in_dram += is_in_dram(object) ? bytes : 0;
 	for (size_t i = 0; i < bytes / 8; i += 8)
 		sum += object[i] = object[i] * 3 + i;
+}
+
+/* Of 1 KiB, to their number; freed and taken anew, too, as a vector's elements are. */
+static __attribute__((noinline)) uint64_t *make_grain(uint64_t *old)
+{
+	uint64_t *grain = realloc(old, old ? 1100 : KIB);
+
+	if (!old)
+		memset(grain, 0, KIB);
+	return grain;
 }
 
 static __attribute__((noinline)) uint64_t *make_array(void)
@@ -102,7 +113,11 @@ static void print(const struct kind *kind)
 int main(int argc, char **argv)
 {
 	uint64_t *arrays[ARRAYS], *particles[PARTICLES], *fields[FIELDS];
-	int iterations = argc > 1 ? atoi(argv[1]) : 8;
+	int iterations = argc > 1 ? atoi(argv[1]) : 8, n_grains = argc > 2 ? atoi(argv[2]) : 0;
+	uint64_t **grains = calloc((size_t)n_grains + 1, sizeof(*grains));
+
+	for (int i = 0; i < n_grains; i++)
+		grains[i] = make_grain(NULL);
 
 	for (int i = 0; i < ARRAYS; i++)
 		arrays[i] = make_array();
@@ -116,6 +131,10 @@ int main(int argc, char **argv)
 		for (int i = 0; i < ARRAYS; i++)
 			pass(&array_kind, arrays[i], 12 * MIB);
 		pm_phase("push");
+		for (int i = 0; i < n_grains; i++) {
+			grains[i] = make_grain(grains[i]);
+			pass(&grain_kind, grains[i], KIB);
+		}
 		for (int i = 0; i < PARTICLES; i++)
 			pass(&particle_kind, particles[i], 600 * KIB);
 		pm_phase("solve");
@@ -125,7 +144,8 @@ int main(int argc, char **argv)
 			work(i);
 		make_dust();
 	}
-	print(&array_kind), print(&particle_kind), print(&field_kind), print(&work_kind);
+	print(&array_kind), print(&grain_kind), print(&particle_kind), print(&field_kind),
+		print(&work_kind);
 	printf("sum %llu\n", (unsigned long long)sum);
 	return 0;
 }

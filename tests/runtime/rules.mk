@@ -1,5 +1,5 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
-RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic)
+RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< -pthread

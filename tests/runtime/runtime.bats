@@ -143,6 +143,25 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	done
 }
 
+@test "LAMMPS: positions and velocities to the last bit" {
+	command -v lmp >/dev/null || skip "no lmp: apt install lammps"
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+	# shellcheck disable=SC2016
+	same bash -c 'lmp -in "$1/in.lj" -var size 8 -var steps 100 -var out "$2" -log none -screen none && md5sum <"$2"' - \
+		tests/runtime/inputs "$BATS_TEST_TMPDIR/out"
+	assert_output --regexp '^[0-9a-f]{32}  -$'
+}
+
+@test "GROMACS: the same of water" {
+	command -v gmx >/dev/null || skip "no gmx: apt install gromacs"
+	cp tests/runtime/inputs/water.* "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
+	gmx -quiet solvate -cs spc216.gro -box 2.2 2.2 2.2 -o water.gro -p water.top
+	gmx -quiet grompp -f water.mdp -c water.gro -p water.top -o run.tpr -maxwarn 1
+	same bash -c 'gmx -quiet mdrun -s run.tpr -reprod -nt 1 -deffnm run -c out.gro 2>log && md5sum <out.gro; rm -f out.gro'
+	assert_output --regexp '^[0-9a-f]{32}  -$'
+}
+
 @test "output to a pipe is complete: it is written at the very end" {
 	same bash -c "perl -e 'printf \"line %d\n\", \$_ for 1 .. 200; exit 3' | md5sum"
 }
@@ -259,6 +278,14 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 @test "objects of a size that keeps coming back are temporary" {
 	PM_REPORT=$report run -0 place 64 "$own/family"
 	[ "$(told spaces temporary peak_bytes)" -gt 0 ]
+}
+
+@test "in a program that tells its iterations, call sites are temporary, not sizes" {
+	PM_REPORT=$report run -0 place 64 "$own/alike"
+	[ "$(told spaces temporary peak_bytes)" -gt $((6 * MIB)) ]
+	PM_REPORT=$report run -0 place 64 "$own/alike" mark
+	assert_equal "$(told spaces temporary peak_bytes)" $((2 * MIB))
+	assert_equal "$(told spaces temporary used_bytes)" 0
 }
 
 # Each process of a rank has the whole budget in view, and what is one's is no other's.
@@ -388,9 +415,9 @@ assert_bss() {
 
 # --- profiles and advice ---
 
-# pic COMMAND...: particle-in-cell data of 102 MiB with 28 MiB of DRAM in one space, where bound memory is DRAM.
+# pic [GRAINS]: particle-in-cell data of 102 MiB, and grains of 1 KiB, with 28 MiB of DRAM in one space, where bound memory is DRAM.
 pic() {
-	PM_RANK_DRAM=$((28 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=${PM_LOCAL_RANK:-0} LD_PRELOAD=$runtime "$own/pic" 8
+	PM_RANK_DRAM=$((28 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=${PM_LOCAL_RANK:-0} LD_PRELOAD=$runtime "$own/pic" 8 "$@"
 }
 
 # found EXPRESSION: of the first program that pmreport tells of in JSON, in Perl.
@@ -412,6 +439,9 @@ found() {
 	[ "$small" -ge $((6 * MIB)) ] # 24000 objects of 413 bytes
 	[ "$small" -le $((20 * MIB)) ]
 	assert_equal "$(found 'scalar @{$_->{by_iteration}}')" 9
+	assert_equal "$(found 'join " ", map { $_->{name}, $_->{times} } @{$_->{phases}}')" '(before the first) 1 stream 8 push 8 solve 8'
+	[ "$(found 'sum0 map { $_->{page_faults} } @{$_->{phases}}')" -gt 0 ]
+	[ "$(found 'sum0 map { $_->{cpu_ns} } @{$_->{phases}}')" -gt 1000000 ]
 	run -0 runtime/pmreport "$profiles"
 	assert_line --regexp '^\[8,16\) +0 +0B +0B +4 +48.0M +48.0M$'
 	assert_line --regexp ' 60 +35\.2M .* main, pic\.c:[0-9]+$'
@@ -445,6 +475,44 @@ found() {
 	assert_equal "$(told advised_objects)" $((4 + 60 + 16 + 384))
 }
 
+@test "small objects of some sites are in PMem when that is advised, and leave their DRAM to others" {
+	PM_PROFILE=$profiles run -0 pic 40000
+	sum=$(grep ^sum <<<"$output")
+	run -0 runtime/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	assert_equal "$(grep -c '^pmem [0-9a-f]* small [0-9a-f]*  # ' "$BATS_TEST_TMPDIR/advice")" 2
+	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic 40000
+	assert_line "$sum"
+	assert_line 'grains 327680000 0'
+	assert_line 'work 855638016 855638016'
+	assert_line 'fields 314572800 314572800'
+	[ "$(told resident_bytes dram)" -le $((28 * MIB)) ]
+}
+
+@test "with all that is known advised to PMem, allocation functions are as ever" {
+	for program in family operators; do
+		PM_PROFILE=$profiles.$program run -0 place 32 "$own/$program"
+		run -0 runtime/pmreport "$profiles.$program" --budget 0 --no-names --advice "$BATS_TEST_TMPDIR/advice"
+		PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 place 32 "$own/$program"
+		refute_line --regexp '^not ok'
+	done
+	[ "$(told advised_objects dram)" -eq 0 ]
+}
+
+# Perl's strings fill the profile's buffer a few times, before and after it has closed all files.
+@test "a profile's file is no number that a program may use" {
+	PM_PROFILE=$profiles run -0 place 64 perl -e '
+		require POSIX;
+		sub work { for (1 .. 3000) { my $x = "x" x 300_000; undef $x } }
+		work();
+		POSIX::close($_) for 3 .. 255;
+		open my $own, "+>", $ARGV[0] or die;
+		work();
+		print {$own} "mine\n"' "$BATS_TEST_TMPDIR/own"
+	assert_equal "$(cat "$BATS_TEST_TMPDIR/own")" mine
+	assert_equal "$(found '$_->{whole}')" 1
+	[ "$(stat -c %s "$profiles"/*)" -gt $((3 << 16)) ]
+}
+
 @test "profiles of many threads and of children are whole" {
 	PM_PROFILE=$profiles run -0 place 32 "$own/family"
 	assert_equal "$(found '"$_->{processes} $_->{whole} " . sum0 map { $_->{objects} } grep { $_->{from_mib} == 64 } @{$_->{sizes}}')" \
@@ -461,6 +529,19 @@ for i in range(3):
 me.mpi_pcontrol_(ctypes.byref(ctypes.c_int(1)))
 data = bytearray(1000000)'
 	assert_equal "$(found 'max map { $_->{iteration} } @{$_->{by_iteration}}')" 4
+}
+
+# MPI may make a call of C's of one of Fortran's: it counts once.
+@test "a Fortran program under MPI of two kinds tells its iterations" {
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	for mpi in openmpi mpich; do
+		[ -x "/usr/bin/mpif90.$mpi" ] || continue
+		"mpif90.$mpi" -o "$BATS_TEST_TMPDIR/loop" tests/runtime/loop.f90
+		profiles=$BATS_TEST_TMPDIR/$mpi
+		run -0 "mpirun.$mpi" -n 1 "$build/pmrun" --pm-bind=none --pm-dram=32M --pm-runtime="$runtime" --pm-profile="$profiles" \
+			"$BATS_TEST_TMPDIR/loop"
+		assert_equal "$(found 'join " ", map { $_->{iteration} } grep { $_->{iteration} } @{$_->{by_iteration}}')" '1 2 3'
+	done
 }
 
 @test "a page with pictures stands for itself" {
@@ -480,9 +561,10 @@ data = bytearray(1000000)'
 	printf 'pmadvice 1\nprogram 0123456789abcdef other\ndram 0123456789abcdef # why\n' >"$BATS_TEST_TMPDIR/advice"
 	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program as it is built now; it is not used" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
-	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg'; do
+	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg' \
+		'pmem 0123456789abcdef small 12' 'dram 0123456789abcdef small 0123456789abcdef'; do
 		printf 'pmadvice 1\n\n# words\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
-		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '$line', is no advice; it is not used" \
+		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '${line:0:40}', is no advice; it is not used" \
 			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
 	done
 	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/advice"
@@ -521,6 +603,25 @@ says() {
 }
 
 # --- attaching ---
+
+@test "its name leads to the file that is installed" {
+	run "$build/pmrun" --pm-bind=none --pm-runtime=place true
+	[ "$status" -eq 0 ] || assert_output --partial "/$(basename "$runtime")': No such file"
+}
+
+@test "a profile or an advice is asked for as pmrun's option, or by its variable" {
+	printf 'pmadvice 1\n' >"$BATS_TEST_TMPDIR/advice"
+	start() {
+		run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$@"
+	}
+	start --pm-profile="$profiles" --pm-advice="$BATS_TEST_TMPDIR/advice" "$own/hoard" $MIB 3
+	assert_output --partial "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program"
+	assert_equal "$(found 'sum0 map { $_->{objects} } grep { $_->{large} } @{$_->{sites}}')" 3
+	run "$build/pmrun" --pm-bind=none --pm-profile="$profiles" true
+	[ "$status" -eq 0 ] || assert_output --partial "--pm-profile: runtime 'place': '"
+	PM_ADVICE=/none run -0 "$build/pmrun" --pm-bind=none --pm-runtime=none sh -c 'echo "<$LD_PRELOAD>"'
+	assert_output '<>'
+}
 
 @test "it attaches in ranks that pmrun starts, and in none of a static program" {
 	run -0 --separate-stderr "$build/pmrun" -n 3 --pm-bind=none --pm-runtime="$runtime" bash -c 'true; true'

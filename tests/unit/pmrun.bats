@@ -181,7 +181,7 @@ two_cpus() {
 
 @test "a runtime that is not there is refused" {
 	run -1 pmrun --pm-runtime=nonexistent true
-	assert_output --regexp "^pmrun: --pm-runtime: runtime 'nonexistent': '/.*/libnonexistent.so': No such file"
+	assert_output --regexp "^pmrun: --pm-runtime: runtime 'nonexistent': '/.*/libpmnonexistent.so': No such file"
 }
 
 @test "a runtime that will not attach is told of, and the program runs" {

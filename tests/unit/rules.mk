@@ -9,7 +9,8 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 $(BUILD)/tests/unit/test_caches: $(addprefix $(BUILD)/agent/,caches.o knob.o)
 $(BUILD)/tests/unit/test_nodes: $(BUILD)/runtime/nodes.o
 $(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
-$(addprefix $(BUILD)/tests/unit/,test_heap test_prefault): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o recur.o roll.o nodes.o settings.o say.o)
+$(BUILD)/tests/unit/test_lifetime: $(BUILD)/runtime/lifetime.o
+$(addprefix $(BUILD)/tests/unit/,test_heap test_prefault test_lifetime): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o recur.o roll.o nodes.o settings.o say.o)
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 from pmprofile import advice, cli, lifetimes, measure, records, text  # noqa: E402
 
 MIB = 1 << 20
-LARGE, EVERY, GRANULE = 256 << 10, MIB, 64 << 10
+LARGE, EVERY, GRANULE, FIRST = 256 << 10, MIB, 64 << 10, 2 * MIB
 
 
 def padded(data: bytes) -> bytes:
@@ -28,7 +28,7 @@ def record(kind: int, number: int, body: bytes) -> bytes:
 
 
 def program(version: int = 1, budget: int = 64 * MIB) -> bytes:
-    return record(1, version, struct.pack("<16s6QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, 0, 4711, 3) + b"/bin/app\0")
+    return record(1, version, struct.pack("<16s7QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, FIRST, 0, 4711, 3) + b"/bin/app\0")
 
 
 def site(key: int, *frames: tuple[int, str]) -> bytes:
@@ -110,11 +110,36 @@ def measuring() -> list[tuple[bool, str]]:
             (sites[1].uses == 2 and sites[1].peak == 3 * MIB and sites[1].short == 4, "a site's memory is used twice"),
             (sites[2].in_dram == 0 and sites[1].in_dram == sites[1].allocated, "where it was"),
             (r.taken[1] == 4 and r.given[1] == 4 and r.taken[0] == 2 + 2 * 1024, "objects by iteration"),
+            (r.allocated == 154 * MIB and r.in_dram == 14 * MIB, "and how much of all of it in DRAM"),
             ("[64,∞)" in text.tell(r, measure_names(r), 9), "which can be told")]
 
 
 def measure_names(r: measure.Report) -> dict[records.Frame, str]:
     return {frame: "f" for s in r.sites for frame in s.frames}
+
+
+def counters(ns: int, *values: int) -> bytes:
+    return record(7, 0, struct.pack("<6Q", ns, *values))
+
+
+def phase(number: int, ns: int, name: str) -> bytes:
+    return record(5, number, struct.pack("<Q", ns) + name.encode().ljust(64, b"\0"))
+
+
+def phasing() -> list[tuple[bool, str]]:
+    none = records.ABSENT
+    p = read(program(), thing(1, MIB, 0, 0), phase(1, 100, "push"), counters(100, 10, 5, 1000, 3, none),
+             phase(2, 300, "solve"), counters(300, 50, 5, 9000, 4, none), mark(1, 350), counters(350, 60, 6, 9500, 4, none),
+             phase(3, 400, "push"), counters(400, 70, 7, 9900, 5, none), counters(600, 80, 8, 10000, 9, none), end(600))
+    q = read(program(), thing(1, MIB, 0, 0), end(600))
+    before, push, solve = measure.report([p]).phases
+    both = measure.report([p, q]).phases
+    return [((push.times, push.ns, push.counters) == (2, 400, [50, 1, 8100, 5, None]), "a phase's parts add up"),
+            ((solve.times, solve.ns, solve.counters) == (1, 100, [20, 2, 900, 1, None]), "an iteration ends none"),
+            (before.ns == 100 and before.counters == [10, 5, 1000, 3, None], "what is before the first counts from the start"),
+            (both[0].ns == 700 and both[0].counters[0] is None, "what one process has not counted, all have not"),
+            ("absent" in text.tell(measure.report([p]), {}, 9) and "phases, of all processes:" in text.tell(measure.report([p]), {}, 9),
+             "what is absent is said to be")]
 
 
 def advising() -> list[tuple[bool, str]]:
@@ -125,12 +150,22 @@ def advising() -> list[tuple[bool, str]]:
 
     def told(budget: int) -> list[tuple[int, bool, int | None]]:
         return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(r, budget)]
+    s = read(program(), site(7, (16, "/bin/app"), (32, "/lib/libc.so")), *busy, *[thing(6, 1000, 0, 0) for _ in range(4)],
+             *[thing(7, 2000, 0, 0) for _ in range(6)], thing(8, 10, 0, 0), end(100, 24 * MIB))
+    t = measure.report([s])
+
+    def small(budget: int) -> list[tuple[int, bool, int | None]]:
+        return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(t, budget)]
+    small_line = advice.section(t, advice.choose(t, 20 * MIB), measure_names(t)).splitlines()[-1]
     ten = 10 * (MIB + GRANULE)
     return [(told(64 * MIB) == [(1, True, None), (2, True, None), (3, True, None), (4, True, None)], "all that fits"),
             (told(4 * MIB + 4 * MIB + ten) == [(1, True, None), (2, True, None), (3, False, None), (4, False, None)],
              "what is used most, then what is small, beside small objects' own"),
             (told(20 * MIB)[2:] == [(3, False, None), (4, False, None)], "no part of an object"),
             (told(30 * MIB)[2] == (3, True, 30 * MIB - 8 * MIB - ten), "of a site that does not fit, the first bytes"),
+            (small(64 * MIB) == [(1, True, None), (6, True, None), (7, True, None)], "small objects of which there are some samples, too"),
+            (small(20 * MIB) == [(1, True, None), (6, True, None), (7, False, None)], "with what jemalloc adds to them"),
+            (small_line.split("#")[0].split() == ["pmem", f"{7:016x}", "small", "8ad24ef1d6b4bdb2"], "by their innermost frame"),
             (told(0) == [(key, False, None) for key in (1, 2, 3, 4)], "nothing fits into nothing"),
             (advice.section(r, advice.choose(r, 30 * MIB), {}).splitlines()[3].split("#")[0].split()
              == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
@@ -144,4 +179,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + advising() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + documented()))
