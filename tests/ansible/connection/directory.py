@@ -4,19 +4,20 @@ from __future__ import annotations
 DOCUMENTATION = """
 name: directory
 short_description: A root file system in a directory
-description: Runs programs in the root file system in the folder DIRECTORIES/HOST. Needs root.
+description: Runs programs in the root file system in the folder DIRECTORIES/HOST; without that folder the host is down. Needs root.
 author: The slurm-pmem authors
 options:
   node:
-    description: The folder's name.
+    description: The folder's name; of a delegated task only this variable is the other host's.
     vars:
-      - name: inventory_hostname
+      - name: inventory_hostname_short
 """
 
 import os
 import shlex
 import shutil
 
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection.local import Connection as LocalConnection
 
 # Scripts of packages look into /proc; it is mounted for the command alone.
@@ -31,7 +32,10 @@ class Connection(LocalConnection):
     transport = "directory"
 
     def _root(self):
-        return os.path.join(os.environ["DIRECTORIES"], self.get_option("node"))
+        root = os.path.join(os.environ["DIRECTORIES"], self.get_option("node"))
+        if not os.path.isdir(root):
+            raise AnsibleConnectionFailure(f"there is no '{root}'")
+        return root
 
     def exec_command(self, cmd, in_data=None, sudoable=True):
         return super().exec_command(f"{shlex.join(INSIDE)} {shlex.quote(self._root())} {shlex.quote(cmd)}", in_data, sudoable)
