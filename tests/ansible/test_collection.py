@@ -31,10 +31,11 @@ def test_each_variable_is_used(role):
 
 
 def test_each_variable_in_a_task_is_specified_or_passed_on():
-    """What one task file hands to another under vars: is no variable of a role's; groups are the inventory's."""
+    """What a playbook or a task file hands to a task file under vars: is no variable of a role's; groups are the inventory's."""
     texts = [path.read_text() for path in (TOP / "ansible/roles").rglob("*") if path.parent.name in ("tasks", "vars")]
+    playbooks = [path.read_text() for path in (TOP / "ansible/playbooks").iterdir()]
     used = {name for text in texts for name in re.findall(r"(?<![\w./'-])(?:pmem|slurm)_[a-z_]+\b(?!\\?\.)", text)}
-    passed = {name for text in texts for pair in re.findall(r"^ +((?:pmem|slurm)_\w+):|groups\[.(\w+).\]", text, re.M) for name in pair}
+    passed = {name for text in texts + playbooks for pair in re.findall(r"^ +((?:pmem|slurm)_\w+):|groups\[.(\w+).\]", text, re.M) for name in pair}
     assert used - passed - {name for role in ROLES for name in options(role)} == set()
 
 

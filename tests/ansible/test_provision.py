@@ -17,6 +17,18 @@ VALIDATE = "slurm_pmem.cluster.validate"
 WITHOUT_UNITS = {"pmem_services_running": False}
 
 
+def recap_of(said: str) -> dict[str, dict[str, int]]:
+    return {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
+            for host, counts in re.findall(r"^(\w+) +: (.*)$", said, re.M)}
+
+
+def up_to(run: subprocess.Popen, task: str) -> None:
+    """Reads what a playbook prints until it begins a task."""
+    for line in run.stdout:
+        if line.startswith("TASK [") and line.split("]")[0].endswith(task):
+            return
+
+
 class Cluster:
     """A bench and the command lines that go to it."""
 
@@ -42,15 +54,23 @@ class Cluster:
     def run(self, command: list[str]) -> tuple[str, dict]:
         """Output, and of each host the counts of the recap."""
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
-        recap = re.findall(r"^(\w+) +: (.*)$", done.stdout, re.M)
-        return done.stdout + done.stderr, {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
-                                           for host, counts in recap}
+        return done.stdout + done.stderr, recap_of(done.stdout)
 
     def nodes(self) -> dict[str, tuple[str, str, str]]:
         """Name to state, active mode and reason."""
         lines = self.bench("exec", "sinfo", "-hN", "-o", "%N|%T|%b|%E").splitlines()
         rows = (line.split("|", 3) for line in lines)
         return {name: (state.rstrip("*"), features.split(",")[0], reason) for name, state, features, reason in rows}
+
+    @contextmanager
+    def gone(self, name: str):
+        """As long as the block lasts the node does not answer Ansible; Slurm does not notice."""
+        mark = Path(self.environment["PMBENCH"]) / name / "gone"
+        mark.touch()
+        try:
+            yield
+        finally:
+            mark.unlink()
 
     @contextmanager
     def foreign_namespaces(self, name: str):
@@ -114,13 +134,13 @@ def test_to_memory_once_and_not_again(cluster):
 def test_without_leave_to_reboot_no_node_is_drained(cluster):
     out, recap = cluster.provision(**MEMORY)
     assert "requires reboot_ok: only a reboot brings the node from appdirect to memory" in out
-    assert recap == {"n1": recap["n1"]} and recap["n1"]["failed"] == 1, "one failure stops the roll-out"
+    assert (recap["n1"]["failed"], recap["n2"]["ok"]) == (1, 1), "one failure stops the roll-out: n2 has only answered"
     assert set(cluster.nodes().values()) == {("idle", "pm_appdirect", "none")}
 
 
 def test_a_job_on_another_node_is_not_disturbed_and_one_on_the_node_is_waited_for(cluster):
     job = cluster.bench("sbatch", "--parsable", "-w", "n2", "--wrap", "sleep 8", "-o", "/dev/null").strip()
-    other = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 40", "-o", "/dev/null").strip()
+    other = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 300", "-o", "/dev/null").strip()
     out, recap = cluster.provision("--limit", "n2,head", **MEMORY, **OK)
     assert recap["n2"]["failed"] == 0, out
     jobs = cluster.bench("exec", "scontrol", "--oneliner", "show", "job", job)
@@ -150,7 +170,7 @@ def test_a_node_whose_jobs_do_not_end_is_given_back(cluster):
 def test_a_rejected_goal_leaves_the_node_drained_with_the_reason_and_stops_the_roll_out(cluster):
     cluster.bench("inject", "n1", "goal-rejected")
     out, recap = cluster.provision(**MEMORY, **OK)
-    assert recap["n1"]["failed"] == 1 and "n2" not in recap, out
+    assert (recap["n1"]["failed"], recap["n2"]["ok"]) == (1, 1), out
     state, mode, reason = cluster.nodes()["n1"]
     assert (state, mode) == ("drained", "pm_appdirect")
     assert reason.startswith("pmem: ansible: provision memory failed:") and "rejected by the firmware" in reason
@@ -162,6 +182,29 @@ def test_up_to_the_sites_threshold_the_roll_out_goes_on(cluster):
     out, recap = cluster.provision(pmem_max_fail_percentage=50, pmem_serial=2, **MEMORY, **OK)
     assert (recap["n1"]["failed"], recap["n2"]["failed"]) == (1, 0), out
     assert cluster.nodes()["n2"][:2] == ("idle", "pm_memory")
+
+
+def test_a_node_that_is_down_is_left_out(cluster):
+    with cluster.gone("n1"):
+        out, recap = cluster.provision(**MEMORY, **OK)
+    assert (recap["n1"]["unreachable"], recap["n2"]["failed"]) == (1, 0), out
+    assert cluster.nodes() == {"n1": ("idle", "pm_appdirect", "none"), "n2": ("idle", "pm_memory", "none")}
+
+
+def test_a_node_that_is_lost_on_the_way_stops_the_roll_out_and_the_next_run_goes_on_with_it(cluster):
+    command = cluster.command({**MEMORY, **OK, "pmem_serial": 2})
+    with subprocess.Popen(command, env=cluster.environment, stdout=subprocess.PIPE, text=True) as run:
+        up_to(run, "Note that from here on the node is not as it was")
+        with cluster.gone("n1"):
+            out = run.stdout.read()
+    recap = recap_of(out)
+    assert (recap["n1"]["unreachable"], recap["n2"]["failed"]) == (1, 1), out
+    assert "n2 is done, but n1 failed or stopped answering on the way" in out
+    assert cluster.nodes()["n1"][2] == "pmem: ansible: provision memory"
+    assert cluster.nodes()["n2"] == ("idle", "pm_memory", "none")
+    out, recap = cluster.provision(**MEMORY, **OK)
+    assert (recap["n1"]["failed"], recap["n2"]["changed"]) == (0, 0), out
+    assert cluster.nodes()["n1"] == ("idle", "pm_memory", "none")
 
 
 def test_the_drain_of_an_admin_stays(cluster):
@@ -227,9 +270,7 @@ grep -lazF -f {tmp_path}/secret /proc/[0-9]*/cmdline /proc/[0-9]*/environ >{tmp_
 def test_killed_at_a_task_and_run_again(cluster, task):
     command = cluster.command({**MEMORY, **OK}, "--limit", "n1,head")
     with subprocess.Popen(command, env=cluster.environment, stdout=subprocess.PIPE, text=True, start_new_session=True) as run:
-        for line in run.stdout:
-            if line.startswith("TASK [") and line.split("]")[0].endswith(task):
-                break
+        up_to(run, task)
         time.sleep(0.2)
         os.killpg(run.pid, signal.SIGKILL)
     state, _mode, reason = cluster.nodes()["n1"]

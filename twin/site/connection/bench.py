@@ -4,7 +4,7 @@ from __future__ import annotations
 DOCUMENTATION = """
 name: bench
 short_description: A node of tests/bench
-description: Runs programs on this host, with the environment of the bench whose folder is in PMBENCH.
+description: Runs programs on this host, with the environment of the bench whose folder is in PMBENCH; a file NODE/gone there means no answer.
 author: The slurm-pmem authors
 options:
   node:
@@ -16,6 +16,7 @@ options:
 import os
 import shlex
 
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection.local import Connection as LocalConnection
 
 
@@ -26,6 +27,8 @@ class Connection(LocalConnection):
 
     def exec_command(self, cmd, in_data=None, sudoable=True):
         bench = os.environ["PMBENCH"]
+        if os.path.exists(os.path.join(bench, self.get_option("node"), "gone")):
+            raise AnsibleConnectionFailure("the node is gone")
         words = [f"{name}={shlex.quote(value)}" for name, value in (
             ("PATH", f"{bench}/bin:/usr/sbin:/usr/bin:/sbin:/bin"), ("SLURM_CONF", f"{bench}/etc/slurm.conf"),
             ("SLURMD_NODENAME", self.get_option("node")))]

@@ -4,19 +4,20 @@ from __future__ import annotations
 DOCUMENTATION = """
 name: directory
 short_description: A root file system in a directory
-description: Runs programs in the root file system in the folder DIRECTORIES/HOST. Needs root.
+description: Runs programs in the root file system in the folder DIRECTORIES/HOST; without that folder the host is down. Needs root.
 author: The slurm-pmem authors
 options:
   node:
-    description: The folder's name.
+    description: The folder's name; of a delegated task only this variable is the other host's.
     vars:
-      - name: inventory_hostname
+      - name: inventory_hostname_short
 """
 
 import os
 import shlex
 import shutil
 
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection.local import Connection as LocalConnection
 
 CHROOT = 'exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root /bin/sh -c "$2"'
@@ -36,7 +37,10 @@ class Connection(LocalConnection):
     transport = "directory"
 
     def _root(self):
-        return os.path.join(os.environ["DIRECTORIES"], self.get_option("node"))
+        root = os.path.join(os.environ["DIRECTORIES"], self.get_option("node"))
+        if not os.path.isdir(root):
+            raise AnsibleConnectionFailure(f"there is no '{root}'")
+        return root
 
     def exec_command(self, cmd, in_data=None, sudoable=True):
         return super().exec_command(shlex.join([*inside(self._root()), cmd]), in_data, sudoable)
