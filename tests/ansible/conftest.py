@@ -12,6 +12,8 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PM_BUILD", TOP / "build"))
 RECORDED = TOP / "tests/fixtures/substate/ndctl-76"
+# Of a plain twin.
+TWIN_INVENTORY = ("-i", str(TOP / "twin/site/cluster.yml"), "-i", str(TOP / "tests/ansible/twin.yml"))
 sys.path[:0] = [str(TOP / "twin"), str(BUILD / "collections")]
 
 from ansible.module_utils.testing import patch_module_args  # noqa: E402

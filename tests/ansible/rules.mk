@@ -2,8 +2,8 @@
 ANSIBLE_VENV    := $(BUILD)/ansible-venv
 COLLECTION_LINK := $(BUILD)/collections/ansible_collections/slurm_pmem/cluster
 
-$(ANSIBLE_VENV)/done: tests/ansible/requirements.txt
-	@echo "installing $(words $(shell grep -v '^\#' $<)) Python packages with what they need into $(@D)"
+$(ANSIBLE_VENV)/done: tests/ansible/requirements.txt twin/site/requirements.txt
+	@echo "installing $(words $(shell grep -h '^[a-z]' $^)) Python packages with what they need into $(@D)"
 	@rm -rf $(@D)
 	@/usr/bin/python3 -m venv $(@D)
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $<

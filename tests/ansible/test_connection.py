@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import BUILD, TOP
+from conftest import BUILD, TOP, TWIN_INVENTORY
 
 STAND_IN = """#!/bin/sh
 echo "$1 $2 $3 $4" >>"{here}/calls"
@@ -27,7 +27,7 @@ def ansible(tmp_path):
         "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
 
     def run(*options):
-        done = subprocess.run([BUILD / "ansible-venv/bin/ansible", "-i", TOP / "tests/ansible/twin.yml", "n1", *options],
+        done = subprocess.run([BUILD / "ansible-venv/bin/ansible", *TWIN_INVENTORY, "n1", *options],
                               env=environment, capture_output=True, text=True)
         return done.stdout + done.stderr, (tmp_path / "calls").read_text().splitlines()
     return run

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, TOP
+from conftest import BUILD, TOP, TWIN_INVENTORY
 
 SUITE = "trixie"
 DEBS = BUILD / "deb" / SUITE
@@ -59,8 +59,8 @@ class Twin:
         return self.pmtwin("run", "--", *command)
 
     def start(self, playbook: str, *options: str, **variables) -> subprocess.CompletedProcess:
-        return subprocess.run([str(BUILD / "ansible-venv/bin/ansible-playbook"), "-i", str(TOP / "twin/site/cluster.yml"), "-i", str(TOP / "tests/ansible/twin.yml"),
-                               f"slurm_pmem.cluster.{playbook}", "--extra-vars", json.dumps(variables), *options],
+        return subprocess.run([str(BUILD / "ansible-venv/bin/ansible-playbook"), *TWIN_INVENTORY, f"slurm_pmem.cluster.{playbook}",
+                               "--extra-vars", json.dumps(variables), *options],
                               env=self.environment, capture_output=True, text=True)
 
     def play(self, playbook: str, *options: str, **variables) -> dict[str, int]:
