@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
+
 #define HARDWARE    PM_COUNTER_INSTRUCTIONS /* the first of these */
 #define N_HARDWARE  (PM_COUNTERS - HARDWARE)
 #define FIRST_FD    700 /* programs count on the small numbers */
@@ -80,6 +82,7 @@ static uint64_t read_event(int fd)
 
 void pm_counters_read(uint64_t values[PM_COUNTERS])
 {
+	int cancel = pm_cancel_off();
 	struct rusage used = {0};
 
 	(void)getrusage(RUSAGE_SELF, &used);
@@ -87,4 +90,5 @@ void pm_counters_read(uint64_t values[PM_COUNTERS])
 	values[PM_COUNTER_PAGE_FAULTS] = (uint64_t)(used.ru_minflt + used.ru_majflt);
 	for (int i = 0; i < N_HARDWARE; i++)
 		values[HARDWARE + i] = read_event(fds[i]);
+	pm_cancel_back(cancel);
 }

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
+
 #define WORD_BITS	(8 * sizeof(unsigned long))
 #define MARGIN_SHARE	64 /* of a node's memory, the kernel's watermarks among others */
 #define MARGIN_MAX	(UINT64_C(256) << 20)
@@ -63,9 +65,9 @@ bool pm_nodes_hold(const struct pm_nodes *nodes, unsigned node)
 
 static bool read_meminfo(unsigned node, char *text, size_t size)
 {
+	int fd, cancel = pm_cancel_off();
 	char path[64];
 	ssize_t n = -1;
-	int fd;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/meminfo", node);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -73,6 +75,7 @@ static bool read_meminfo(unsigned node, char *text, size_t size)
 		n = read(fd, text, size - 1);
 		close(fd);
 	}
+	pm_cancel_back(cancel);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
 #include "runtime/say.h"
 
 static struct {
@@ -78,13 +79,14 @@ static bool write_all(int fd)
 
 static void write_out(void)
 {
-	int how = file.is_begun ? O_APPEND : O_CREAT | O_TRUNC;
+	int how = file.is_begun ? O_APPEND : O_CREAT | O_TRUNC, cancel = pm_cancel_off();
 	int fd = open(file.path, O_WRONLY | O_CLOEXEC | O_NOCTTY | how, 0666);
 
 	if (fd < 0 || !write_all(fd))
 		give_up();
 	if (fd >= 0)
 		close(fd);
+	pm_cancel_back(cancel);
 	file.is_begun = true;
 	file.used = 0;
 }

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/cancel.h"
+
 void pm_say(const char *fmt, ...)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
-	int saved = errno, n;
+	int saved = errno, cancel = pm_cancel_off(), n;
 	char line[512];
 	va_list args;
 
@@ -22,5 +24,6 @@ void pm_say(const char *fmt, ...)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
 	(void)!write(STDERR_FILENO, line, (size_t)n);
+	pm_cancel_back(cancel);
 	errno = saved;
 }

@@ -40,8 +40,13 @@ def peak(spans: Iterable[tuple[int, int, int]]) -> int:
     return most
 
 
+def life(o: Object, profile: Profile) -> tuple[int, int]:
+    """From when to when, which is a nanosecond at least."""
+    return o.from_ns, max(o.to_ns or profile.end_ns, o.from_ns + 1)
+
+
 def span(o: Object, profile: Profile) -> tuple[int, int, int]:
-    return o.from_ns, o.to_ns or profile.end_ns + 1, footprint(o, profile)
+    return *life(o, profile), footprint(o, profile)
 
 
 @dataclass
@@ -114,7 +119,7 @@ def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock) -
     site.short += sum(count(o, profile) for o in objects if is_short(o, when, profile))
     site.in_dram += sum(footprint(o, profile) for o in objects if o.space != PMEM)
     site.peak = max(site.peak, peak(span(o, profile) for o in objects))
-    site.held = max(site.held, peak((o.from_ns, o.to_ns or profile.end_ns + 1, held(o, profile)) for o in objects))
+    site.held = max(site.held, peak((*life(o, profile), held(o, profile)) for o in objects))
     site.largest = max(site.largest, max(held(o, profile) for o in objects))
     site.ranks += 1
 

@@ -15,6 +15,7 @@ SITE_FRAMES = 3
 SPACES = ("metadata", "temporary", "migration", "free", "pmem")
 COUNTERS = ("cpu_ns", "page_faults", "instructions", "read_misses", "write_misses")
 ABSENT = 0xffffffffffffffff
+LARGEST = 1 << 57        # bytes of an address space
 NO_RANK = 0xffffffff
 
 
@@ -78,12 +79,18 @@ def split(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         at += size
 
 
+def check(sound: bool) -> None:
+    if not sound:
+        raise ValueError
+
+
 def take_program(profile: Profile, number: int, body: bytes) -> None:
     if number != VERSION:
         raise ProfileError(f"'{profile.path}': version {number}, this pmreport reads {VERSION}")
     (_, profile.build, profile.budget_bytes, profile.large_bytes, profile.every_bytes,
      profile.granule_bytes, profile.first_slab_bytes, profile.start_ns, profile.pid, profile.rank) = PROGRAM_FIELDS.unpack_from(body)
     profile.program = texts(body[PROGRAM_FIELDS.size:])[0]
+    check(profile.every_bytes > 0 and profile.granule_bytes > 0)
 
 
 def take_site(profile: Profile, number: int, body: bytes) -> None:
@@ -95,7 +102,9 @@ def take_site(profile: Profile, number: int, body: bytes) -> None:
 
 def take_object(profile: Profile, number: int, body: bytes) -> None:
     site, size, *rest = OBJECT_FIELDS.unpack_from(body)
-    profile.objects.append(Object(number, site, size, *rest))
+    o = Object(number, site, size, *rest)
+    check(o.space < len(SPACES) and 0 < o.bytes < LARGEST and (not o.to_ns or o.from_ns <= o.to_ns))
+    profile.objects.append(o)
 
 
 def take_iteration(profile: Profile, number: int, body: bytes) -> None:
@@ -136,7 +145,7 @@ def read(path: Path) -> Profile:
     try:
         for kind, number, body in split(data):
             TAKERS.get(kind, lambda *_: None)(profile, number, body)
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, ValueError):
         raise ProfileError(f"'{path}' is damaged") from None
     profile.iterations.sort(key=lambda mark: mark[1])
     profile.end_ns = profile.end_ns or last_time(profile)

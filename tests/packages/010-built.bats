@@ -38,8 +38,9 @@ alike() {
 @test "RPM packages have the same files" {
 	for kind in client common controller node plugin; do
 		dpkg-deb --fsys-tarfile "$PM_PACKAGES/bookworm/slurm-pmem-${kind}"_*.deb | tar -t | alike >"$BATS_TEST_TMPDIR/deb"
-		HOME=$BATS_TEST_TMPDIR rpm -qlp "$PM_PACKAGES/../rpm/slurm-pmem-$kind"-*.rpm | alike |
-			grep -v '/examples\(/plugstack.conf.d\)*$' >"$BATS_TEST_TMPDIR/rpm"
+		# Without the folders, which the other list tells by a slash at their end.
+		HOME=$BATS_TEST_TMPDIR rpm -qlvp "$PM_PACKAGES/../rpm/slurm-pmem-$kind"-*.rpm | grep -v ^d | sed 's/ -> .*//; s/.* //' |
+			alike >"$BATS_TEST_TMPDIR/rpm"
 		assert [ -s "$BATS_TEST_TMPDIR/deb" ]
 		diff -u "$BATS_TEST_TMPDIR/deb" "$BATS_TEST_TMPDIR/rpm"
 	done

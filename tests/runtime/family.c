@@ -291,6 +291,36 @@ static void test_threads(void)
 	is_number(spoiled, 0, "64 threads that free each other's objects spoil none");
 }
 
+/* --- cancelling: no allocation function is a cancellation point, pthreads(7) --- */
+
+static volatile bool has_come_through;
+
+static void *allocate_when_cancelled(void *argument)
+{
+	void *objects[200];
+
+	(void)argument;
+	pthread_cancel(pthread_self());
+	for (int i = 0; i < 200; i++)
+		objects[i] = malloc((size_t)300 << 10);
+	for (int i = 0; i < 200; i++)
+		free(objects[i]);
+	for (int i = 0; i < 5000; i++)
+		free(resized(malloc((size_t)400 << 10), MIB));
+	has_come_through = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+static void test_cancel(void)
+{
+	run_threads(allocate_when_cancelled, 1);
+	ok(has_come_through, "a thread that is to be cancelled is not so while it allocates");
+	kept = malloc(3 * MIB);
+	ok(kept, "and leaves no lock");
+	free(kept);
+}
+
 /* --- children --- */
 
 static int end_of(pid_t child)
@@ -481,6 +511,7 @@ int main(void)
 	test_errors();
 	test_errno();
 	pm_iteration(); /* from here on call sites are looked at */
+	test_cancel();
 	test_threads();
 	pm_iteration();
 	test_fork();

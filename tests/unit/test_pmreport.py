@@ -77,7 +77,9 @@ def reading() -> list[tuple[bool, str]]:
             ("is no profile" in fails(b"something else"), "what is none is told of"),
             ("is no profile" in fails(), "nothing, too"),
             ("version 2" in fails(program(version=2)), "a version that is not known"),
-            ("is damaged" in fails(program(), record(3, 0, b"short")), "a record that is too short")]
+            ("is damaged" in fails(program(), record(3, 0, b"short")), "a record that is too short"),
+            ("is damaged" in fails(program(), thing(1, 0, 1, 2)) and "is damaged" in fails(program(), thing(1, 8, 3, 2))
+             and "is damaged" in fails(program(), thing(1, 8, 1, 2, space=5)), "an object that cannot be")]
 
 
 def living() -> list[tuple[bool, str]]:
@@ -102,7 +104,9 @@ def measuring() -> list[tuple[bool, str]]:
              thing(2, 70 * MIB, 10, 0, space=4), thing(3, 1024, 10, 0), end(400))
     r = measure.report([p, p])
     sites = {s.key: s for s in r.sites}
-    return [(measure.peak([(0, 10, 5), (10, 20, 5), (15, 16, 1)]) == 6, "what follows is not beside"),
+    blink = read(program(), thing(1, 3 * MIB, 10, 10), end(10))
+    return [(measure.report([blink]).sites[0].uses == 1, "an object within the clock's tick was there"),
+            (measure.peak([(0, 10, 5), (10, 20, 5), (15, 16, 1)]) == 6, "what follows is not beside"),
             (r.table[2, True].objects == 4 and r.table[2, True].accumulated == 12 * MIB, "[2,4) MiB, of both ranks"),
             (r.table[2, True].peak == 6 * MIB, "the peaks of the ranks together"),
             (r.table[7, False].accumulated == 140 * MIB, "[64,∞) MiB"),
