@@ -97,7 +97,8 @@ static void test_find(void)
 	char *path = NULL;
 
 	is_number(pm_preload_find("nothing-here", &path, &err), -ENOENT, "a name without a file");
-	has_text(err.text, PM_RUNTIMEDIR "/libpmnothing-here.so", "is told with where it was sought");
+	has_text(err.text, PM_RUNTIMEDIR "/libpmnothing-here.so",
+		"is told with where it was sought");
 	is_number(pm_preload_find(scratch_file("a b.so", ""), &path, &err), -EINVAL,
 		"what LD_PRELOAD would split");
 	is_number(pm_preload_find(scratch_file("x.so", ""), &path, &err), 0, "a file");
