@@ -1,13 +1,15 @@
 """Machines that are root file systems in folders, the playbooks that are run on them, and what is in them then. Needs root.
 
-Without services: what slurmctld and slurmd make of it is tested elsewhere.
+Without services: what slurmctld and slurmd make of it is tested elsewhere, but for configless.
 """
 import hashlib
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from conftest import BUILD, TOP
 
 MIRROR = os.environ.get("PM_MIRROR", "http://deb.debian.org/debian")
 HOSTS = ("head", "n1")
+HOST_NAME = socket.gethostname().split(".")[0]
 # What each run of apt, dpkg or adduser leaves behind. The packages and their states are compared as apt and dpkg tell them.
 NOT_COMPARED = re.compile(r"^(dev|proc|run|tmp|root/.ansible|var/cache|var/lib/(apt|dpkg|systemd/deb-systemd-helper-\w+)|var/log/apt)(/|$)"
                           r"|^etc/(ld\.so\.cache|\w+-)$|^var/log/(alternatives|dpkg)\.log$")
@@ -37,13 +40,20 @@ class Run:
                 found.setdefault(match[1], set()).add(f"{task}: {match[2]}" if match[2] else task)
         return found
 
+    @property
+    def unreachable(self) -> set[str]:
+        return set(re.findall(r"^(\w+) +: .*unreachable=1", self.output, re.M))
+
 
 def base(release: str) -> Path:
-    """A small root file system of the release, as tar; made when it is not there."""
+    """A small root file system of the release, as tar; made when it is not there.
+
+    With adduser, as every machine: apt names it as an alternative, and so would keep one that had come with munge.
+    """
     path = BUILD / f"ansible-{release}.tar"
     if not path.exists():
         made = path.with_suffix(".new.tar")
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--dpkgopt=force-unsafe-io", "--include=python3-apt,systemd,e2fsprogs,sensible-utils",
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--dpkgopt=force-unsafe-io", "--include=python3-apt,systemd,e2fsprogs,sensible-utils,adduser",
                         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=path-exclude=/usr/share/doc/*", release, made,
                         f"deb {MIRROR} {release} main"], check=True)
         made.rename(path)
@@ -84,6 +94,7 @@ class Site:
         root.mkdir()
         subprocess.run(["tar", "-xf", base(self.release), "-C", root], check=True)
         shutil.copy("/etc/resolv.conf", root / "etc")
+        (root / "etc/hosts").write_text(f"127.0.0.1 localhost {HOST_NAME}\n")
         (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
         (root / "usr/sbin/policy-rc.d").chmod(0o755)
 
@@ -96,6 +107,10 @@ class Site:
         for host in HOSTS:
             shutil.rmtree(self.directory / host)
             subprocess.run(["cp", "-a", "--reflink=auto", self.saved / name / host, self.directory], check=True)
+
+    def boot(self, host: str, like: str) -> None:
+        """Makes another machine as one was that was saved: "installed/n1"."""
+        subprocess.run(["cp", "-a", "--reflink=auto", self.saved / like, self.directory / host], check=True)
 
     def start(self, playbook: str, *options: str) -> Run:
         variables = ["--extra-vars", "{pmem_node_tools: []}"] if self.release != "bookworm" else []
@@ -129,3 +144,20 @@ class Site:
 
     def run(self, host: str, *command: str) -> str:
         return subprocess.run(["chroot", self.directory / host, *command], capture_output=True, text=True).stdout
+
+    @contextmanager
+    def runs(self, host: str, command: str):
+        """A shell command as root of a machine, with munged beside it, as long as the block lasts; then /run is as after a boot."""
+        root = self.directory / host
+        start = f"mkdir -p /run/munge && chown munge: /run/munge && su -s /bin/sh munge -c 'munged --force' && exec {command}"
+        with open(self.directory / f"{host}.log", "w") as log:
+            process = subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--", "sh", "-c",
+                                        'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" sh -c "$1"',
+                                        root, start], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
+            for left in (root / "run").rglob("*.pid"):
+                left.unlink()

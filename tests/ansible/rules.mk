@@ -22,7 +22,7 @@ ANSIBLE_MODULE_TESTS = $(addprefix tests/ansible/test_,collection.py series.py p
 
 # run-ansible is the part of make check.
 .PHONY: run-ansible run-ansible-all run-ansible-lint run-ansible-modules run-ansible-sanity run-ansible-tests \
-	check-ansible-twin run-ansible-twin ansible-readme
+	run-ansible-others $(ANSIBLE_RELEASES:%=run-ansible-site-%) check-ansible-twin run-ansible-twin ansible-readme
 run-ansible: run-ansible-lint run-ansible-modules
 run-ansible-all: run-ansible-lint run-ansible-sanity run-ansible-tests
 
@@ -35,12 +35,19 @@ run-ansible-sanity: $(ANSIBLE_VENV)/done
 run-ansible-modules: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so
 	@$(ansible_pytest) $(ANSIBLE_MODULE_TESTS)
 
-# What the roles install: packages of the releases that the tests' root file systems and guests are of.
-$(BUILD)/deb/%:
+# What the roles install: packages of the releases that the tests' root file systems and guests are of. All that may be in them
+# is older than they are.
+PACKAGED := $(shell find . \( -path ./ansible -o -path ./tests -o -path './.*' -o -path './build*' -o -name __pycache__ \) -prune -o -type f -print)
+$(BUILD)/deb/%: $(PACKAGED)
 	@packaging/deb $(BUILD)/deb $*
 
+# A playbook works on one thing after the other: two at a time.
 run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so $(ANSIBLE_RELEASES:%=$(BUILD)/deb/%)
-	@$(ansible_pytest) --ignore=tests/ansible/test_twin.py tests/ansible
+	@$(MAKE) --no-print-directory -j2 --output-sync=target run-ansible-others $(ANSIBLE_RELEASES:%=run-ansible-site-%)
+run-ansible-others:
+	@$(ansible_pytest) --ignore=tests/ansible/test_twin.py --ignore=tests/ansible/test_site.py tests/ansible
+$(ANSIBLE_RELEASES:%=run-ansible-site-%): run-ansible-site-%:
+	@$(ansible_pytest) -k $* tests/ansible/test_site.py
 
 # Site, validate, provision and uninstall on an emulated cluster that begins as plain Debian; takes long.
 check-ansible-twin:

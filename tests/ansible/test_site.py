@@ -6,13 +6,15 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from conftest import BUILD
-from folders import HOSTS, Run, Site, differences
+from folders import HOST_NAME, HOSTS, Run, Site, differences
 
 RELEASES = os.environ.get("PM_RELEASES", "bookworm").split()
 # For what does not differ between releases.
@@ -20,6 +22,8 @@ FIRST_RELEASE = pytest.mark.parametrize("made", RELEASES[:1], indirect=True)
 # What check mode cannot know to come and go with packages, or to be done by then.
 WITH_PACKAGES = re.compile(r" : (Make (Slurm's folder|slurmctld's folders)|Have it start at boot|Take away what is left: /(etc|var)/"
                            r"|Take our lines out: /etc/slurm/plugstack.conf)")
+UNREACHABLE = 4  # ansible-playbook's status
+ALL = (("node", "n1"), ("controller", "head"), ("login", "head"))
 
 
 @dataclass
@@ -70,16 +74,31 @@ def installed(made):
 
 
 def bump(source: Path, target: Path) -> Path:
-    """The same packages with a version that is newer."""
+    """The same packages with a version that is newer, 0.1.0-2~deb12 for 0.1.0-1~deb12."""
     target.mkdir()
     for package in sorted(source.glob("*.deb")):
         tree = target / "tree"
         subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
         control = tree / "DEBIAN/control"
-        control.write_text(re.sub(r"^(Version: |(?:Pre-)?Depends: .*\(= )([^\s+)]+)", r"\1\2.1", control.read_text(), flags=re.M))
+        control.write_text(re.sub(r"-1(?=~deb\d)", "-2", control.read_text()))
         subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, target], check=True, stdout=subprocess.DEVNULL)
         shutil.rmtree(tree)
     return target
+
+
+@pytest.fixture
+def newer(made, tmp_path):
+    """Options with which there are newer packages."""
+    return "--extra-vars", f"pmem_packages_dir={bump(packages(made.site.release), tmp_path / 'newer')}"
+
+
+@pytest.fixture
+def down(installed, tmp_path):
+    """Options with which the site has another node, n2. It is down until it boots."""
+    inventory = tmp_path / "n2.ini"
+    inventory.write_text("[slurm_nodes]\nn2\n")
+    yield "-i", str(inventory)
+    shutil.rmtree(installed.directory / "n2", ignore_errors=True)
 
 
 def unforeseen(predicted: Run, done: Run) -> dict[str, set[str]]:
@@ -90,8 +109,23 @@ def unforeseen(predicted: Run, done: Run) -> dict[str, set[str]]:
     return {host: tasks for host, tasks in found.items() if tasks}
 
 
+def by_tags(site: Site, playbook: str, tags: tuple[str, ...], *options: str) -> dict[str, set[str]]:
+    """What a playbook changes, a part after the other."""
+    changed = [site.play(playbook, "--tags", tag, *options).changed for tag in tags]
+    return {host: set().union(*(part[host] for part in changed if host in part)) for host in set().union(*changed)}
+
+
+def whoever_asked(found: dict[str, str]) -> dict[str, str]:
+    """What comes along with one role was asked for by another that came first."""
+    return {name: state.removesuffix(", asked for") for name, state in found.items()}
+
+
+def version(site: Site, host: str) -> str:
+    return site.run(host, "dpkg-query", "-f", "${Version}", "-W", "slurm-pmem-common")
+
+
 def versions(site: Site) -> set[str]:
-    return {site.run(host, "dpkg-query", "-f", "${Version}", "-W", "slurm-pmem-common") for host in HOSTS}
+    return {version(site, host) for host in HOSTS}
 
 
 def test_a_check_of_fresh_machines_changes_nothing_and_predicts_what_the_run_does(made):
@@ -114,19 +148,55 @@ def test_what_is_installed_works(installed):
 
 
 @FIRST_RELEASE
-def test_upgrade_and_rollback(made, installed, tmp_path):
-    old = versions(installed)
-    newer = ("--extra-vars", f"pmem_packages_dir={bump(packages(installed.release), tmp_path / 'newer')}")
+def test_upgrade_and_rollback(made, installed, newer):
+    old, = versions(installed)
+    new = old.replace("-1~", "-2~")
     predicted = installed.play("upgrade", "--check", "--diff", *newer)
     assert differences(made.installed, installed.look()) == {}
-    assert installed.play("upgrade", *newer).changed == predicted.changed
-    assert versions(installed) == {f"{version}.1" for version in old}
+    assert by_tags(installed, "upgrade", ("controller", "node", "login"), *newer) == predicted.changed
+    assert versions(installed) == {new} != {old}
     assert installed.play("upgrade", *newer).changed == {}
     predicted = installed.play("rollback", "--check", "--diff")
-    assert versions(installed) == {f"{version}.1" for version in old}
-    assert installed.play("rollback").changed == predicted.changed
+    assert versions(installed) == {new}
+    assert by_tags(installed, "rollback", ("login", "node", "controller")) == predicted.changed
     assert differences(made.installed, installed.look()) == {}
     assert installed.play("rollback").changed == {}
+
+
+@FIRST_RELEASE
+def test_a_node_that_was_down_gets_its_part_in_the_next_run(installed, newer, down):
+    old, = versions(installed)
+    run = installed.start("upgrade", *down, *newer)
+    assert (run.status, run.unreachable, run.changed.keys()) == (UNREACHABLE, {"n2"}, set(HOSTS)), run.output
+    installed.boot("n2", like="installed/n1")
+    behind = f"n2 has slurm-pmem {old}, head has {version(installed, 'head')}; run the playbook upgrade on the older one"
+    said = installed.refused("validate", "--tags", "node", *down)
+    assert behind in said and "n1 has slurm-pmem" not in said
+    assert installed.play("upgrade", "--limit", "n2", *down, *newer).changed.keys() == {"n2"}
+    assert version(installed, "n2") == version(installed, "n1") != old
+    assert installed.play("upgrade", *down, *newer).changed == {}
+
+
+@FIRST_RELEASE
+def test_a_node_that_was_down_while_the_configuration_changed_gets_it_in_the_next_run(installed, down):
+    other = (*down, "--extra-vars", '{"pmem_conf": {"ImplyMode": false}}')
+    run = installed.start("site", *other)
+    assert (run.status, run.unreachable, run.changed.keys()) == (UNREACHABLE, {"n2"}, set(HOSTS)), run.output
+    installed.boot("n2", like="installed/n1")
+    assert installed.play("site", "--limit", "n2", *other).changed.keys() == {"n2"}
+    assert installed.play("site", *other).changed == {}
+
+
+@FIRST_RELEASE
+def test_an_upgrade_from_a_repository_loads_its_lists_once(installed, tmp_path):
+    old, root = version(installed, "n1"), installed.directory / "n1"
+    folder = bump(packages(installed.release), root / "srv/newer")
+    (folder / "Packages").write_bytes(subprocess.run(["dpkg-scanpackages", "."], cwd=folder, capture_output=True, check=True).stdout)
+    (root / "etc/apt/apt.conf.d/count").write_text('APT::Update::Pre-Invoke {"echo loaded >>/var/log/lists";};\n')
+    repository = {"pmem_packages_dir": "", "pmem_packages_repository": "deb [trusted=yes] file:/srv/newer ./"}
+    installed.play("upgrade", "--tags", "node", "--extra-vars", json.dumps(repository))
+    assert version(installed, "n1") == old.replace("-1~", "-2~") != old
+    assert (root / "var/log/lists").read_text() == "loaded\n"
 
 
 def test_uninstall_leaves_the_machines_as_they_were(made, installed):
@@ -138,14 +208,89 @@ def test_uninstall_leaves_the_machines_as_they_were(made, installed):
 
 
 @FIRST_RELEASE
+def test_each_role_alone_by_its_tag(made, site):
+    for tag, host in ALL:
+        assert site.play("site", "--tags", tag).changed.keys() == {host}
+    assert differences(*map(whoever_asked, (made.installed, site.look()))) == {}
+    for tag, host in reversed(ALL):
+        assert site.play("uninstall", "--tags", tag).changed.keys() == {host}
+    assert differences(made.fresh, site.look()) == {}
+
+
+@FIRST_RELEASE
 def test_what_a_site_has_is_not_overwritten(site):
-    """slurm.conf with a key of ours, and a job_submit.lua that does not load pmem.lua."""
+    """No slurm.conf, one with a key of ours, and a job_submit.lua that does not load pmem.lua."""
     folder = site.directory / "head/etc/slurm"
-    folder.mkdir()
     own = ("--check", "--diff", "--tags", "controller", "--extra-vars", "slurm_manage=false")
+    assert "there is no /etc/slurm/slurm.conf to include slurm-pmem.conf. Install Slurm first" in site.refused("site", *own)
+    folder.mkdir()
     (folder / "slurm.conf").write_text("ClusterName=x\nreturntoservice=1\n")
     assert "slurm.conf sets ReturnToService, and so would slurm-pmem.conf" in site.refused("site", *own)
     (folder / "slurm.conf").write_text("ClusterName=x\n")
     (folder / "job_submit.lua").write_text("return slurm.SUCCESS\n")
     assert "job_submit.lua is the site's and does not load pmem.lua" in site.refused("site", *own)
     assert "slurm.conf is the site's" in site.refused("site", "--check", "--tags", "controller")
+
+
+OWN_FILES = {
+    "slurm.conf": f"ClusterName=x\nSlurmctldHost={HOST_NAME}\nNodeName=n1\nPartitionName=p Nodes=ALL\n",
+    "helpers.conf": "Feature=gpu Helper=/usr/local/bin/gpu\n",
+    "job_submit.lua": 'pm = dofile("/usr/share/slurm-pmem/pmem.lua")\nreturn slurm.SUCCESS\n',
+}
+
+
+@FIRST_RELEASE
+def test_a_sites_own_slurm_stays_as_it_was(site):
+    for host, package in zip(HOSTS, ("slurmctld", "slurmd")):
+        site.run(host, "apt-get", "-qq", "update")
+        site.run(host, "apt-get", "-qq", "-y", "--no-install-recommends", "install", package, "slurm-client", "slurm-wlm-basic-plugins")
+        for name, text in OWN_FILES.items():
+            (site.directory / host / "etc/slurm" / name).write_text(text)
+    before = site.look()
+    own = ("--extra-vars", "slurm_manage=false")
+    site.play("site", *own)
+    folder = site.directory / "n1/etc/slurm"
+    assert (folder / "slurm.conf").read_text().endswith(OWN_FILES["slurm.conf"])
+    assert (folder / "helpers.conf").read_text().startswith(OWN_FILES["helpers.conf"])
+    assert site.play("site", *own).changed == {}
+    assert "job_submit.lua is the site's and loads pmem.lua" in site.refused("uninstall", "--tags", "controller", *own)
+    for host in HOSTS:
+        (site.directory / host / "etc/slurm/job_submit.lua").write_text("return slurm.SUCCESS\n")
+    site.play("uninstall", *own)
+    assert differences(before, site.look()).keys() == {f"{host}/etc/slurm/job_submit.lua" for host in HOSTS}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def configless() -> dict:
+    """Variables of a site whose nodes have no files of Slurm's; slurmctld and slurmd can run side by side on one machine."""
+    return {"slurm_configless": True, "pmem_configless": True,
+            "slurm_conf": {"SlurmctldHost": f"{HOST_NAME}(127.0.0.1)", "SlurmctldPort": free_port(), "SlurmUser": "root",
+                           "ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "SlurmdParameters": "config_overrides"},
+            "slurm_cgroup_conf": {"CgroupPlugin": "cgroup/v1", "ConstrainCores": None, "ConstrainRAMSpace": None},
+            "slurm_nodes": [{"NodeName": "n1", "NodeHostname": HOST_NAME, "NodeAddr": "127.0.0.1", "Port": free_port(), "CPUs": 1}]}
+
+
+def test_a_node_of_a_configless_site_gets_its_files_from_the_controller(made, site):
+    """Real slurmctld and slurmd, started as the units of Debian start them."""
+    variables = ("--extra-vars", json.dumps(configless()))
+    site.play("site", *variables)
+    assert site.play("site", *variables).changed == {}
+    head, node = (site.directory / host for host in HOSTS)
+    assert not [name for name in ("slurm.conf", "slurm-pmem.conf", "helpers.conf", "cgroup.conf") if (node / "etc/slurm" / name).exists()]
+    assert "spank_pmem" not in (node / "etc/slurm/plugstack.conf").read_text()
+    given = node / "var/spool/slurmd/conf-cache"
+    slurmd = ". /etc/default/slurmd; exec slurmd -D -N n1 $SLURMD_OPTIONS"
+    with site.runs("head", "slurmctld -D"), site.runs("n1", f"sh -c '{slurmd}'"):
+        end_at = time.monotonic() + 60
+        while not (given / "plugstack.conf").exists() or "pm-mode" not in site.run("n1", "sbatch", "--help"):
+            assert time.monotonic() < end_at, (site.directory / "n1.log").read_text()
+            time.sleep(0.2)
+        for name in ("slurm.conf", "slurm-pmem.conf", "helpers.conf", "plugstack.conf"):
+            assert (given / name).read_text() == (head / "etc/slurm" / name).read_text()
+    site.play("uninstall", *variables)
+    assert differences(made.fresh, site.look()) == {}
