@@ -46,11 +46,14 @@ class Run:
 
 
 def base(release: str) -> Path:
-    """A small root file system of the release, as tar; made when it is not there."""
+    """A small root file system of the release, as tar; made when it is not there.
+
+    With adduser, as every machine: apt names it as an alternative, and so would keep one that had come with munge.
+    """
     path = BUILD / f"ansible-{release}.tar"
     if not path.exists():
         made = path.with_suffix(".new.tar")
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--dpkgopt=force-unsafe-io", "--include=python3-apt,systemd,e2fsprogs,sensible-utils",
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--dpkgopt=force-unsafe-io", "--include=python3-apt,systemd,e2fsprogs,sensible-utils,adduser",
                         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=path-exclude=/usr/share/doc/*", release, made,
                         f"deb {MIRROR} {release} main"], check=True)
         made.rename(path)
