@@ -18,7 +18,7 @@ esac
 
 @pytest.fixture
 def ansible(tmp_path):
-    """ansible(option, …): an ad-hoc command on n1, as (what it says, the calls of pmtwin)."""
+    """ansible(option, …): an ad-hoc command on n1, or a playbook, as (what it says, the calls of pmtwin)."""
     program = tmp_path / "pmtwin"
     program.write_text(STAND_IN.format(here=tmp_path))
     program.chmod(0o755)
@@ -26,8 +26,9 @@ def ansible(tmp_path):
         "PMTWIN": str(program), "DEBS": "/none", "ANSIBLE_HOME": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "remote"),
         "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
 
-    def run(*options):
-        done = subprocess.run([BUILD / "ansible-venv/bin/ansible", *TWIN_INVENTORY, "n1", *options],
+    def run(*options, playbook=None):
+        program = ["ansible-playbook", *TWIN_INVENTORY, playbook] if playbook else ["ansible", *TWIN_INVENTORY, "n1"]
+        done = subprocess.run([BUILD / "ansible-venv/bin" / program[0], *program[1:], *options],
                               env=environment, capture_output=True, text=True)
         return done.stdout + done.stderr, (tmp_path / "calls").read_text().splitlines()
     return run
@@ -46,6 +47,14 @@ def test_modules_and_files_reach_the_guest(ansible, tmp_path):
 def test_ansible_host_says_which_guest(ansible):
     said, calls = ansible("-m", "command", "-a", "true", "--extra-vars", json.dumps({"ansible_host": "head"}))
     assert "CHANGED" in said and set(calls) == {"exec --wait 10 head"}
+
+
+def test_a_delegated_task_goes_to_the_other_guest(ansible, tmp_path):
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(json.dumps([{"hosts": "n1", "gather_facts": False, "tasks": [
+        {"ansible.builtin.command": "true", "delegate_to": "head"}]}]))
+    said, calls = ansible(playbook=playbook)
+    assert "changed=1" in said and set(calls) == {"exec --wait 10 head"}
 
 
 def test_a_guest_that_does_not_answer_is_unreachable(ansible, tmp_path):
