@@ -31,20 +31,16 @@ static int fail(const char *text, int status)
 /* Profiles and advice are our own runtime's; none is none all the same. */
 static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_err *err)
 {
-	static const enum pm_run_option which[] = {PM_RUN_RUNTIME, PM_RUN_PROFILE, PM_RUN_ADVICE};
-	const char *name;
-	size_t i = 0;
+	enum pm_run_option asked = pm_run_has(given, PM_RUN_RUNTIME)   ? PM_RUN_RUNTIME
+				   : pm_run_has(given, PM_RUN_PROFILE) ? PM_RUN_PROFILE
+								       : PM_RUN_ADVICE;
+	const char *name = asked == PM_RUN_RUNTIME ? given->value[asked] : "place";
 	int rc;
 
-	while (i < 3 && !pm_run_has(given, which[i]))
-		i++;
-	if (i == 3)
-		return 0;
-	name = i ? "place" : given->value[PM_RUN_RUNTIME];
-	if (!strcmp(name, "none"))
+	if (!pm_run_has(given, asked) || !strcmp(name, "none"))
 		return 0;
 	rc = pm_preload_find(name, ret, err);
-	return rc ? pm_err_prefix(err, "%s", given->source[which[i]]) : 0;
+	return rc ? pm_err_prefix(err, "%s", given->source[asked]) : 0;
 }
 
 /* What the program's file shows is told before it starts: nothing of us may be left after it. */

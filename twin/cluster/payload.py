@@ -136,11 +136,10 @@ def listed(name: str) -> list[str]:
 
 
 def enable(tree: Tree, wanted: dict[str, list[str]]) -> None:
-    """The symlinks that `systemctl enable` would make, of services by the target that wants them."""
+    """The symlinks that `systemctl enable` would make, of the guests' own services by the target that wants them."""
     for target, units in wanted.items():
         for unit in units:
-            home = f"/{UNITS}" if f"files/{UNITS}/{unit}.service" in tree.entries else "/usr/lib/systemd/system"
-            tree.symlink(f"files/{UNITS}/{target}.wants/{unit}.service", f"{home}/{unit}.service")
+            tree.symlink(f"files/{UNITS}/{target}.wants/{unit}.service", f"/{UNITS}/{unit}.service")
 
 
 def add_configuration(tree: Tree, state: State, image: Image, shape: Shape) -> None:
