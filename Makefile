@@ -73,12 +73,13 @@ help:
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
 	'make check-ansible  the Ansible collection: linters, modules, playbooks on both releases; Python packages from PyPI' \
-	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; takes long' \
+	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; an hour' \
+	'make check-runtime  the placement runtime: 64 threads for a minute in each configuration, valgrind; a quarter of an hour' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
-	'make bench        what an allocation costs with the placement runtime and with others, and what a profile does' \
+	'make bench        what allocations and whole programs cost with the placement runtime and with others, and what a profile does' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
@@ -138,7 +139,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin check-ansible check-modes check-ranks check-packages lint bench demo
+.PHONY: check check-all check-unit check-bench check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
 check:
 	@./setup build twin bench check fuzz lint ansible
 	@$(MAKE) --no-print-directory check-all
@@ -156,6 +157,9 @@ check-twin:
 check-ansible:
 	@./setup build bench check package ansible
 	@$(MAKE) --no-print-directory run-ansible-all
+check-runtime:
+	@./setup build check speed
+	@$(MAKE) --no-print-directory run-runtime
 check-modes:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-modes

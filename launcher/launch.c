@@ -15,6 +15,13 @@
 #include "lib/memory_limit.h"
 #include "lib/plan_apply.h"
 
+/*
+ * So long the other ranks stay: a launcher may end the first one as soon as one of them has failed,
+ * and MPICH's dies of SIGPIPE itself now and then if all are gone at once (4.0.2, two in a hundred
+ * on a busy host).
+ */
+#define FIRST_SPEAKS_S 1
+
 bool pm_launch_only_plans(const struct pm_launch *launch)
 {
 	return pm_run_has(launch->given, PM_RUN_PLAN) || pm_run_has(launch->given, PM_RUN_JSON) ||
@@ -126,6 +133,15 @@ int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)
 			&launch->places, &request->n_places, err);
 	request->places = launch->places;
 	return rc ? rc : pm_plan_make(&launch->plan, launch->topology, request, err);
+}
+
+int pm_launch_fail(const struct pm_launch *launch, const char *text, int status)
+{
+	if (launch->rank.rank)
+		(void)sleep(FIRST_SPEAKS_S);
+	else
+		fprintf(stderr, "pmrun: %s\n", text);
+	return status;
 }
 
 void pm_launch_done(struct pm_launch *launch)

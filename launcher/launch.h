@@ -46,6 +46,9 @@ int pm_launch_show(const struct pm_launch *launch, struct pm_err *err);
 /* Runs the program, by its plan or by the plugin's; returns only what pmrun shall exit with. */
 int pm_launch_run(const struct pm_launch *launch);
 
+/* Says what all ranks would say, if we are the first of them; returns `status`, to exit with. */
+int pm_launch_fail(const struct pm_launch *launch, const char *text, int status);
+
 void pm_launch_done(struct pm_launch *launch);
 
 #endif

@@ -22,29 +22,21 @@ static int print_help(void)
 	return DONE;
 }
 
-/* What all ranks would say, the first one says. */
-static int fail(const struct pm_launch *launch, const struct pm_err *err, int status)
-{
-	if (!launch->rank.rank)
-		fprintf(stderr, "pmrun: %s\n", err->text);
-	return status;
-}
-
 static int plan_and_go(struct pm_launch *launch)
 {
 	struct pm_err err;
 
 	if (pm_launch_understand(launch, &err))
-		return fail(launch, &err, USAGE);
+		return pm_launch_fail(launch, err.text, USAGE);
 	if (pm_launch_is_planned(launch))
 		return pm_launch_run(launch);
 	if (pm_launch_plan(launch, &err))
-		return fail(launch, &err, FAILED);
+		return pm_launch_fail(launch, err.text, FAILED);
 	if (!pm_launch_only_plans(launch))
 		return pm_launch_run(launch);
 	if (launch->rank.rank)
 		return DONE;
-	return pm_launch_show(launch, &err) ? fail(launch, &err, FAILED) : DONE;
+	return pm_launch_show(launch, &err) ? pm_launch_fail(launch, err.text, FAILED) : DONE;
 }
 
 static int run(int argc, char **argv)
@@ -55,7 +47,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	if (pm_run_options_read(argc, argv, &given, &err))
-		return fail(&launch, &err, USAGE);
+		return pm_launch_fail(&launch, err.text, USAGE);
 	if (pm_run_has(&given, PM_RUN_HELP))
 		return print_help();
 	if (pm_run_has(&given, PM_RUN_VERSION)) {

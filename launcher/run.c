@@ -28,18 +28,15 @@ static int fail(const char *text, int status)
 	return status;
 }
 
-/* Profiles and advice are our own runtime's; none is none all the same. */
 static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_err *err)
 {
 	enum pm_run_option asked = pm_run_has(given, PM_RUN_RUNTIME)   ? PM_RUN_RUNTIME
 				   : pm_run_has(given, PM_RUN_PROFILE) ? PM_RUN_PROFILE
 								       : PM_RUN_ADVICE;
-	const char *name = asked == PM_RUN_RUNTIME ? given->value[asked] : "place";
-	int rc;
+	const char *name = pm_preload_asked(given->value[PM_RUN_RUNTIME],
+		pm_run_has(given, PM_RUN_PROFILE) || pm_run_has(given, PM_RUN_ADVICE));
+	int rc = name ? pm_preload_find(name, ret, err) : 0;
 
-	if (!pm_run_has(given, asked) || !strcmp(name, "none"))
-		return 0;
-	rc = pm_preload_find(name, ret, err);
 	return rc ? pm_err_prefix(err, "%s", given->source[asked]) : 0;
 }
 
@@ -142,13 +139,12 @@ int pm_launch_run(const struct pm_launch *launch)
 	int rc = pm_program_find(launch->given->program[0], &file, &err);
 
 	if (rc)
-		return is_first(launch) ? fail(err.text, pm_program_status(rc))
-					: pm_program_status(rc);
+		return pm_launch_fail(launch, err.text, pm_program_status(rc));
 	if (pm_launch_is_planned(launch))
 		return become_program(launch, file);
 	rc = find_runtime(launch->given, &runtime, &err);
 	if (rc)
-		return is_first(launch) ? fail(err.text, FAILED) : FAILED;
+		return pm_launch_fail(launch, err.text, FAILED);
 	if (is_first(launch)) {
 		report_obstacle(file, runtime);
 		print_plan(launch);

@@ -122,6 +122,7 @@ struct pm_plan_rank {
 	uint64_t dram_bytes;		  /* its budget: the sum of its spaces */
 	uint64_t pmem_bytes;		  /* its share of local PMem, for people and pictures */
 	struct pm_spaces spaces;
+	bool temporary_is_asked; /* by the site: a runtime is to leave the spaces as they are */
 	int mode;	 /* MPOL_BIND, ... of <linux/mempolicy.h>; MPOL_DEFAULT: leave it alone */
 	cpu_set_t nodes; /* of that policy */
 };

@@ -140,6 +140,8 @@ int pm_plan_environment(const struct pm_plan *plan, unsigned rank, const struct 
 	add_set(&e, "PM_NODE_DRAM", &line->dram_nodes);
 	add_set(&e, "PM_NODE_PMEM", &line->pmem_nodes);
 	add_spaces(&e, &line->spaces);
+	if (line->temporary_is_asked)
+		add(&e, "PM_SIZING", strdup("fixed"), true);
 	add_set(&e, "PM_HELPER_CPUS", &line->helpers);
 	if (line->place >= 0)
 		add(&e, "PM_DIR", strdup(places[line->place].path), false);

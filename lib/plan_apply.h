@@ -23,17 +23,18 @@ int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, str
 struct pm_variable {
 	const char *name; /* static */
 	char *value;
-	bool only_if_unset; /* OMP_NUM_THREADS, OMP_PLACES: the user's own wins */
+	bool only_if_unset; /* PM_SIZING, OMP_NUM_THREADS, OMP_PLACES: the user's own wins */
 };
 
 /*
  * Upper bound of the list, for a caller's array: PM_RANK_DRAM (bytes), PM_NODE_DRAM, PM_NODE_PMEM
  * (lists of NUMA nodes, as "0" or "0-1"; not there when there are none), PM_SPACES
- * ("metadata=BYTES,temporary=BYTES,migration=BYTES,free=BYTES"), PM_HELPER_CPUS (a list), PM_DIR,
+ * ("metadata=BYTES,temporary=BYTES,migration=BYTES,free=BYTES"), PM_SIZING ("fixed", where the site
+ * says how much is temporary, else not there), PM_HELPER_CPUS (a list), PM_DIR,
  * OMP_NUM_THREADS, and OMP_PLACES ("threads" where each thread has a hardware thread of its own,
  * else "cores"), which both hold within the processors that the rank is bound to.
  */
-#define PM_PLAN_VARIABLES_MAX 8
+#define PM_PLAN_VARIABLES_MAX 9
 
 /*
  * What the plugin has planned for a step, "JOB.STEP" as in SLURM_JOB_ID and SLURM_STEP_ID: so that

@@ -381,6 +381,7 @@ static int budget(const struct giving *g, struct pm_err *err)
 		if (!rank->dram_bytes)
 			return refuse_nothing(g, r, err);
 		rank->spaces = pm_plan_cut(rank->dram_bytes, &g->request->spaces);
+		rank->temporary_is_asked = g->request->spaces.temporary;
 	}
 	return 0;
 }

@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +23,13 @@ static const char is_static[] = "it is statically linked";
 static const char is_secure[] = "it runs with other rights than yours (setuid, setgid or file "
 				"capabilities)";
 static const char is_other[] = "it is for another kind of processor";
+
+const char *pm_preload_asked(const char *name, bool own)
+{
+	if (!name)
+		return own ? "place" : NULL;
+	return strcmp(name, "none") != 0 ? name : NULL;
+}
 
 static bool fits_in_a_list(const char *path)
 {

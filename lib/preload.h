@@ -8,7 +8,15 @@
  * rights than its caller's (setuid, setgid, file capabilities: AT_SECURE) starts without it, and
  * without a word. So whoever sets LD_PRELOAD looks before.
  */
+#include <stdbool.h>
+
 #include "lib/err.h"
+
+/*
+ * The runtime that a user's words ask for, NULL for none: `name`, unless that is "none"; without a
+ * name our own, if something that only it does (`own`: profiles, advice) is asked for.
+ */
+const char *pm_preload_asked(const char *name, bool own);
 
 /*
  * The file of a runtime: a name without '/' is PM_RUNTIMEDIR/libpmNAME.so, anything else a path,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/live.h"
 #include "runtime/recur.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -22,17 +23,25 @@ static struct {
 
 /* Where room is looked for. Nothing is prefetched yet, so migration is what is free at last. */
 #define END PM_SPACES
-static const enum pm_space_id for_slabs[] = {PM_METADATA, PM_FREE, PM_MIGRATION, PM_PMEM, END};
-static const enum pm_space_id for_objects[] = {PM_FREE, PM_MIGRATION, PM_PMEM, END};
-static const enum pm_space_id for_recurring[] = {PM_TEMPORARY, PM_FREE, PM_MIGRATION, PM_PMEM, END};
+static const enum pm_space_id for_slabs[] = {
+	PM_METADATA, PM_FREE, PM_LENT, PM_MIGRATION, PM_PMEM, END};
+static const enum pm_space_id for_objects[] = {PM_FREE, PM_LENT, PM_MIGRATION, PM_PMEM, END};
+static const enum pm_space_id for_recurring[] = {
+	PM_TEMPORARY, PM_LENT, PM_FREE, PM_MIGRATION, PM_PMEM, END};
 static const enum pm_space_id for_dram[] = {
-	PM_FREE, PM_MIGRATION, PM_TEMPORARY, PM_METADATA, PM_PMEM, END};
+	PM_FREE, PM_LENT, PM_MIGRATION, PM_TEMPORARY, PM_METADATA, PM_PMEM, END};
 static const enum pm_space_id for_pmem[] = {PM_PMEM, PM_FREE, PM_MIGRATION, END};
+static const enum pm_space_id for_pages_elsewhere[] = {PM_LENT, PM_FREE, END};
 
 void pm_heap_open(bool watched, bool sorted)
 {
 	pm_heap.quick = sorted ? pm_heap.settings.budget_bytes : pm_heap.size;
 	pm_heap.small_limit = watched ? 1 : PM_LARGE;
+}
+
+void pm_heap_close(void)
+{
+	pm_heap.small_limit = 0;
 }
 
 /* --- taking --- */
@@ -43,6 +52,12 @@ static void count_spill(size_t bytes)
 	atomic_fetch_add_explicit(&counts.spilled_bytes, bytes, memory_order_relaxed);
 }
 
+static bool is_closed(enum pm_space_id id, const enum pm_space_id *where)
+{
+	return id == PM_LENT && where != for_recurring &&
+	       atomic_load_explicit(&pm_heap.lent_to_temporary, memory_order_relaxed);
+}
+
 /* The first space with room. What begins with PMem is not spilled there. */
 static struct pm_taken take(
 	const enum pm_space_id *where, size_t bytes, size_t align, enum pm_block_kind kind)
@@ -50,11 +65,30 @@ static struct pm_taken take(
 	struct pm_taken t = {0};
 
 	for (int i = 0; !t.start && where[i] != END; i++) {
+		if (is_closed(where[i], where))
+			continue;
 		t = pm_space_take(&pm_heap.spaces[where[i]], bytes, align, kind);
 		if (t.start && i && where[i] == PM_PMEM)
 			count_spill(t.bytes);
 	}
+	if (kind == PM_BLOCK_OBJECT)
+		pm_live_count((int64_t)t.bytes);
 	return t;
+}
+
+static struct pm_space *space_of(const void *p)
+{
+	struct pm_space *space = pm_heap.spaces;
+
+	while (!pm_space_holds(space, p))
+		space++;
+	return space;
+}
+
+static void give_block(void *object, size_t bytes, bool is_clean)
+{
+	pm_live_count(-(int64_t)bytes);
+	pm_space_give(space_of(object), object, is_clean);
 }
 
 static bool is_pmem(const void *p)
@@ -127,11 +161,19 @@ void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 	return take_object(in_dram ? for_dram : for_pmem, bytes, align, zero);
 }
 
-/* Whole chunks: no huge page of a neighbour's reaches into them. */
+/*
+ * Whole chunks: no huge page of a neighbour's reaches into them. What has had pages is not taken,
+ * for these might stay where they are: memory that is registered with a network card is pinned.
+ */
 struct pm_taken pm_heap_set_aside(size_t bytes)
 {
-	return pm_space_take(&pm_heap.spaces[PM_FREE], (bytes + PM_CHUNK - 1) / PM_CHUNK * PM_CHUNK,
+	struct pm_taken t = take(for_pages_elsewhere, (bytes + PM_CHUNK - 1) / PM_CHUNK * PM_CHUNK,
 		PM_CHUNK, PM_BLOCK_OBJECT);
+
+	if (!t.start || t.fresh_bytes == t.bytes)
+		return t;
+	give_block(t.start, t.bytes, false);
+	return (struct pm_taken){0};
 }
 
 static void *take_slab(const enum pm_space_id *where, size_t bytes)
@@ -155,15 +197,6 @@ void *pm_heap_take_slab_in_pmem(size_t bytes)
 
 /* --- giving back --- */
 
-static struct pm_space *space_of(const void *p)
-{
-	struct pm_space *space = pm_heap.spaces;
-
-	while (!pm_space_holds(space, p))
-		space++;
-	return space;
-}
-
 size_t pm_heap_bytes(const void *object)
 {
 	return pm_space_block(space_of(object), object)->granules * PM_GRANULE;
@@ -185,16 +218,17 @@ void pm_heap_give(void *object)
 	int saved = errno;
 
 	pm_recur_given(bytes);
-	pm_space_give(space_of(object), object, is_pmem(object) && drop_surplus(object, bytes));
+	give_block(object, bytes, is_pmem(object) && drop_surplus(object, bytes));
 	errno = saved;
 }
 
 bool pm_heap_resize(void *object, size_t bytes)
 {
-	size_t fresh_bytes;
+	size_t fresh_bytes, before = pm_heap_bytes(object);
 
 	if (!pm_space_resize(space_of(object), object, bytes, &fresh_bytes))
 		return false;
+	pm_live_count((int64_t)(pm_heap_bytes(object) - before));
 	populate(object, pm_heap_bytes(object), fresh_bytes);
 	return true;
 }

@@ -21,7 +21,8 @@
  *
  * Where things go, by paper 000, §IV-A, with what can be known without knowing the program:
  * slabs to metadata, large objects to free, those of a size that the program keeps giving back to
- * temporary; what finds no room there to free, then migration, then PMem.
+ * temporary; what finds no room there to free, then migration, then PMem. How large temporary is,
+ * the first iteration shows (runtime/sizing.h).
  */
 #include <stdatomic.h>
 
@@ -41,6 +42,7 @@ struct pm_heap {
 	enum pm_roll roll;
 	bool has_budget; /* not of a process that cannot know what the others of its rank have */
 	bool is_child;	 /* forked: its DRAM part is bound to PMem but for what it claims itself */
+	atomic_bool lent_to_temporary; /* what is lent: not to what stays */
 	atomic_uint_least64_t refused_bytes;
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];
@@ -63,6 +65,9 @@ bool pm_heap_start(const struct pm_settings *settings);
  */
 void pm_heap_open(bool watched, bool sorted);
 
+/* Nothing is placed from now on; what has been taken may be given back. */
+void pm_heap_close(void);
+
 /* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
 void *pm_heap_take(size_t bytes, size_t align, bool zero);
 
@@ -80,8 +85,9 @@ bool pm_heap_resize(void *object, size_t bytes);
 size_t pm_heap_bytes(const void *object);
 
 /*
- * Whole chunks of the free space that are never touched, for pages that are elsewhere and count;
- * .start is NULL when there is no room in it. pm_heap_give() takes them back.
+ * Whole chunks of DRAM's addresses that never were touched and never will be, for pages that are
+ * elsewhere and count; .start is NULL when there are none, of what is lent and in the free space.
+ * pm_heap_give() takes them back.
  */
 struct pm_taken pm_heap_set_aside(size_t bytes);
 

@@ -172,6 +172,7 @@ static void lay_out(char *start, uint64_t pmem)
 	}
 	make_space(
 		PM_PMEM, start + heap_bytes(settings->budget_bytes, pmem) - pmem, pmem, ready_pmem);
+	make_space(PM_LENT, start, 0, ready_dram);
 }
 
 bool pm_heap_start(const struct pm_settings *settings)

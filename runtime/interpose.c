@@ -20,11 +20,13 @@
 #include "runtime/heap.h"
 #include "runtime/jemalloc.h"
 #include "runtime/lifetime.h"
+#include "runtime/marks.h"
 #include "runtime/next.h"
 #include "runtime/profile.h"
 #include "runtime/site.h"
 
-#define likely(x) __builtin_expect(!!(x), 1)
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 static bool placing(void)
 {
@@ -41,7 +43,7 @@ static size_t in_granules(size_t size)
 static void *take_by_lifetime(size_t size, size_t align, bool zero)
 {
 	uint64_t site = pm_site_here().key;
-	void *object = pm_heap_take_known(size, align, zero, pm_lifetime_is_short(site));
+	void *object = pm_heap_take_known(size, align, zero, pm_lifetime_is_short(site, size));
 
 	if (object)
 		pm_lifetime_taken(object, site);
@@ -53,7 +55,7 @@ static void *take_advised(size_t size, size_t align, bool zero)
 	enum pm_advice advice = pm_advice_on && size >= PM_LARGE ? pm_advice_here(in_granules(size))
 								 : PM_ADVICE_NONE;
 
-	if (advice == PM_ADVICE_NONE && pm_lifetime_on && size >= PM_LARGE)
+	if (advice == PM_ADVICE_NONE && pm_lifetime_is_on() && size >= PM_LARGE)
 		return take_by_lifetime(size, align, zero);
 	if (advice == PM_ADVICE_NONE)
 		return pm_heap_take(size, align, zero);
@@ -61,9 +63,14 @@ static void *take_advised(size_t size, size_t align, bool zero)
 }
 
 /* What is small and a block for its alignment's sake has its chance as other small objects. */
-static __attribute__((noinline)) void *take_large(size_t size, size_t align, bool zero)
+static __attribute__((noinline)) void *take_large(
+	size_t size, size_t align, bool zero, const void *caller)
 {
-	void *object = take_advised(size, align, zero);
+	void *object;
+
+	if (atomic_load_explicit(&pm_marks_infers, memory_order_relaxed) && size >= PM_LARGE)
+		pm_marks_asked(caller, size);
+	object = take_advised(size, align, zero);
 
 	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_samples(size)))
 		pm_profile_taken(object, size);
@@ -100,7 +107,8 @@ static __attribute__((noinline)) void *take_otherwise(size_t size, const void *c
 {
 	if (!placing())
 		return pm_next()->malloc(size);
-	return size < PM_LARGE ? take_small(size, 1, false, caller) : take_large(size, 1, false);
+	return size < PM_LARGE ? take_small(size, 1, false, caller)
+			       : take_large(size, 1, false, caller);
 }
 
 void *pm_malloc(size_t size, const void *caller)
@@ -119,7 +127,8 @@ static void *take_zero(size_t n, size_t size, const void *caller)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return bytes < PM_LARGE ? take_small(bytes, 1, true, caller) : take_large(bytes, 1, true);
+	return bytes < PM_LARGE ? take_small(bytes, 1, true, caller)
+				: take_large(bytes, 1, true, caller);
 }
 
 /* The power of two from there on; 0: there is none. */
@@ -140,7 +149,7 @@ static void *take_aligned(size_t align, size_t size, const void *caller)
 		return NULL;
 	}
 	return size < PM_LARGE && align < PM_GRANULE ? take_small(size, align, false, caller)
-						     : take_large(size, align, false);
+						     : take_large(size, align, false, caller);
 }
 
 void *pm_aligned(size_t align, size_t size, const void *caller)
@@ -154,7 +163,7 @@ static void give_large(void *object)
 {
 	if (pm_profile_on)
 		pm_profile_given(object);
-	if (pm_lifetime_on)
+	if (pm_lifetime_is_on())
 		pm_lifetime_given(object);
 	pm_heap_give(object);
 }
@@ -171,12 +180,22 @@ static __attribute__((noinline)) void give_otherwise(void *object)
 		pm_jemalloc_give_cold(object);
 }
 
+/* Most are jemalloc's; of one in 65536 bytes of addresses a look tells whether it is. */
+static inline __attribute__((always_inline)) void give(void *object)
+{
+	if (unlikely(!pm_heap_is_quick(object))) {
+		if (object)
+			give_otherwise(object);
+	} else if (likely((uintptr_t)object % PM_GRANULE) || !pm_heap_is_large(object)) {
+		pmje_free(object);
+	} else {
+		give_otherwise(object);
+	}
+}
+
 void pm_free(void *object)
 {
-	if (likely(pm_heap_is_quick(object) && (uintptr_t)object % PM_GRANULE))
-		pmje_free(object);
-	else if (object)
-		give_otherwise(object);
+	give(object);
 }
 
 /* --- sizes --- */
@@ -250,7 +269,12 @@ static void *resize(void *object, size_t size, const void *caller)
 				    : move(object, size, caller);
 }
 
-/* --- the names --- */
+/*
+ * --- the names ---
+ *
+ * What other allocators do not have calls what they have, by its name, as glibc's does: theirs may
+ * come first.
+ */
 
 #pragma GCC visibility push(default)
 
@@ -261,7 +285,7 @@ void *malloc(size_t size)
 
 void free(void *object)
 {
-	pm_free(object);
+	give(object);
 }
 
 void *calloc(size_t n, size_t size)
@@ -282,7 +306,7 @@ void *reallocarray(void *object, size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(object, bytes, CALLER);
+	return placing() ? resize(object, bytes, CALLER) : realloc(object, bytes);
 }
 
 void *memalign(size_t align, size_t size)
@@ -323,13 +347,12 @@ void *pvalloc(size_t size)
 {
 	size_t page = (size_t)getpagesize(), rounded;
 
-	if (!placing())
-		return pm_next()->pvalloc(size);
 	if (__builtin_add_overflow(size, page - 1, &rounded)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	return take_aligned(page, rounded / page * page, CALLER);
+	rounded = rounded / page * page;
+	return placing() ? take_aligned(page, rounded, CALLER) : valloc(rounded);
 }
 
 size_t malloc_usable_size(void *object)
@@ -339,20 +362,20 @@ size_t malloc_usable_size(void *object)
 
 void cfree(void *object)
 {
-	pm_free(object);
+	free(object);
 }
 
 void free_sized(void *object, size_t size)
 {
 	(void)size;
-	pm_free(object);
+	free(object);
 }
 
 void free_aligned_sized(void *object, size_t align, size_t size)
 {
 	(void)align;
 	(void)size;
-	pm_free(object);
+	free(object);
 }
 
 #pragma GCC visibility pop

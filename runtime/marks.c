@@ -3,19 +3,25 @@
 #include "runtime/marks.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "runtime/heap.h"
+#include "runtime/infer.h"
 #include "runtime/lifetime.h"
+#include "runtime/live.h"
 #include "runtime/profile.h"
+#include "runtime/sizing.h"
 
-#define ARGUMENTS_BYTES                                                                            \
-	64 /* of those that are passed on to the next MPI_Pcontrol(), on the stack */
+#define MEASURED	  1 /* iterations; paper 000, §IV-A */
+#define MEASURED_INFERRED 4 /* which may be parts of one */
+
+atomic_bool pm_marks_infers;
 
 static atomic_uint_least32_t iteration;
+static atomic_int known;
 
 /* A call of Fortran's, counted already, is on its way to MPI, which may make one of C's of it. */
 static __thread bool is_passed_on __attribute__((tls_model("initial-exec")));
@@ -25,13 +31,57 @@ uint32_t pm_marks_iteration(void)
 	return atomic_load_explicit(&iteration, memory_order_relaxed);
 }
 
-static void next_iteration(void)
+enum pm_known pm_marks_known(void)
+{
+	return (enum pm_known)atomic_load_explicit(&known, memory_order_relaxed);
+}
+
+void pm_marks_start(void)
+{
+	atomic_store_explicit(&pm_marks_infers, true, memory_order_relaxed);
+}
+
+static uint32_t count(uint32_t measured)
 {
 	uint32_t number = atomic_fetch_add_explicit(&iteration, 1, memory_order_relaxed) + 1;
 
-	if (number == 1 && pm_heap.small_limit)
+	if (number == 1)
 		pm_lifetime_begin();
-	pm_profile_iteration(number);
+	pm_sizing_iteration(number, measured);
+	return number;
+}
+
+/* Not where they are marked already, by another thread perhaps. */
+static void begin_anew(enum pm_known how)
+{
+	int before = atomic_load(&known);
+
+	while (before != PM_KNOWN_MARKED && !atomic_compare_exchange_weak(&known, &before, how))
+		;
+	if (before != PM_KNOWN_MARKED)
+		atomic_store_explicit(&iteration, 0, memory_order_relaxed);
+}
+
+void pm_marks_asked(const void *caller, size_t bytes)
+{
+	enum pm_inferred found = pm_infer(caller, bytes, pm_live_now());
+	int saved = errno;
+
+	if (found == PM_INFERRED_NOTHING)
+		return;
+	if (found == PM_INFERRED_ANEW)
+		begin_anew(PM_KNOWN_INFERRED);
+	(void)count(MEASURED_INFERRED);
+	errno = saved;
+}
+
+static void next_iteration(void)
+{
+	if (!pm_heap.small_limit)
+		return;
+	begin_anew(PM_KNOWN_MARKED);
+	atomic_store_explicit(&pm_marks_infers, false, memory_order_relaxed);
+	pm_profile_iteration(count(MEASURED));
 }
 
 /* MPI's own, or that of a profiler behind us; NULL: there is none. */

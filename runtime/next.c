@@ -12,7 +12,6 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *object, size_t size);
 void *__libc_memalign(size_t align, size_t size);
 void *__libc_valloc(size_t size);
-void *__libc_pvalloc(size_t size);
 void __libc_free(void *object);
 
 const struct pm_next *_Atomic pm_next_found;
@@ -39,7 +38,6 @@ static const struct pm_next libc = {
 	.aligned_alloc = __libc_memalign,
 	.posix_memalign = libc_posix_memalign,
 	.valloc = __libc_valloc,
-	.pvalloc = __libc_pvalloc,
 	.free = __libc_free,
 	.usable_size = no_size,
 };
@@ -62,7 +60,6 @@ static void find_all(struct pm_next *next)
 	find("aligned_alloc", &next->aligned_alloc);
 	find("posix_memalign", &next->posix_memalign);
 	find("valloc", &next->valloc);
-	find("pvalloc", &next->pvalloc);
 	find("free", &next->free);
 	find("malloc_usable_size", &next->usable_size);
 }

@@ -18,7 +18,6 @@ struct pm_next {
 	void *(*aligned_alloc)(size_t align, size_t size);
 	int (*posix_memalign)(void **ret, size_t align, size_t size);
 	void *(*valloc)(size_t size);
-	void *(*pvalloc)(size_t size);
 	void (*free)(void *object);
 	size_t (*usable_size)(void *object);
 };

@@ -115,6 +115,12 @@ static uint64_t note_site(void)
 
 /* --- objects --- */
 
+/* Inferred ones are left to those that see the whole run. */
+static uint32_t iteration(void)
+{
+	return pm_marks_known() == PM_KNOWN_MARKED ? pm_marks_iteration() : 0;
+}
+
 static struct noted *entry_of(const void *object)
 {
 	return &profile.objects[((uintptr_t)object - pm_heap.base) / PM_GRANULE];
@@ -138,7 +144,7 @@ static void tell_object(const void *object, struct noted *noted, uint64_t to_ns)
 		.from_ns = noted->from_ns,
 		.to_ns = to_ns,
 		.from_iteration = noted->from_iteration,
-		.to_iteration = pm_marks_iteration()};
+		.to_iteration = iteration()};
 
 	noted->bytes = 0;
 	pm_profile_file_put(&record.head);
@@ -151,7 +157,7 @@ void pm_profile_taken(const void *object, size_t bytes)
 	*entry_of(object) = (struct noted){.site = note_site(),
 		.bytes = bytes ? bytes : 1,
 		.from_ns = now(),
-		.from_iteration = pm_marks_iteration()};
+		.from_iteration = iteration()};
 	errno = saved;
 }
 

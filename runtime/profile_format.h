@@ -61,7 +61,10 @@ struct pm_record_site {
 	char files[]; /* as many texts as there are frames */
 };
 
-/* `number` is the space: 0 metadata, 1 temporary, 2 migration, 3 free, 4 PMem. */
+/*
+ * `number` is the space it was put into: 0 metadata, 1 temporary, 2 migration, 3 free, 4 PMem, 5
+ * DRAM that one of these has lent another.
+ */
 struct pm_record_object {
 	struct pm_record head;
 	uint64_t site; /* a site's key; 0: unknown */

@@ -8,6 +8,7 @@
 
 #define CLASSES	  128
 #define GIVEN_MIN 2		 /* once could be by chance */
+#define SURE_MIN  8		 /* and three quarters given back */
 #define ENOUGH	  UINT32_C(1000) /* then both counts are halved: what was long ago matters less */
 
 static struct {
@@ -40,6 +41,15 @@ bool pm_recur_taken(size_t bytes)
 	if (taken >= ENOUGH)
 		age(class);
 	return given >= GIVEN_MIN && given * 2 >= taken;
+}
+
+bool pm_recur_is_sure(size_t bytes)
+{
+	unsigned class = class_of(bytes);
+	uint32_t taken = atomic_load_explicit(&sizes[class].taken, memory_order_relaxed);
+	uint32_t given = atomic_load_explicit(&sizes[class].given, memory_order_relaxed);
+
+	return taken >= SURE_MIN && given * 4 >= taken * 3;
 }
 
 void pm_recur_given(size_t bytes)

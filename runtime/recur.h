@@ -14,6 +14,9 @@
 /* One more is taken; is one of this size likely to be given back soon? */
 bool pm_recur_taken(size_t bytes);
 
+/* Are nearly all of this size given back, of many? */
+bool pm_recur_is_sure(size_t bytes);
+
 /* The same number of bytes, or up to a granule more. */
 void pm_recur_given(size_t bytes);
 

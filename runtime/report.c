@@ -13,11 +13,16 @@
 
 #include "runtime/advice.h"
 #include "runtime/heap.h"
+#include "runtime/marks.h"
 #include "runtime/residency.h"
 #include "runtime/say.h"
+#include "runtime/sizing.h"
 #include "runtime/static.h"
 
 #define MIB (UINT64_C(1) << 20)
+
+static const char *const known[] = {
+	[PM_KNOWN_NOT] = "none", [PM_KNOWN_INFERRED] = "inferred", [PM_KNOWN_MARKED] = "marked"};
 
 static struct {
 	char destination[PATH_MAX]; /* empty: nobody asks */
@@ -112,8 +117,8 @@ static uint64_t dram_bytes(void)
 {
 	uint64_t bytes = 0;
 
-	for (int i = 0; i < PM_DRAM_SPACES; i++)
-		bytes += ready_bytes(&pm_heap.spaces[i]);
+	for (int i = 0; i < PM_SPACES; i++)
+		bytes += i == PM_PMEM ? 0 : ready_bytes(&pm_heap.spaces[i]);
 	return bytes;
 }
 
@@ -152,6 +157,26 @@ static void add_residency(struct text *text, const struct pm_residency *residenc
 	}
 }
 
+static void add_iterations(struct text *text)
+{
+	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_marks_known()],
+		(unsigned long)pm_marks_iteration());
+}
+
+static void add_sizing(struct text *text)
+{
+	struct pm_sizing sizing;
+
+	pm_sizing_get(&sizing);
+	if (!sizing.is_done)
+		return;
+	add(text, ",\"sizing\":{\"needed_bytes\":%llu,\"spare_bytes\":%llu,",
+		(unsigned long long)sizing.needed_bytes, (unsigned long long)sizing.spare_bytes);
+	add(text, "\"lent_to\":\"%s\",\"lent_bytes\":%llu,\"promoted_bytes\":%llu}",
+		sizing.to_temporary ? "temporary" : "long-lived",
+		(unsigned long long)sizing.lent_bytes, (unsigned long long)sizing.promoted_bytes);
+}
+
 static void add_object(struct text *text, const struct pm_residency *residency)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
@@ -174,6 +199,8 @@ static void add_object(struct text *text, const struct pm_residency *residency)
 		(unsigned long long)counts.spilled_bytes, (unsigned long long)counts.refused_bytes);
 	add(text, ",\"static_bytes\":{\"dram\":%llu,\"pmem\":%llu}",
 		(unsigned long long)statics.dram_bytes, (unsigned long long)statics.pmem_bytes);
+	add_iterations(text);
+	add_sizing(text);
 	if (pm_advice_on)
 		add(text, ",\"advised_objects\":{\"dram\":%llu,\"pmem\":%llu,\"unknown\":%llu}",
 			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
@@ -229,6 +256,24 @@ static void say_spaces(void)
 	}
 }
 
+static void say_sizing(void)
+{
+	struct pm_sizing sizing;
+
+	pm_sizing_get(&sizing);
+	if (pm_marks_iteration())
+		pm_say("iterations: %lu, %s", (unsigned long)pm_marks_iteration(),
+			known[pm_marks_known()]);
+	if (!sizing.is_done)
+		return;
+	pm_say("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
+		in_mib(sizing.needed_bytes), in_mib(sizing.spare_bytes), in_mib(sizing.lent_bytes),
+		sizing.to_temporary ? "it" : "what is long-lived");
+	if (sizing.promoted_bytes)
+		pm_say("%lluM of what had been spilled are in DRAM since then",
+			in_mib(sizing.promoted_bytes));
+}
+
 static void say(const struct pm_residency *residency)
 {
 	struct pm_heap_counts counts;
@@ -243,6 +288,7 @@ static void say(const struct pm_residency *residency)
 		pm_say("%lluM of these because the node had no DRAM left",
 			in_mib(counts.refused_bytes));
 	say_spaces();
+	say_sizing();
 	if (statics.dram_bytes || statics.pmem_bytes)
 		pm_say("static data: %lluM bound to DRAM, in free; %lluM to PMem",
 			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));

@@ -2,7 +2,7 @@
 # as a static library for shared ones; where there is none, the rest is made without the runtime.
 RUNTIME_SRCS := $(addprefix runtime/,start.c settings.c nodes.c say.c space.c recur.c heap.c heap_range.c jemalloc.c next.c \
 	interpose.c operators.c roll.c residency.c report.c static.c site.c \
-	marks.c profile.c profile_file.c advice.c counters.c lifetime.c)
+	live.c sizing.c promote.c infer.c marks.c profile.c profile_file.c advice.c counters.c lifetime.c)
 JEMALLOC_PIC ?= $(wildcard $(shell $(CC) -print-file-name=libjemalloc_pic.a 2>/dev/null))
 RUNTIME_SO   := $(if $(JEMALLOC_PIC),$(BUILD)/libpmplace.so)
 programs: $(RUNTIME_SO)

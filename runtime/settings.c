@@ -13,6 +13,7 @@ const char *const pm_space_names[PM_SPACES] = {
 	[PM_MIGRATION] = "migration",
 	[PM_FREE] = "free",
 	[PM_PMEM] = "pmem",
+	[PM_LENT] = "lent",
 };
 
 static uint64_t whole_chunks(uint64_t bytes)
@@ -94,15 +95,17 @@ static void read_nodes(const char *name, struct pm_nodes *nodes)
 			name, text);
 }
 
-static bool read_static(void)
+/* One of two words, of which the first is the default; is it the second? */
+static bool read_choice(const char *name, const char *usual, const char *other)
 {
-	const char *text = getenv("PM_STATIC");
+	const char *text = getenv(name);
 
-	if (!text || !*text || !strcmp(text, "dram"))
+	if (!text || !*text || !strcmp(text, usual))
 		return false;
-	if (strcmp(text, "pmem"))
-		pm_say("PM_STATIC='%.100s' is neither dram nor pmem: it is dram", text);
-	return !strcmp(text, "pmem");
+	if (strcmp(text, other))
+		pm_say("%s='%.100s' is neither %s nor %s: it is %s", name, text, usual, other,
+			usual);
+	return !strcmp(text, other);
 }
 
 /* No more than the nodes have, were it only a wrong variable. */
@@ -135,7 +138,8 @@ bool pm_settings_read(struct pm_settings *ret)
 	settings.budget_bytes = whole_chunks(settings.budget_bytes);
 	read_nodes("PM_NODE_DRAM", &settings.dram);
 	read_nodes("PM_NODE_PMEM", &settings.pmem);
-	settings.static_in_pmem = read_static();
+	settings.static_in_pmem = read_choice("PM_STATIC", "dram", "pmem");
+	settings.is_fixed = read_choice("PM_SIZING", "measured", "fixed");
 	limit_to_nodes(&settings);
 	divide(&settings);
 	*ret = settings;

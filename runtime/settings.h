@@ -12,17 +12,19 @@ enum pm_space_id {
 	PM_MIGRATION,
 	PM_FREE,
 	PM_PMEM,
+	PM_LENT, /* DRAM that a space has lent another: runtime/sizing.h */
 	PM_SPACES,
-	PM_DRAM_SPACES = PM_PMEM,
+	PM_DRAM_SPACES = PM_PMEM, /* that have a size of their own */
 };
 
-/* "metadata", ..., "pmem" */
+/* "metadata", ..., "pmem", "lent" */
 extern const char *const pm_space_names[PM_SPACES];
 
 struct pm_settings {
 	uint64_t budget_bytes;		/* PM_RANK_DRAM: whole chunks */
 	uint64_t bytes[PM_DRAM_SPACES]; /* PM_SPACES: whole chunks, together the budget */
 	bool static_in_pmem;		/* PM_STATIC */
+	bool is_fixed;			/* PM_SIZING: the spaces stay as they are */
 	struct pm_nodes dram, pmem;	/* PM_NODE_DRAM, PM_NODE_PMEM; empty: not said */
 };
 

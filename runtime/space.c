@@ -244,7 +244,7 @@ static struct pm_taken take_top(
 struct pm_taken pm_space_take(
 	struct pm_space *space, size_t bytes, size_t align, enum pm_block_kind kind)
 {
-	uint64_t room = (uint64_t)space->size * PM_GRANULE;
+	uint64_t room = pm_space_bytes(space);
 	uint32_t granules = in_granules(bytes), slack, at;
 	struct pm_taken t;
 
@@ -325,7 +325,7 @@ bool pm_space_resize(
 	bool done = true;
 
 	*ret_fresh_bytes = 0;
-	if (bytes > space->size * PM_GRANULE)
+	if (bytes > pm_space_bytes(space))
 		return false;
 	granules = in_granules(bytes);
 	pthread_mutex_lock(&space->lock);
@@ -335,6 +335,50 @@ bool pm_space_resize(
 		done = grow(space, at, granules, ret_fresh_bytes);
 	pthread_mutex_unlock(&space->lock);
 	return done;
+}
+
+/* --- splitting --- */
+
+static uint32_t whole_chunks(uint64_t bytes)
+{
+	return bytes > PM_SPACE_MAX
+		       ? UINT32_MAX
+		       : (uint32_t)((bytes + PM_CHUNK - 1) / PM_CHUNK) * PM_CHUNK_GRANULES;
+}
+
+/* Those that look without the lock see a size only with the base that it is of. */
+static void set_size(struct pm_space *space, uint32_t size)
+{
+	__atomic_store_n(&space->size, size, __ATOMIC_RELEASE);
+}
+
+static uint32_t split(struct pm_space *from, struct pm_space *to, uint32_t keep)
+{
+	uint32_t n;
+
+	if (keep < from->ready)
+		keep = from->ready;
+	if (keep >= from->size)
+		return 0;
+	n = from->size - keep;
+	to->base = from->base + keep * PM_GRANULE;
+	to->blocks = &from->blocks[keep];
+	to->make_ready = from->make_ready;
+	set_size(from, keep);
+	set_size(to, n);
+	return n;
+}
+
+uint64_t pm_space_split(struct pm_space *from, struct pm_space *to, uint64_t keep_bytes)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&from->lock);
+	pthread_mutex_lock(&to->lock);
+	n = split(from, to, whole_chunks(keep_bytes));
+	pthread_mutex_unlock(&to->lock);
+	pthread_mutex_unlock(&from->lock);
+	return n * PM_GRANULE;
 }
 
 void pm_space_init(struct pm_space *space, void *base, uint64_t bytes, struct pm_block *blocks,

@@ -53,12 +53,12 @@ typedef uint32_t pm_space_ready_fn(
 struct pm_space {
 	pthread_mutex_t lock __attribute__((aligned(64))); /* a cache line */
 	char *base;					   /* a multiple of PM_CHUNK */
-	uint32_t size;
-	uint32_t top;				/* what is below has been handed out before */
-	uint32_t ready;				/* what is below may be */
-	uint32_t gone;				/* but for these, in holes */
-	uint32_t used, peak;			/* now, and the most there was; holes are none */
-	uint32_t kept;				/* free, and perhaps not zero: it has pages */
+	uint32_t size;	     /* changed by pm_space_split() alone, and read without the lock */
+	uint32_t top;	     /* what is below has been handed out before */
+	uint32_t ready;	     /* what is below may be */
+	uint32_t gone;	     /* but for these, in holes */
+	uint32_t used, peak; /* now, and the most there was; holes are none */
+	uint32_t kept;	     /* free, and perhaps not zero: it has pages */
 	uint64_t filled[PM_SPACE_CLASSES / 64]; /* which lists have a block */
 	uint32_t lists[PM_SPACE_CLASSES];
 	struct pm_block *blocks;
@@ -93,9 +93,24 @@ void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_ke
 bool pm_space_resize(
 	struct pm_space *space, const void *start, size_t bytes, size_t *ret_fresh_bytes);
 
+/*
+ * Makes the end of a space another one, `to`, which has been nothing but initialised: whole chunks
+ * behind the first `keep_bytes` that have never been made ready. Objects may be taken and given
+ * back meanwhile. Returns the bytes of `to`; 0: there is no such end, nothing is changed.
+ */
+uint64_t pm_space_split(struct pm_space *from, struct pm_space *to, uint64_t keep_bytes);
+
+static inline uint64_t pm_space_bytes(const struct pm_space *space)
+{
+	return __atomic_load_n(&space->size, __ATOMIC_ACQUIRE) * PM_GRANULE;
+}
+
+/* Without granules it has no base, perhaps. */
 static inline bool pm_space_holds(const struct pm_space *space, const void *p)
 {
-	return (uintptr_t)p - (uintptr_t)space->base < space->size * PM_GRANULE;
+	uint64_t bytes = pm_space_bytes(space);
+
+	return bytes && (uintptr_t)p - (uintptr_t)space->base < bytes;
 }
 
 /* The entry of the granule that p is in. Of a block in use no lock is needed to read it. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime's begin in a process. Without PM_RANK_DRAM it has none. */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "runtime/advice.h"
 #include "runtime/heap.h"
 #include "runtime/jemalloc.h"
+#include "runtime/marks.h"
 #include "runtime/profile.h"
+#include "runtime/promote.h"
 #include "runtime/report.h"
 #include "runtime/roll.h"
 #include "runtime/say.h"
@@ -28,6 +31,26 @@ static void after_fork_in_child(void)
 	pm_profile_after_fork_in_child();
 	pm_heap_after_fork_in_child();
 	pm_static_after_fork_in_child();
+	pm_promote_after_fork_in_child();
+}
+
+/*
+ * Does the program ask us? Libraries that are preloaded before this one come first, and valgrind
+ * and sanitizers replace malloc() wherever it is. Of two allocators that each have some of the
+ * functions, one would get what is the other's.
+ */
+static bool is_asked(void)
+{
+	void *object;
+	bool is_ours;
+
+	pm_heap_open(false, false);
+	object = malloc(1);
+	is_ours = pm_heap_owns(object);
+	free(object);
+	if (!is_ours)
+		pm_heap_close();
+	return is_ours;
 }
 
 /*
@@ -46,10 +69,16 @@ __attribute__((constructor)) static void start(void)
 		pm_say("no memory to start with: nothing is placed");
 		return;
 	}
+	if (!is_asked()) {
+		pm_say("another allocator comes first, a preloaded library's or a checker's: "
+		       "nothing is placed");
+		return;
+	}
 	pm_static_place(settings.static_in_pmem);
 	attached = pm_roll_attach();
 	pm_advice_start(attached || pm_heap.roll == PM_ROLL_NONE);
 	pm_profile_start(attached);
 	pm_heap_open(pm_profile_on || pm_advice_on_small, pm_advice_on_small);
+	pm_marks_start();
 	pm_report_prepare(attached);
 }

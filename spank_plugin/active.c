@@ -56,15 +56,15 @@ static int replace_mode(char *known, const char *feature, char **ret)
 	return 0;
 }
 
-int pm_active_correction(
-	const struct pm_config *config, unsigned timeout_ms, char **ret, struct pm_err *err)
+int pm_active_correction(const struct pm_config *config, unsigned pmctl_ms, unsigned scontrol_ms,
+	char **ret, struct pm_err *err)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
-	int rc = pm_node_ask(config, timeout_ms, &known, err);
+	int rc = pm_node_ask(config, scontrol_ms, &known, err);
 
 	if (rc)
 		return rc;
-	if (replace_mode(known.active, feature_of_node(config, timeout_ms), ret))
+	if (replace_mode(known.active, feature_of_node(config, pmctl_ms), ret))
 		return pm_err_nomem(err);
 	return 0;
 }
@@ -73,7 +73,7 @@ int pm_active_tell(const struct pm_config *config, unsigned timeout_ms, struct p
 {
 	cleanup_free char *active = NULL;
 	struct pm_node_update update = {.config = config, .timeout_ms = timeout_ms};
-	int rc = pm_active_correction(config, timeout_ms, &active, err);
+	int rc = pm_active_correction(config, timeout_ms, timeout_ms, &active, err);
 
 	update.active = active;
 	return rc || !active ? rc : pm_node_update(&update, err);

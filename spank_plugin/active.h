@@ -15,8 +15,8 @@
  * and its reason is replaced by "Reported active features (...) are not a superset ..."
  * (slurmctld, validate_node_specs()). So the controller has to be told before.
  */
-int pm_active_correction(
-	const struct pm_config *config, unsigned timeout_ms, char **ret, struct pm_err *err);
+int pm_active_correction(const struct pm_config *config, unsigned pmctl_ms, unsigned scontrol_ms,
+	char **ret, struct pm_err *err);
 
 /* Tells the controller, when it has to be. */
 int pm_active_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);

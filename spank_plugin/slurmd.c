@@ -9,8 +9,14 @@
 #include "spank_plugin/node.h"
 #include "spank_plugin/settings.h"
 
-/* slurmd registers only after this, so each of its few commands is given little time. */
-#define TIMEOUT_MS 3000
+/*
+ * slurmd registers only after this, so nothing may take long. pmctl reads what it knows, which
+ * takes milliseconds. Slurm's commands wait for slurmctld, and are given what slurmd gives it
+ * (MessageTimeout): one that was given up would leave slurmctld with the mode of before, and a
+ * node whose mode was changed behind its back is not used (INVALID_REG, 24.11).
+ */
+#define PMCTL_MS    3000
+#define SCONTROL_MS 10000
 
 /* The drain reason when pmctl declares the node unfit, malloc'ed; else NULL. */
 static char *reason_to_drain(const struct pm_config *config)
@@ -18,7 +24,7 @@ static char *reason_to_drain(const struct pm_config *config)
 	const char *argv[] = {config->pmctl_path, "health", NULL};
 	char *reason = NULL;
 	struct pm_err err = {0};
-	int rc = pm_command(argv, TIMEOUT_MS, &err);
+	int rc = pm_command(argv, PMCTL_MS, &err);
 
 	if (rc == PM_COMMAND_SAID_NO)
 		return asprintf(&reason, "pm: %s", err.text) < 0 ? NULL : reason;
@@ -45,8 +51,8 @@ static int check_node(const struct pm_config *config, struct pm_err *err)
 	cleanup_free char *reason = reason_to_drain(config);
 	cleanup_free char *active = NULL;
 	struct pm_node_update update = {
-		.config = config, .reason = reason, .timeout_ms = TIMEOUT_MS};
-	int rc = pm_active_correction(config, TIMEOUT_MS, &active, err);
+		.config = config, .reason = reason, .timeout_ms = SCONTROL_MS};
+	int rc = pm_active_correction(config, PMCTL_MS, SCONTROL_MS, &active, err);
 
 	if (rc)
 		return rc;

@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/jobview.h"
 #include "lib/plan_site.h"
+#include "lib/preload.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
@@ -98,7 +99,6 @@ static int read_text(spank_t sp, enum pm_option option, const char **ret, struct
 	return *ret ? 0 : pm_err_nomem(err);
 }
 
-/* Profiles and advice are our own runtime's; none is none all the same. */
 static int read_runtime(spank_t sp, struct pm_err *err)
 {
 	int rc = read_text(sp, PM_OPTION_RUNTIME, &step.runtime, err);
@@ -107,10 +107,7 @@ static int read_runtime(spank_t sp, struct pm_err *err)
 		rc = read_text(sp, PM_OPTION_PROFILE, &step.profile, err);
 	if (!rc)
 		rc = read_text(sp, PM_OPTION_ADVICE, &step.advice, err);
-	if (!step.runtime && (step.profile || step.advice))
-		step.runtime = "place";
-	if (step.runtime && !strcmp(step.runtime, "none"))
-		step.runtime = NULL;
+	step.runtime = pm_preload_asked(step.runtime, step.profile || step.advice);
 	step.insists |= step.runtime != NULL;
 	return rc;
 }

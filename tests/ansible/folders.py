@@ -130,11 +130,11 @@ class Site:
         return " ".join(run.output.split())
 
     def look(self) -> dict[str, str]:
-        """File by file with its content, mode and owner, links among them and so each unit's; and package by package."""
+        """File by file with its content, mode and owner, links among them (each unit), the root directory; and package by package."""
         found = {}
         for host in HOSTS:
             root = self.directory / host
-            paths = (path for path in root.rglob("*") if not NOT_COMPARED.search(str(path.relative_to(root))))
+            paths = (path for path in (root, *root.rglob("*")) if not NOT_COMPARED.search(str(path.relative_to(root))))
             found |= {f"{host}/{path.relative_to(root)}": described(path) for path in paths}
             asked = set(self.run(host, "apt-mark", "showmanual").split())
             for line in self.run(host, "dpkg-query", "-Wf", "${Package} ${Version} ${db:Status-Status}\n").splitlines():

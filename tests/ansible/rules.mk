@@ -23,7 +23,7 @@ ANSIBLE_MODULE_TESTS = $(addprefix tests/ansible/test_,collection.py connection.
 # run-ansible is the part of make check.
 .PHONY: run-ansible run-ansible-all run-ansible-lint run-ansible-modules run-ansible-sanity run-ansible-tests \
 	run-ansible-others $(ANSIBLE_RELEASES:%=run-ansible-site-%) check-ansible-twin run-ansible-twin ansible-readme
-run-ansible: run-ansible-lint run-ansible-modules
+run-ansible: run-ansible-lint run-ansible-sanity run-ansible-modules
 run-ansible-all: run-ansible-lint run-ansible-sanity run-ansible-tests
 
 run-ansible-lint: $(ANSIBLE_VENV)/done $(COLLECTION_LINK)
@@ -49,7 +49,7 @@ run-ansible-others:
 $(ANSIBLE_RELEASES:%=run-ansible-site-%): run-ansible-site-%:
 	@$(ansible_pytest) -k $* tests/ansible/test_site.py
 
-# Site, validate, provision and uninstall on an emulated cluster that begins as plain Debian; takes long.
+# All playbooks on an emulated cluster that begins as plain Debian; an hour on two cores.
 check-ansible-twin:
 	@./setup build check package twin ansible
 	@$(MAKE) --no-print-directory run-ansible-twin

@@ -1,6 +1,8 @@
 """Ansible's connection to the guests of a twin, with a stand-in for pmtwin: guests themselves are in test_twin.py."""
 import json
 import os
+import re
+import signal
 import subprocess
 
 import pytest
@@ -11,7 +13,7 @@ echo "$1 $2 $3 $4" >>"{here}/calls"
 [ ! -e "{here}/gone" ] || {{ echo "pmtwin: node $4 is booting" >&2; exit 125; }}
 case $1 in
 exec) shift 5; exec "$@" ;;
-copy) exec cp "${{2#*:}}" "${{3#*:}}" ;;
+copy) exec cp -r "${{2#*:}}" "${{3#*:}}" ;;
 esac
 """
 
@@ -26,7 +28,8 @@ def ansible(tmp_path):
         "PMTWIN": str(program), "DEBS": "/none", "ANSIBLE_HOME": str(tmp_path), "ANSIBLE_REMOTE_TEMP": str(tmp_path / "remote"),
         "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1", "ANSIBLE_CONNECTION_PLUGINS": str(TOP / "twin/site/connection")}
 
-    def run(*options, playbook=None):
+    def run(*options, playbook=None, preloaded=""):
+        options = (*options, "--extra-vars", json.dumps({"pmtwin_preloaded": preloaded}))
         program = ["ansible-playbook", *TWIN_INVENTORY, playbook] if playbook else ["ansible", *TWIN_INVENTORY, "n1"]
         done = subprocess.run([BUILD / "ansible-venv/bin" / program[0], *program[1:], *options],
                               env=environment, capture_output=True, text=True)
@@ -55,6 +58,34 @@ def test_a_delegated_task_goes_to_the_other_guest(ansible, tmp_path):
         {"ansible.builtin.command": "true", "delegate_to": "head"}]}]))
     said, calls = ansible(playbook=playbook)
     assert "changed=1" in said and set(calls) == {"exec --wait 10 head"}
+
+
+@pytest.fixture
+def preloaded(tmp_path):
+    """A folder for an interpreter; what runs in it is ended."""
+    folder = tmp_path / "preloaded"
+    yield str(folder)
+    os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
+
+
+def test_one_interpreter_runs_all_modules(ansible, preloaded, tmp_path):
+    for word in ("one", "two"):
+        said, calls = ansible("-m", "copy", "-a", f"content={word} dest={tmp_path}/target", preloaded=preloaded)
+        assert "CHANGED" in said and (tmp_path / "target").read_text() == word
+    assert len([call for call in calls if "pmtwin-preloaded." in call]) == 1
+    assert sorted(path.name for path in (tmp_path / "preloaded").iterdir()) == ["library", "log", "pid", "preloaded.py", "requests"]
+
+
+# What differs between two runs of the same, and what the shell says of its interpreter.
+VARYING = re.compile(r'"(start|end|delta)".*|\d\d:\d\d:.*|Killed\\n')
+ENDINGS = (("command", "sh -c 'echo out; echo err >&2; exit 3'"), ("command", "sh -c 'kill -9 $PPID'"), ("stat", "path=/nowhere/at/all"),
+           ("apt", "name=x state=nonsense"), ("slurm_pmem.cluster.pmem_info", "pmctl=/nowhere"))
+
+
+def test_in_one_interpreter_modules_end_as_in_their_own(ansible, preloaded):
+    for module, arguments in ENDINGS:
+        own, forked = (VARYING.sub("", ansible("-m", module, "-a", arguments, preloaded=where)[0]) for where in ("", preloaded))
+        assert own == forked
 
 
 def test_a_guest_that_does_not_answer_is_unreachable(ansible, tmp_path):

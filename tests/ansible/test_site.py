@@ -7,13 +7,11 @@ import os
 import re
 import shutil
 import socket
-import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from conftest import BUILD
+from debs import bump, index, packages
 from folders import HOST_NAME, HOSTS, Run, Site, differences
 
 RELEASES = os.environ.get("PM_RELEASES", "bookworm").split()
@@ -36,13 +34,6 @@ class Made:
     checked: dict[str, str]
     done: Run
     installed: dict[str, str]
-
-
-def packages(release: str) -> Path:
-    path = BUILD / "deb" / release
-    if not path.exists():
-        pytest.fail(f"{path} is not there: run 'make deb SUITE={release}'")
-    return path
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -71,19 +62,6 @@ def site(made):
 def installed(made):
     made.site.restore("installed")
     return made.site
-
-
-def bump(source: Path, target: Path) -> Path:
-    """The same packages with a version that is newer, 0.1.0-2~deb12 for 0.1.0-1~deb12."""
-    target.mkdir()
-    for package in sorted(source.glob("*.deb")):
-        tree = target / "tree"
-        subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
-        control = tree / "DEBIAN/control"
-        control.write_text(re.sub(r"-1(?=~deb\d)", "-2", control.read_text()))
-        subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, target], check=True, stdout=subprocess.DEVNULL)
-        shutil.rmtree(tree)
-    return target
 
 
 @pytest.fixture
@@ -191,7 +169,7 @@ def test_a_node_that_was_down_while_the_configuration_changed_gets_it_in_the_nex
 def test_an_upgrade_from_a_repository_loads_its_lists_once(installed, tmp_path):
     old, root = version(installed, "n1"), installed.directory / "n1"
     folder = bump(packages(installed.release), root / "srv/newer")
-    (folder / "Packages").write_bytes(subprocess.run(["dpkg-scanpackages", "."], cwd=folder, capture_output=True, check=True).stdout)
+    index(folder)
     (root / "etc/apt/apt.conf.d/count").write_text('APT::Update::Pre-Invoke {"echo loaded >>/var/log/lists";};\n')
     repository = {"pmem_packages_dir": "", "pmem_packages_repository": "deb [trusted=yes] file:/srv/newer ./"}
     installed.play("upgrade", "--tags", "node", "--extra-vars", json.dumps(repository))

@@ -138,6 +138,7 @@ started_after() {
 	run_srun -w n1 true
 }
 
+# The plugin gives a command of Slurm's ten seconds, and pmctl three, twice.
 @test "slurmd starts in bounded time although neither pmctl nor the controller answers" {
 	local conf before
 	conf=$(bench_dir)/etc/pmem.conf
@@ -145,7 +146,7 @@ started_after() {
 	with_config "$conf" "PmctlPath=$(program unfit 'echo node is unfit >&2; exit 1')" \
 		"ScontrolPath=$(program silent 'sleep 60')"
 	bench restart-slurmd n1
-	wait_for 10 started_after n1 "$before"
+	wait_for 20 started_after n1 "$before"
 	cp "$BATS_TEST_TMPDIR/conf" "$conf"
 	with_config "$conf" "PmctlPath=$(program silent 'sleep 60')"
 	bench restart-slurmd n1

@@ -16,4 +16,5 @@ $(MALLOC_SPEED): $(MALLOC_SPEED).o
 .PHONY: run-speed
 run-speed: programs
 	tests/bench/malloc-speed --build $(BUILD)
+	tests/bench/program-speed --build $(BUILD)
 	tests/bench/profile-cost --build $(BUILD)

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +139,47 @@ static void test_realloc(void)
 	kept = malloc(5 * MIB);
 	kept = resized(kept, 0);
 	ok(!kept, "a large object, too");
+}
+
+/* C23's, 7.24.3, in no C library of these days; and what programs of before glibc 2.26 may call. */
+__attribute__((weak)) void free_sized(void *object, size_t size);
+__attribute__((weak)) void free_aligned_sized(void *object, size_t align, size_t size);
+__attribute__((weak)) void cfree(void *object);
+
+static void *filled(void *object, size_t size)
+{
+	fill(object, size);
+	return object;
+}
+
+static void give_sized(size_t size)
+{
+	free_sized(filled(malloc(size), size), size);
+	free_sized(filled(calloc(1, size), size), size);
+	free_aligned_sized(filled(aligned_alloc(256, size), size), 256, size);
+	cfree(filled(malloc(size), size));
+}
+
+static long most_resident_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+static void test_sized(void)
+{
+	long before = most_resident_kib();
+
+	ok(!free_sized == !free_aligned_sized && cfree, "sized frees are both there, or none");
+	if (!free_sized)
+		return;
+	for (int round = 0; round < 16; round++)
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+			give_sized(sizes[i]);
+	free_sized(NULL, 0);
+	ok(most_resident_kib() - before < 200 << 10, "and give back what they should");
 }
 
 /* Step by step to 64 MiB, with something else in between that is in the way. */
@@ -507,6 +549,7 @@ int main(void)
 	test_sizes();
 	test_calloc();
 	test_realloc();
+	test_sized();
 	test_growth();
 	test_errors();
 	test_errno();

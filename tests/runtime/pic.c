@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pic [ITERATIONS [GRAINS]]: objects as a particle-in-cell code has them (paper 000, Table II):
- * large arrays that are streamed over, long-lived objects below 1 MiB that hold most bytes, fields
- * that are small and hot, and in each iteration many objects that are gone at its end. It touches
- * them itself, and so knows how many bytes it has read and written of each kind, and how many of
- * these in memory that is bound to nodes, which is DRAM where PM_NODE_PMEM is not said. In the end
- * it prints a line a kind, "KIND BYTES BYTES_IN_DRAM", and a sum over its data, which must not
- * depend on where they are.
+ * pic [ITERATIONS [GRAINS [SCALE [unmarked]]]]: objects as a particle-in-cell code has them (paper
+ * 000, Table II), whose iterations it marks: large arrays that are streamed over, long-lived
+ * objects below 1 MiB that hold most bytes, fields that are small and hot, and in each iteration
+ * many objects that are gone at its end. SCALE times as many of them make a rank of more memory. It
+ * touches them itself, and so knows how many bytes it has read and written of each kind, and how
+ * many of these in DRAM: where PM_NODE_PMEM says which nodes have PMem, by the kernel's word for
+ * each object's pages, else memory that is bound to nodes is taken for it. In the end it prints a
+ * line a kind, "KIND BYTES BYTES_IN_DRAM", and a sum over its data, which must not depend on where
+ * they are.
  */
 #define _GNU_SOURCE
 #include <linux/mempolicy.h>
@@ -27,6 +29,9 @@
 #define FIELDS	  16
 #define WORK	  24
 #define DUST	  3000
+#define SCALE_MAX 64
+#define GRANULE	  (64 * KIB) /* of which one page is looked at */
+#define LOOKS	  256	     /* pages at a time */
 
 static struct kind {
 	const char *name;
@@ -36,7 +41,7 @@ static struct kind {
 
 static uint64_t sum;
 
-static bool is_in_dram(void *object)
+static bool is_bound(void *object)
 {
 	int mode = 0;
 
@@ -44,13 +49,44 @@ static bool is_in_dram(void *object)
 	       mode == MPOL_BIND;
 }
 
-/* Reads and writes each byte's line. */
+/* The object's bytes in other nodes than the one that has the PMem: a page of each granule tells.
+ */
+static uint64_t bytes_outside(int pmem_node, char *object, size_t bytes)
+{
+	uint64_t outside = 0;
+
+	for (size_t at = 0; at < bytes;) {
+		void *pages[LOOKS];
+		int nodes[LOOKS], n = 0;
+		size_t begin = at;
+
+		for (; n < LOOKS && at < bytes; at += GRANULE)
+			pages[n++] = object + at;
+		if (syscall(SYS_move_pages, 0, (long)n, pages, NULL, nodes, 0))
+			return 0;
+		for (int i = 0; i < n; i++, begin += GRANULE)
+			if (nodes[i] >= 0 && nodes[i] != pmem_node)
+				outside += bytes - begin < GRANULE ? bytes - begin : GRANULE;
+	}
+	return outside;
+}
+
+static uint64_t bytes_in_dram(void *object, size_t bytes)
+{
+	const char *pmem = getenv("PM_NODE_PMEM");
+
+	if (pmem)
+		return bytes_outside(atoi(pmem), object, bytes);
+	return is_bound(object) ? bytes : 0;
+}
+
+/* Reads and writes each byte's line. Then all of its pages are there. */
 static void pass(struct kind *kind, uint64_t *object, size_t bytes)
 {
-	kind->bytes += bytes;
-	kind->in_dram += is_in_dram(object) ? bytes : 0;
 	for (size_t i = 0; i < bytes / 8; i += 8)
 		sum += object[i] = object[i] * 3 + i;
+	kind->bytes += bytes;
+	kind->in_dram += bytes_in_dram(object, bytes);
 }
 
 /* Of 1 KiB, to their number; freed and taken anew, too, as a vector's elements are. */
@@ -110,37 +146,48 @@ static void print(const struct kind *kind)
 		(unsigned long long)kind->in_dram);
 }
 
+/* More of each kind, for a rank with so many times the memory. */
+static size_t scaled(int argc, char **argv)
+{
+	size_t scale = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
+
+	return scale < 1 ? 1 : scale > SCALE_MAX ? SCALE_MAX : scale;
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t *arrays[ARRAYS], *particles[PARTICLES], *fields[FIELDS];
+	static uint64_t *arrays[ARRAYS * SCALE_MAX], *particles[PARTICLES * SCALE_MAX],
+		*fields[FIELDS * SCALE_MAX];
+	size_t scale = scaled(argc, argv);
 	int iterations = argc > 1 ? atoi(argv[1]) : 8, n_grains = argc > 2 ? atoi(argv[2]) : 0;
 	uint64_t **grains = calloc((size_t)n_grains + 1, sizeof(*grains));
 
 	for (int i = 0; i < n_grains; i++)
 		grains[i] = make_grain(NULL);
 
-	for (int i = 0; i < ARRAYS; i++)
+	for (size_t i = 0; i < ARRAYS * scale; i++)
 		arrays[i] = make_array();
-	for (int i = 0; i < PARTICLES; i++)
+	for (size_t i = 0; i < PARTICLES * scale; i++)
 		particles[i] = make_particles();
-	for (int i = 0; i < FIELDS; i++)
+	for (size_t i = 0; i < FIELDS * scale; i++)
 		fields[i] = make_field();
 	for (int n = 0; n < iterations; n++) {
-		pm_iteration();
+		if (argc <= 4)
+			pm_iteration();
 		pm_phase("stream");
-		for (int i = 0; i < ARRAYS; i++)
+		for (size_t i = 0; i < ARRAYS * scale; i++)
 			pass(&array_kind, arrays[i], 12 * MIB);
 		pm_phase("push");
 		for (int i = 0; i < n_grains; i++) {
 			grains[i] = make_grain(grains[i]);
 			pass(&grain_kind, grains[i], KIB);
 		}
-		for (int i = 0; i < PARTICLES; i++)
+		for (size_t i = 0; i < PARTICLES * scale; i++)
 			pass(&particle_kind, particles[i], 600 * KIB);
 		pm_phase("solve");
-		for (int i = 0; i < 8 * FIELDS; i++)
-			pass(&field_kind, fields[i % FIELDS], 300 * KIB);
-		for (size_t i = 0; i < WORK; i++)
+		for (size_t i = 0; i < 8 * FIELDS * scale; i++)
+			pass(&field_kind, fields[i % (FIELDS * scale)], 300 * KIB);
+		for (size_t i = 0; i < WORK * scale; i++)
 			work(i);
 		make_dust();
 	}

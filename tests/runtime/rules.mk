@@ -1,24 +1,41 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
-RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike)
+RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
-	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< -pthread
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< $(LDLIBS) -pthread
 
 $(BUILD)/tests/runtime/operators: tests/runtime/operators.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -Wall -Wextra -Werror -o $@ $<
 
+$(BUILD)/tests/runtime/threads: LDLIBS += -lstdc++
+
 # The heap's own test, all of it seen by the thread sanitizer.
-$(BUILD)/tests/runtime/heap_threads: tests/unit/test_heap.c $(addprefix runtime/,heap.c heap_range.c space.c recur.c roll.c nodes.c \
+$(BUILD)/tests/runtime/heap_threads: tests/unit/test_heap.c $(addprefix runtime/,heap.c heap_range.c space.c live.c recur.c roll.c nodes.c \
 		settings.c say.c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread
+
+# The same of the whole runtime, linked into the program under names of its own: the sanitizer has malloc() itself.
+$(BUILD)/tests/runtime/threads_tsan: tests/runtime/threads.c $(RUNTIME_SRCS) $(BUILD)/runtime/libpmje.a tests/runtime/family.syms
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -fno-builtin -r -nostdlib -o $@.o $(filter %.c,$^)
+	objcopy --redefine-syms=tests/runtime/family.syms $@.o
+	$(CC) -fsanitize=thread -Wl,--wrap=je_exp_grow_init -o $@ $@.o $(filter %.a,$^) -pthread
+
+SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan)
+MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,test_space test_lifetime test_sizing test_nodes test_heap test_prefault)
 
 .SECONDARY: $(RUNTIME_TESTS:%=%.o)
 -include $(RUNTIME_TESTS:%=%.d)
 
 .PHONY: check-unit-runtime
-check-unit-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(BUILD)/tests/runtime/heap_threads
-	PM_BUILD=$(abspath $(BUILD)) bats tests/runtime/runtime.bats
+check-unit-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED)
+	PM_BUILD=$(abspath $(BUILD)) bats --filter-tags '!long' tests/runtime
 
 run-unit: check-unit-runtime
+
+# All of it, with the threads at it for a minute in each configuration, and what valgrind takes long for.
+.PHONY: run-runtime
+run-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED) $(MEMCHECKED)
+	PM_BUILD=$(abspath $(BUILD)) PM_SECONDS=60 bats tests/runtime

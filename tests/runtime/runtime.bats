@@ -1,71 +1,10 @@
 #!/usr/bin/env bats
 # The placement runtime in programs of ours and of others, each beside the same program without it. Here both of its
 # tiers are on node 0, as PM_NODE_DRAM and PM_NODE_PMEM may say.
-# shellcheck disable=SC2154 # output, stderr and status are set by run
+# shellcheck disable=SC2154 # output, stderr and status are set by run, the others by helpers.bash
 bats_require_minimum_version 1.5.0
 
-setup() {
-	bats_load_library bats-support
-	bats_load_library bats-assert
-	cd "$BATS_TEST_DIRNAME/../.." || return
-	build=${PM_BUILD:-$PWD/build}
-	runtime=$build/libpmplace.so
-	own=$build/tests/runtime
-	report=$BATS_TEST_TMPDIR/report
-	profiles=$BATS_TEST_TMPDIR/profiles
-	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
-	unset "${!PM_@}" "${!OMP_@}" "${!SLURM_@}" "${!PMI_@}" "${!PMIX_@}" "${!OMPI_@}" LD_PRELOAD MALLOC_CONF
-}
-
-MIB=1048576
-
-# place MEBIBYTES COMMAND...: with such a budget, a quarter of it metadata and a quarter temporary.
-place() {
-	local bytes=$(($1 * MIB))
-	shift
-	PM_RANK_DRAM=$bytes PM_NODE_DRAM=0 PM_NODE_PMEM=0 PM_LOCAL_RANK=0 \
-		PM_SPACES=metadata=$((bytes / 4)),temporary=$((bytes / 4)),migration=0,free=$((bytes / 2)) \
-		LD_PRELOAD=$runtime "$@"
-}
-
-# Each configuration of the matrix; without is plain glibc, idle is the runtime with nothing to do, profiled is watched.
-CONFIGURATIONS='without idle roomy tight empty profiled'
-in_configuration() {
-	local configuration=$1
-	shift
-	case $configuration in
-	without) "$@" ;;
-	idle) LD_PRELOAD=$runtime "$@" ;;
-	roomy) place 256 "$@" ;;
-	tight) place 16 "$@" ;;
-	empty) place 0 "$@" ;;
-	profiled) PM_PROFILE=$profiles place 32 "$@" ;;
-	esac
-}
-
-# same COMMAND...: prints and returns the same in all configurations.
-same() {
-	local configuration expected
-	for configuration in $CONFIGURATIONS; do
-		run in_configuration "$configuration" "$@"
-		[ "$configuration" != without ] || expected=$status:$output
-		assert_equal "$configuration $status:$output" "$configuration $expected"
-	done
-}
-
-# told KEY...: a number of the last report, or the sum of those in an object.
-told() {
-	tail -n1 "$report" | perl -MJSON::PP -MList::Util=sum0 -e '
-		my $value = decode_json(<STDIN>);
-		$value = $value->{$_} // 0 for @ARGV;
-		print ref $value eq "HASH" ? sum0(values %$value) : $value' "$@"
-}
-
-# dram PATTERN: the DRAM of each process that has reported and whose line has such words.
-dram() {
-	grep "$1" "$report" | perl -MJSON::PP -MList::Util=sum0 -ne '
-		print sum0(values %{decode_json($_)->{resident_bytes}{dram}}), "\n"'
-}
+load helpers
 
 # --- the matrix ---
 
@@ -75,11 +14,6 @@ dram() {
 		refute_line --regexp '^not ok'
 		assert_line '# at exit there is memory'
 	done
-}
-
-@test "64 threads allocate and free across each other under a thread sanitizer" {
-	run -0 setarch -R "$own/heap_threads"
-	refute_line --regexp '^not ok|WARNING'
 }
 
 @test "all operators of C++, and out of memory" {
@@ -170,10 +104,21 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	jemalloc=$(ldconfig -p | sed -n 's/.*libjemalloc\.so\.2.*=> //p;T;q')
 	[ -n "$jemalloc" ] || skip "no libjemalloc.so.2"
 	LD_PRELOAD="$runtime $jemalloc" run -0 "$own/operators"
-	LD_PRELOAD="$jemalloc $runtime" PM_RANK_DRAM=$((64 * MIB)) run -0 "$own/operators"
 	LD_PRELOAD="$runtime $jemalloc" PM_RANK_DRAM=$((64 * MIB)) run -0 "$own/operators"
+	refute_output --partial 'nothing is placed'
 	LD_PRELOAD="$runtime $jemalloc" PM_RANK_DRAM=$((64 * MIB)) run -0 bash -c 'seq 1000 | sort -n | tail -1'
 	assert_output 1000
+}
+
+# It has neither reallocarray nor pvalloc: what these give must be its own, for it is the one that frees.
+@test "an allocator that comes first is the only one" {
+	jemalloc=$(ldconfig -p | sed -n 's/.*libjemalloc\.so\.2.*=> //p;T;q')
+	[ -n "$jemalloc" ] || skip "no libjemalloc.so.2"
+	LD_PRELOAD="$jemalloc $runtime" run -0 "$own/threads" -n 5000
+	assert_line --index 0 --partial '# seed'
+	LD_PRELOAD="$jemalloc $runtime" PM_RANK_DRAM=$((64 * MIB)) run -0 "$own/threads" -n 5000
+	assert_line --index 0 "pm: another allocator comes first, a preloaded library's or a checker's: nothing is placed"
+	LD_PRELOAD="$jemalloc $runtime" PM_RANK_DRAM=$((64 * MIB)) run -0 "$own/operators"
 }
 
 @test "what others want of jemalloc is not for ours" {
@@ -227,8 +172,9 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	[ "$(told refused_bytes)" -eq 0 ]
 }
 
-# What is bound is DRAM where PM_NODE_PMEM is not said. The runtime's own words are not asked.
-@test "at no time of a run does the kernel see more than the budget in DRAM" {
+# watched BYTES PROGRAM...: its exit status, and the most DRAM that the kernel has seen it have with such a budget. What is
+# bound is DRAM where PM_NODE_PMEM is not said. The runtime's own words are not asked.
+watched() {
 	# shellcheck disable=SC2016
 	run -0 perl -e '
 		my ($budget, $most, $pid) = (shift, 0, fork);
@@ -246,11 +192,24 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 			$most = $bytes if $most < $bytes;
 			select undef, undef, undef, 0.01;
 		}
-		print "$? $most\n"' $((16 * MIB)) "$runtime" "$own/family"
+		print "$? $most\n"' "$1" "$runtime" "${@:2}"
 	read -r status most <<<"$output"
+}
+
+@test "at no time of a run does the kernel see more than the budget in DRAM" {
+	watched $((16 * MIB)) "$own/family"
 	assert_equal "$status" 0
 	[ "$most" -gt 0 ]
 	[ "$most" -le $((16 * MIB)) ]
+}
+
+@test "nor when what temporary does not need is lent, and objects are moved there" {
+	export PM_REPORT=$report PM_SPACES=metadata=$((8 * MIB)),temporary=$((32 * MIB))
+	watched $((64 * MIB)) "$own/pic" 8
+	assert_equal "$status" 0
+	[ "$(told sizing promoted_bytes)" -ge $((20 * MIB)) ]
+	[ "$most" -gt $((52 * MIB)) ]
+	[ "$most" -le $((64 * MIB)) ]
 }
 
 @test "small objects fill metadata, then free, then PMem" {
@@ -281,11 +240,64 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 }
 
 @test "in a program that tells its iterations, call sites are temporary, not sizes" {
-	PM_REPORT=$report run -0 place 64 "$own/alike"
-	[ "$(told spaces temporary peak_bytes)" -gt $((6 * MIB)) ]
 	PM_REPORT=$report run -0 place 64 "$own/alike" mark
 	assert_equal "$(told spaces temporary peak_bytes)" $((2 * MIB))
 	assert_equal "$(told spaces temporary used_bytes)" 0
+	assert_equal "$(told iterations known) $(told iterations number)" 'marked 10'
+}
+
+# Ten objects stay. Until the fifth iteration is seen to be one, they are like those that go.
+@test "in one that does not, its iterations are inferred from the large objects it asks for" {
+	PM_REPORT=$report run -0 place 64 "$own/alike"
+	assert_equal "$(told iterations known) $(told iterations number)" 'inferred 6'
+	[ "$(told spaces temporary used_bytes)" -le $((5 * MIB)) ]
+	PM_REPORT=stderr run -0 --separate-stderr place 64 "$own/alike"
+	[[ $stderr == *'iterations: 6, inferred'* ]]
+	PM_REPORT=$report run -0 place 64 "$own/hoard" $MIB 50
+	assert_equal "$(told iterations known) $(told iterations number)" 'none 0'
+}
+
+@test "iterations need no memory that a limit of data forbids" {
+	PM_REPORT=$report PM_SPACES=temporary=$((16 * MIB)) run -0 \
+		bash -c "ulimit -d 300000; PM_RANK_DRAM=$((32 * MIB)) LD_PRELOAD=$runtime '$own/alike' mark"
+	assert_equal "$(told spaces temporary peak_bytes)" $((2 * MIB))
+}
+
+# Work arrays alone are large and come again, so that a part of an iteration is taken for one.
+@test "the same where iterations are inferred, a little later" {
+	PM_REPORT=$report PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=0 PM_SPACES=metadata=$((16 * MIB)),temporary=$((16 * MIB)) \
+		LD_PRELOAD=$runtime run -0 "$own/pic" 8 0 1 unmarked
+	assert_equal "$(told iterations known)" inferred
+	assert_equal "$(told sizing needed_bytes)" $((2 * 1664 * 1024))
+	assert_equal "$(told sizing promoted_bytes)" $((8 * MIB))
+	fields=$(perl -ane 'print $F[2] if $F[0] eq "fields"' <<<"$output")
+	[ "$fields" -ge $((8 * 8 * 300 * 1024 + 6 * 8 * 15 * 300 * 1024)) ]
+}
+
+# Bound memory is DRAM here. Of 16 fields one is in DRAM from the first iteration on, and 15 are moved at its end; each is
+# passed 8 times in each of 8 iterations. Two work arrays of 1664 KiB are the most that is there at a time.
+@test "temporary is sized by the first iteration, and what it does not need is for what is long-lived, small before large" {
+	sized() {
+		PM_REPORT=$report PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=0 LD_PRELOAD=$runtime \
+			PM_SPACES=metadata=$((16 * MIB)),temporary=$((16 * MIB)) "$own/pic" 8
+	}
+	PM_SIZING=fixed run -0 sized
+	assert_line "fields 314572800 $((8 * 8 * 300 * 1024))"
+	assert_equal "$(told sizing)" 0
+	assert_equal "$(told spaces lent size_bytes)" 0
+	sum=$(grep ^sum <<<"$output")
+	run -0 sized
+	assert_line "$sum"
+	assert_line "fields 314572800 $((8 * 8 * 300 * 1024 + 7 * 8 * 15 * 300 * 1024))"
+	assert_equal "$(told sizing needed_bytes)" $((2 * 1664 * 1024))
+	assert_equal "$(told sizing spare_bytes)" $((4 * MIB))
+	assert_equal "$(told sizing lent_bytes)" $((8 * MIB))
+	assert_equal "$(told sizing promoted_bytes)" $((8 * MIB))
+	assert_equal "$(told spaces temporary size_bytes)" $((8 * MIB))
+	assert_equal "$(told spaces lent used_bytes)" $((8 * MIB))
+	PM_REPORT=stderr run -0 --separate-stderr place 64 "$own/pic" 8
+	[[ $stderr == *'temporary, by the first iteration: 4M needed and 4M spare; 8M lent to what is long-lived'* ]]
+	[[ $stderr == *'8M of what had been spilled are in DRAM since then'* ]]
 }
 
 # Each process of a rank has the whole budget in view, and what is one's is no other's.
@@ -596,6 +608,7 @@ says() {
 	says "PM_NODE_DRAM='one' is no list of NUMA nodes as 0 or 0-1: this memory is not bound" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=one
 	says "PM_STATIC='cold' is neither dram nor pmem: it is dram" PM_RANK_DRAM=$((64 * MIB)) PM_STATIC=cold
+	says "PM_SIZING='off' is neither measured nor fixed: it is measured" PM_RANK_DRAM=$((64 * MIB)) PM_SIZING=off
 	says "cannot bind memory to PM_NODE_PMEM: Invalid argument; nothing is placed" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_PMEM=777
 	says "PM_RANK_DRAM=1099511627776 is more than PM_NODE_DRAM=0 has: the budget is " \

@@ -22,7 +22,7 @@ run-twin: run-twin-trixie run-twin-bookworm
 run-twin-trixie:
 	$(call twin_bats,trixie,!long,010-commands 020-power 200-modes 300-faults 400-transitions)
 run-twin-bookworm:
-	$(call twin_bats,bookworm,core,200-modes)
+	TWIN_SHAPE='--nodes 1' $(call twin_bats,bookworm,core,200-modes)
 
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every
 # secret by jobs, on both releases.
@@ -35,6 +35,6 @@ run-modes: $(BUILD)/tests/pattern
 # what compiles for them, and the codes.
 RANKS_PACKAGES := gcc,hpcc,lammps,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin
 .PHONY: run-ranks
-run-ranks:
+run-ranks: $(BUILD)/tests/runtime/pic $(BUILD)/tests/runtime/bss
 	TWIN_SHAPE='--nodes 1 --cores 2 --packages $(RANKS_PACKAGES)' \
-		$(call twin_bats,trixie,long,500-ranks 510-templates 520-runtime)
+		$(call twin_bats,trixie,long,500-ranks 510-templates 520-runtime 530-placement)

@@ -374,9 +374,28 @@ start_pair() {
 	[ -z "$stderr" ]
 }
 
-@test "a configuration with a slip is refused with its line" {
+# configure LINE: a pmem.conf as root and others may have it, $conf.
+configure() {
 	[ "$(id -u)" -ne 0 ] || conf=$(mktemp /run/pmrun-bats.XXXXXX)
-	printf 'NoSuchKey=1\n' >"${conf:=$BATS_TEST_TMPDIR/pmem.conf}"
+	echo "$1" >"${conf:=$BATS_TEST_TMPDIR/pmem.conf}"
+}
+
+@test "where the site says how much is temporary, a runtime is told to leave it so, unless the user says otherwise" {
+	configure TemporarySpace=8M
+	PM_SIZING=measured run -0 pmrun --config="$conf" sh -c 'echo "<$PM_SIZING>"'
+	user=$output
+	run -0 pmrun --config="$conf" sh -c 'echo "<$PM_SIZING>"'
+	rm "$conf"
+	assert_output '<fixed>'
+	assert_equal "$user" '<measured>'
+	configure TemporarySpace=none
+	run -0 pmrun --config="$conf" sh -c 'echo "<$PM_SIZING>"'
+	rm "$conf"
+	assert_output '<>'
+}
+
+@test "a configuration with a slip is refused with its line" {
+	configure NoSuchKey=1
 	run -2 pmrun --config="$conf" true
 	rm "$conf"
 	assert_output --partial "pmrun: $conf:1: unknown key 'NoSuchKey'"

@@ -10,7 +10,10 @@ $(BUILD)/tests/unit/test_caches: $(addprefix $(BUILD)/agent/,caches.o knob.o)
 $(BUILD)/tests/unit/test_nodes: $(BUILD)/runtime/nodes.o
 $(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
 $(BUILD)/tests/unit/test_lifetime: $(BUILD)/runtime/lifetime.o
-$(addprefix $(BUILD)/tests/unit/,test_heap test_prefault test_lifetime): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o recur.o roll.o nodes.o settings.o say.o)
+$(BUILD)/tests/unit/test_infer: $(BUILD)/runtime/infer.o
+$(BUILD)/tests/unit/test_sizing: $(addprefix $(BUILD)/runtime/,sizing.o promote.o)
+$(BUILD)/tests/unit/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodes_bind
+$(addprefix $(BUILD)/tests/unit/,test_heap test_prefault test_lifetime test_sizing): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o live.o recur.o roll.o nodes.o settings.o say.o)
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o

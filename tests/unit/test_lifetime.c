@@ -8,7 +8,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-enum { WORK = 11, KEPT, SLOW, MIXED, ONCE };
+enum { WORK = 11, KEPT, SLOW, MIXED, ONCE, NEW };
 
 static uint32_t iteration;
 
@@ -59,17 +59,18 @@ static void test_sites(void)
 			give(mixed);
 		give(work);
 	}
-	ok(pm_lifetime_is_short(WORK), "what is gone in its iteration is temporary");
-	ok(!pm_lifetime_is_short(KEPT), "what stays is not");
-	ok(!pm_lifetime_is_short(SLOW), "nor what is gone after two");
-	ok(!pm_lifetime_is_short(MIXED), "nor a site with a third of such");
-	ok(!pm_lifetime_is_short(0) && !pm_lifetime_is_short(99), "of others nothing is known");
+	ok(pm_lifetime_is_short(WORK, MIB), "what is gone in its iteration is temporary");
+	ok(!pm_lifetime_is_short(KEPT, MIB), "what stays is not");
+	ok(!pm_lifetime_is_short(SLOW, MIB), "nor what is gone after two");
+	ok(!pm_lifetime_is_short(MIXED, MIB), "nor a site with a third of such");
+	ok(!pm_lifetime_is_short(0, MIB) && !pm_lifetime_is_short(99, MIB),
+		"of others nothing is known");
 	give(take(ONCE));
-	ok(!pm_lifetime_is_short(ONCE), "once is by chance");
+	ok(!pm_lifetime_is_short(ONCE, MIB), "once is by chance");
 	before = take(ONCE);
 	iteration++;
 	give(before);
-	ok(pm_lifetime_is_short(ONCE), "the next iteration is soon");
+	ok(pm_lifetime_is_short(ONCE, MIB), "the next iteration is soon");
 }
 
 static void test_unknown(void)
@@ -79,7 +80,22 @@ static void test_unknown(void)
 	give(object);
 	for (int i = 0; i < 5; i++)
 		give(take(0));
-	ok(!pm_lifetime_is_short(0), "objects of no known site are nobody's");
+	ok(!pm_lifetime_is_short(0, MIB), "objects of no known site are nobody's");
+}
+
+/* A size of which nearly all have been given back. */
+static void test_new(void)
+{
+	void *object;
+
+	ok(!pm_lifetime_is_short(NEW, MIB), "a new site is not, where many of its size stay");
+	for (int i = 0; i < 100; i++)
+		pm_heap_give(pm_heap_take(3 * MIB, 1, false));
+	ok(pm_lifetime_is_short(NEW, 3 * MIB), "it is, where hardly any of its size do");
+	object = take(NEW);
+	(void)take(NEW);
+	ok(!pm_lifetime_is_short(NEW, 3 * MIB), "until two of its own have stayed");
+	give(object);
 }
 
 static void test_full(void)
@@ -89,10 +105,10 @@ static void test_full(void)
 	for (uint64_t site = 1000; site < 41000; site++) {
 		give(take(site));
 		give(take(site));
-		known += pm_lifetime_is_short(site);
+		known += pm_lifetime_is_short(site, MIB);
 	}
 	ok(known > 4000 && known <= 8192, "%u sites found room, of 40000", known);
-	ok(pm_lifetime_is_short(WORK), "which takes it from none");
+	ok(pm_lifetime_is_short(WORK, MIB), "which takes it from none");
 }
 
 int main(void)
@@ -100,6 +116,7 @@ int main(void)
 	start();
 	test_sites();
 	test_unknown();
+	test_new();
 	test_full();
 	return tap_done();
 }

@@ -183,6 +183,7 @@ static void fill_line(void)
 	line.place = 1;
 	line.dram_bytes = 100;
 	line.spaces = (struct pm_spaces){10, 20, 30, 40};
+	line.temporary_is_asked = true;
 }
 
 static void test_environment(void)
@@ -198,6 +199,7 @@ static void test_environment(void)
 	is_text(value_of(list, n, "PM_NODE_PMEM", false), "2-3", "PM_NODE_PMEM");
 	is_text(value_of(list, n, "PM_SPACES", false),
 		"metadata=10,temporary=20,migration=30,free=40", "PM_SPACES");
+	is_text(value_of(list, n, "PM_SIZING", true), "fixed", "PM_SIZING, for the site says");
 	is_text(value_of(list, n, "PM_HELPER_CPUS", false), "4-5", "PM_HELPER_CPUS");
 	is_text(value_of(list, n, "PM_DIR", false), "/mnt/b", "PM_DIR");
 	is_text(value_of(list, n, "OMP_NUM_THREADS", true), "4", "OMP_NUM_THREADS");

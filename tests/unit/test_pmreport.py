@@ -79,7 +79,7 @@ def reading() -> list[tuple[bool, str]]:
             ("version 2" in fails(program(version=2)), "a version that is not known"),
             ("is damaged" in fails(program(), record(3, 0, b"short")), "a record that is too short"),
             ("is damaged" in fails(program(), thing(1, 0, 1, 2)) and "is damaged" in fails(program(), thing(1, 8, 3, 2))
-             and "is damaged" in fails(program(), thing(1, 8, 1, 2, space=5)), "an object that cannot be")]
+             and "is damaged" in fails(program(), thing(1, 8, 1, 2, space=6)), "an object that cannot be")]
 
 
 def living() -> list[tuple[bool, str]]:

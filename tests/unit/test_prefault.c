@@ -30,8 +30,10 @@ static unsigned reserved, populated[BUDGET / PAGE];
 
 void *mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-	reserved += bytes > BUDGET;
-	return (void *)syscall(SYS_mmap, address, bytes, prot, flags, fd, offset);
+	void *start = (void *)syscall(SYS_mmap, address, bytes, prot, flags, fd, offset);
+
+	reserved += bytes > BUDGET && start != MAP_FAILED;
+	return start;
 }
 
 int madvise(void *start, size_t bytes, int advice)

@@ -91,6 +91,14 @@ static void test_rights(void)
 	is_text(pm_preload_obstacle(path), NULL, "without a group's x it is another thing");
 }
 
+static void test_asked(void)
+{
+	is_text(pm_preload_asked(NULL, false), NULL, "none by default");
+	is_text(pm_preload_asked(NULL, true), "place", "our own for what only it does");
+	is_text(pm_preload_asked("hmem", true), "hmem", "but a name is a name");
+	is_text(pm_preload_asked("none", true), NULL, "and none is none");
+}
+
 static void test_find(void)
 {
 	struct pm_err err = {0};
@@ -124,6 +132,7 @@ int main(void)
 {
 	test_obstacles();
 	test_rights();
+	test_asked();
 	test_find();
 	test_prepend();
 	return tap_done();

@@ -153,6 +153,34 @@ static void test_holes(void)
 	ok(space.gone > PM_CHUNK_GRANULES, "and counted");
 }
 
+static void test_split(void)
+{
+	struct pm_space space = make(up_to_allowed), rest;
+	const uint64_t keep = (uint64_t)GRANULES / 2 * PM_GRANULE;
+	char *last;
+
+	allowed = GRANULES;
+	pm_space_init(&rest, BASE, 0, NULL, NULL);
+	ok(!pm_space_holds(&rest, BASE), "a space of nothing holds nothing");
+	(void)pm_space_take(&space, PM_CHUNK, 1, PM_BLOCK_OBJECT);
+	is_number((long long)pm_space_split(&space, &rest, keep - PM_CHUNK + 1), (long long)keep,
+		"the second half is another space");
+	ok(!pm_space_holds(&space, BASE + keep) && pm_space_holds(&rest, BASE + keep),
+		"which has its addresses");
+	last = pm_space_take(&rest, keep, 1, PM_BLOCK_OBJECT).start;
+	ok(last == BASE + keep && pm_space_block(&rest, last) == &blocks[GRANULES / 2],
+		"and its blocks");
+	ok(!pm_space_take(&rest, 1, 1, PM_BLOCK_OBJECT).start &&
+			pm_space_take(&space, keep - PM_CHUNK, 1, PM_BLOCK_OBJECT).start &&
+			!pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start,
+		"each has its half");
+	pm_space_init(&rest, BASE, 0, NULL, NULL);
+	is_number((long long)pm_space_split(&space, &rest, 0), 0,
+		"what has been made ready is not to be had");
+	is_number((long long)pm_space_split(&space, &rest, UINT64_MAX), 0, "nor more than all");
+	ok(!pm_space_bytes(&rest) && pm_space_bytes(&space) == keep, "then nothing is changed");
+}
+
 /* --- at random, against an array that says whose each granule is --- */
 
 static uint32_t seed = 12345;
@@ -295,6 +323,7 @@ int main(void)
 	test_ready();
 	test_more();
 	test_holes();
+	test_split();
 	test_random(NULL, "100000 random steps: no granule has two owners");
 	test_random(with_holes, "the same between holes");
 	return tap_done();
