@@ -129,13 +129,15 @@ class TestRecipe:
         monkeypatch.setattr(sources, "PARTS", ("ansible/playbooks",))
         assert recipe.digest(usual) != before[0] and recipe.digest(plain) == before[1]
 
-    def test_an_offered_package_is_as_apt_wants_it(self, monkeypatch, tmp_path):
-        package = tmp_path / "hello_1_amd64.deb"
+    def test_an_offered_package_is_as_the_archive_has_it(self, monkeypatch, tmp_path):
+        package = tmp_path / "hello_1%3a1_amd64.deb"
         package.write_bytes(b"12345")
-        monkeypatch.setattr(customize, "run", lambda *argv: "Package: hello\nVersion: 1\n")
-        assert customize.index_entry(str(package)) == (
-            "Package: hello\nVersion: 1\nFilename: ./hello_1_amd64.deb\nSize: 5\n"
-            "SHA256: 5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5\n\n")
+        digest = "SHA256: 5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
+        head = "Package: hello\nVersion: 1:1\nPriority: optional\n"
+        said = {"dpkg-deb": "hello=1:1",
+                "apt-cache": f"{head}Filename: pool/older.deb\nSHA256: 00\n\n{head}Filename: pool/h/hello_1_amd64.deb\n{digest}\n\n"}
+        monkeypatch.setattr(customize, "run", lambda *argv: said[argv[0]])
+        assert customize.index_entry(str(package)) == f"{head}Filename: ./hello_1%3a1_amd64.deb\n{digest}\n\n"
 
     def test_order_of_packages_does_not_matter(self):
         assert recipe.package_names("mpich,g++,mpich,") == ("g++", "mpich") == recipe.package_names("g++,mpich")

@@ -12,6 +12,7 @@ import io
 import lzma
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -168,11 +169,15 @@ def offer() -> None:
 
 
 def index_entry(path: str) -> str:
-    """What apt wants to know of a package, as in deb-src-control(5) with the fields of a repository."""
+    """What the release's archive says of a package, with its place here.
+
+    Not what the package says of itself: the archive sets priorities anew, and apt takes none away that is "required".
+    """
     with open(path, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
-    fields = run("dpkg-deb", "--field", path).strip()
-    return f"{fields}\nFilename: ./{os.path.basename(path)}\nSize: {os.path.getsize(path)}\nSHA256: {digest}\n\n"
+        digest = f"SHA256: {hashlib.sha256(file.read()).hexdigest()}"
+    name = run("dpkg-deb", "--show", "--showformat", "${Package}=${Version}", path)
+    entry = next(entry for entry in run("apt-cache", "show", name).split("\n\n") if digest in entry)
+    return re.sub(r"(?m)^Filename: .*$", f"Filename: ./{os.path.basename(path)}", entry.strip()) + "\n\n"
 
 
 def tidy() -> None:
