@@ -23,6 +23,16 @@ setup() { load helpers; }
 	wait_for 60 node_is n2 idle
 }
 
+apart_s() { echo $(($(date +%s) - $(pmtwin exec n2 -- date +%s))); }
+
+clock_is_right() { [[ $(apart_s) == [0-3] ]]; }
+
+@test "a guest's clock follows the host's" {
+	pmtwin exec n2 -- date -s '-60 seconds'
+	[[ $(apart_s) -ge 55 ]]
+	wait_for 60 clock_is_right
+}
+
 # bats test_tags=long
 @test "a guest that powers off stays off until the power cycle" {
 	pmtwin exec n2 -- systemctl poweroff

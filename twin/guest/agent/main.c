@@ -1,4 +1,5 @@
 /* pmtwin-agent: runs commands in the guest for the host, over one virtio-serial port. */
+#include "clock.h"
 #include "session.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct agent {
 	int synced;
 	uint8_t token[TOKEN_BYTES];
 	struct session *sessions;
+	int64_t clock_check_ms;
 };
 
 static int64_t now_ms(void)
@@ -200,7 +202,15 @@ static int timeout_ms(const struct agent *agent)
 	for (const struct session *s = agent->sessions; s; s = s->next)
 		if (s->died)
 			return LINGER_TICK_MS;
-	return -1;
+	return CLOCK_CHECK_MS;
+}
+
+static void check_clock(struct agent *agent)
+{
+	if (now_ms() < agent->clock_check_ms)
+		return;
+	clock_follow();
+	agent->clock_check_ms = now_ms() + CLOCK_CHECK_MS;
 }
 
 static int fill(struct agent *agent, struct pollfd *fds)
@@ -236,6 +246,7 @@ static void turn(struct agent *agent)
 	if (!agent->synced)
 		say_hello(agent);
 	remove_finished(agent);
+	check_clock(agent);
 	flush(agent);
 }
 
