@@ -158,14 +158,14 @@ def add_users() -> None:
 
 def offer() -> None:
     """Makes the packages in MIRROR a repository, and apt's only one: guests have no network to another."""
+    entries = [index_entry(path) for path in sorted(glob.glob(f"{MIRROR}/*.deb"))]
     for pattern in ("/etc/apt/sources.list.d/*", "/etc/apt/preferences.d/*"):
         for path in glob.glob(pattern):
             os.unlink(path)
     with open("/etc/apt/sources.list", "w", encoding="ascii") as file:
         file.write(f"deb [trusted=yes] file:{MIRROR} ./\n")
     with open(f"{MIRROR}/Packages", "w", encoding="utf-8") as file:
-        for path in sorted(glob.glob(f"{MIRROR}/*.deb")):
-            file.write(index_entry(path))
+        file.writelines(entries)
 
 
 def index_entry(path: str) -> str:
