@@ -169,6 +169,17 @@ def test_validate_finds_what_is_wrong(twin):
     assert done.returncode and "Check that pmctl verifies the mode at each boot" in done.stdout
 
 
+def test_provision_refuses_foreign_namespaces_and_names_them(twin):
+    """No job has been on n2, so its regions are free."""
+    twin.on("n2", "ndctl", "create-namespace", "--mode=fsdax", "--region=region0", "--name=thesis", "--size=1G")
+    before, boot = twin.on("n2", "ndctl", "list", "-Nv"), twin.boot("n2")
+    done = twin.start("provision", "--limit", "n2,head", pmem_provision_mode="memory", **OK)
+    assert done.returncode and "thesis" in done.stdout
+    assert twin.nodes()["n2"] == ("idle", "pm_appdirect")
+    assert (twin.on("n2", "ndctl", "list", "-Nv"), twin.boot("n2")) == (before, boot)
+    twin.on("n2", "ndctl", "destroy-namespace", "--force", "namespace0.0")
+
+
 @pytest.fixture
 def job(twin):
     """A job that runs on n1, and has nothing to do with what happens meanwhile."""
@@ -187,17 +198,6 @@ def test_provision_there_and_back_beside_a_job(twin, job):
         assert twin.nodes()["n2"] == ("idle", f"pm_{mode}")
         assert memory_gib(twin.on("n2", "cat", "/proc/meminfo")) == memory
         assert twin.play("provision", "--limit", "n2,head", pmem_provision_mode=mode, **OK)["n2"] == 0
-
-
-def test_provision_refuses_foreign_namespaces_and_names_them(twin):
-    """No job has been on n2 since it has changed, so its regions are free."""
-    twin.on("n2", "ndctl", "create-namespace", "--mode=fsdax", "--region=region0", "--name=thesis", "--size=1G")
-    before, boot = twin.on("n2", "ndctl", "list", "-Nv"), twin.boot("n2")
-    done = twin.start("provision", "--limit", "n2,head", pmem_provision_mode="memory", **OK)
-    assert done.returncode and "thesis" in done.stdout
-    assert twin.nodes()["n2"] == ("idle", "pm_appdirect")
-    assert (twin.on("n2", "ndctl", "list", "-Nv"), twin.boot("n2")) == (before, boot)
-    twin.on("n2", "ndctl", "destroy-namespace", "--force", "namespace0.0")
 
 
 def test_an_upgrade_of_some_nodes_and_back_beside_jobs(twin, job, tmp_path):
