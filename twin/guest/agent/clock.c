@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RTC	"/sys/class/rtc/rtc0/since_epoch" /* whole seconds, Documentation/admin-guide/rtc.rst */
+#define RTC	"/sys/class/rtc/rtc0/since_epoch" /* whole seconds, rtc.rst in Linux 6.1 */
 #define APART_S 2
 
 static time_t rtc_time(void)
