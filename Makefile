@@ -73,7 +73,7 @@ help:
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
 	'make check-ansible  the Ansible collection: linters, modules, playbooks on both releases; Python packages from PyPI' \
-	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; an hour' \
+	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; half an hour' \
 	'make check-runtime  the placement runtime: 64 threads for a minute in each configuration, valgrind; a quarter of an hour' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \

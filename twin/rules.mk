@@ -1,5 +1,5 @@
 # The agent of the twin's guests. pmtwin makes it with the headers and libraries of the guests' release.
-PMTWIN_AGENT_SRCS := $(addprefix twin/guest/agent/,main.c clock.c frames.c session.c)
+PMTWIN_AGENT_SRCS := $(addprefix twin/guest/agent/,main.c clock.c frames.c session.c sysfs.c)
 
 $(call objects,$(PMTWIN_AGENT_SRCS)): PM_CFLAGS += -D_GNU_SOURCE
 

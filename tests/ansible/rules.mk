@@ -49,7 +49,7 @@ run-ansible-others:
 $(ANSIBLE_RELEASES:%=run-ansible-site-%): run-ansible-site-%:
 	@$(ansible_pytest) -k $* tests/ansible/test_site.py
 
-# All playbooks on an emulated cluster that begins as plain Debian; an hour on two cores.
+# All playbooks on an emulated cluster that begins as plain Debian; half an hour on two cores.
 check-ansible-twin:
 	@./setup build check package twin ansible
 	@$(MAKE) --no-print-directory run-ansible-twin

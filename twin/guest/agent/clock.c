@@ -1,24 +1,18 @@
 #include "clock.h"
+#include "sysfs.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define RTC	"/sys/class/rtc/rtc0/since_epoch" /* whole seconds, rtc.rst in Linux 6.1 */
 #define APART_S 2
 
+/* 0: it does not tell. */
 static time_t rtc_time(void)
 {
-	char text[24] = "";
-	int fd = open(RTC, O_RDONLY | O_CLOEXEC);
+	char text[24];
 
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		*text = 0;
-	close(fd);
-	return strtoll(text, NULL, 10);
+	return sysfs_read(RTC, text, sizeof(text)) ? strtoll(text, NULL, 10) : 0;
 }
 
 void clock_follow(void)

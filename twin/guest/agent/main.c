@@ -1,6 +1,7 @@
 /* pmtwin-agent: runs commands in the guest for the host, over one virtio-serial port. */
 #include "clock.h"
 #include "session.h"
+#include "sysfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,15 +44,9 @@ static int64_t now_ms(void)
 
 static bool is_our_port(const char *name_file)
 {
-	char name[32] = "";
-	int fd = open(name_file, O_RDONLY | O_CLOEXEC);
+	char name[32];
 
-	if (fd < 0)
-		return false;
-	if (read(fd, name, sizeof(name) - 1) < 0)
-		*name = 0;
-	close(fd);
-	return !strcmp(name, PORT_NAME);
+	return sysfs_read(name_file, name, sizeof(name)) && !strcmp(name, PORT_NAME);
 }
 
 /* Through sysfs, because udev's link comes late or never. */
