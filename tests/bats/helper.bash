@@ -34,7 +34,7 @@ run_client() {
 	run bench "$command" "$@"
 	# shellcheck disable=SC2154 # set by run
 	if [ "$status" -ne "$wanted" ]; then
-		fail "'$command $*' ended with $status instead of $wanted: $output"
+		fail "'$command $*' ended with $status instead of $wanted: $output"$'\n'"$(bench status)"
 	fi
 }
 

@@ -103,9 +103,20 @@ def power_on(bench: Bench, node: str) -> None:
     machine("reboot", str(bench.dir / node / "machine"), *take_fault(bench, node))
 
 
+def let_second_pass(since_s: float) -> None:
+    """Waits for the second of the wall clock behind that of `since_s`.
+
+    slurmctld compares whole seconds, and slurmd's uptime may be rounded up by one: a node that is back in the second
+    of the order has not rebooted yet for it, and is down after ResumeTimeout. Real machines take minutes.
+    """
+    while int(time.time()) <= int(since_s):
+        time.sleep(0.01)
+
+
 def reboot(daemons: Daemons, node: str) -> None:
     """A reset in the middle of a boot ends that one: it does not come to start its slurmd."""
     bench = daemons.bench
+    ordered_s = time.time()
     daemons.resets[node] = this = daemons.resets[node] + 1
     daemons.kill_slurmd(node, jobs=True)
     with daemons.boots[node]:
@@ -114,6 +125,7 @@ def reboot(daemons: Daemons, node: str) -> None:
         daemons.kill_slurmd(node, jobs=True)
         power_on(bench, node)
         verify(bench, node)
+        let_second_pass(ordered_s)
         if daemons.resets[node] == this:
             daemons.start_slurmd(node, rebooted=True)
 
