@@ -9,3 +9,4 @@ run-packages:
 	$(call packages_bats,bookworm,010-built)
 	$(call packages_bats,bookworm,020-installed)
 	$(call packages_bats,trixie,020-installed)
+	$(call packages_bats,bookworm,030-rpm)
