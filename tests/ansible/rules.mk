@@ -50,11 +50,12 @@ $(ANSIBLE_RELEASES:%=run-ansible-site-%): run-ansible-site-%:
 	@$(ansible_pytest) -k $* tests/ansible/test_site.py
 
 # All playbooks on an emulated cluster that begins as plain Debian; half an hour on two cores.
+ANSIBLE_TWIN_RELEASE ?= trixie
 check-ansible-twin:
 	@./setup build check package twin ansible
 	@$(MAKE) --no-print-directory run-ansible-twin
-run-ansible-twin: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) $(BUILD)/deb/trixie
-	@$(ansible_pytest) --exitfirst tests/ansible/test_twin.py
+run-ansible-twin: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) $(BUILD)/deb/$(ANSIBLE_TWIN_RELEASE)
+	@PM_TWIN_RELEASE=$(ANSIBLE_TWIN_RELEASE) $(ansible_pytest) --exitfirst tests/ansible/test_twin.py
 
 # The roles' READMEs from their argument specifications.
 ansible-readme: $(ANSIBLE_VENV)/done

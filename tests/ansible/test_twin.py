@@ -18,7 +18,7 @@ import pytest
 from conftest import BUILD, TOP, TWIN_INVENTORY
 from debs import bump, index, packages
 
-SUITE = "trixie"
+SUITE = os.environ.get("PM_TWIN_RELEASE", "trixie")
 HOSTS = ("head", "n1", "n2")
 # What each run of apt, dpkg or adduser leaves behind, and where Ansible works.
 NOT_COMPARED = re.compile(r"/(root/.ansible|var/(cache|log)|var/lib/(apt|dpkg|systemd|ucf))/|/etc/(ld\.so\.cache|[^/]*-)$")
