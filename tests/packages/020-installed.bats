@@ -5,11 +5,8 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {
-	[ "$(id -u)" -eq 0 ] || skip "needs root for chroot"
-	export root=$BATS_FILE_TMPDIR/root
 	make_root
 	files >"$root.before"
-	: >"$root/asked"
 	apt install '/packages/*.deb'
 	files >"$root.installed"
 }

@@ -5,12 +5,9 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup_file() {
-	[ "$(id -u)" -eq 0 ] || skip "needs root for chroot"
-	export root=$BATS_FILE_TMPDIR/root
 	make_root
 	mkdir -p "$root/usr/lib64/slurm" "$root/usr/share/licenses" # of slurm and of filesystem
 	files >"$root.before"
-	: >"$root/asked"
 	by_rpm -i --nodeps "$PM_PACKAGES"/../rpm/*.rpm
 }
 

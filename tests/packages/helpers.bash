@@ -8,8 +8,10 @@ SEARCH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 OURS=(slurm-pmem-common slurm-pmem-client slurm-pmem-plugin slurm-pmem-runtime slurm-pmem-node
 	slurm-pmem-controller)
 
-# A root of the release with Slurm and what else our packages depend on, and with the packages themselves in /packages.
+# $root: one of the release with Slurm and what else our packages depend on, and with the packages themselves in /packages.
 make_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root for chroot"
+	export root=$BATS_FILE_TMPDIR/root
 	mmdebstrap --quiet --variant=apt --dpkgopt=force-unsafe-io --aptopt='Acquire::Languages "none"' \
 		--skip=cleanup/apt --format=directory --include=systemd \
 		"$PM_SUITE" "$root" "deb $MIRROR $PM_SUITE main"
@@ -23,6 +25,7 @@ make_root() {
 	printf 'ClusterName=try\nSlurmctldHost=localhost\nNodeName=localhost\n' >"$root/etc/slurm/slurm.conf"
 	apt install "$(apt -s install slurmd slurmctld '/packages/*.deb' |
 		awk '$1 == "Inst" && $2 !~ /^slurm-pmem-/ { printf "%s ", $2 }')"
+	: >"$root/asked"
 }
 
 # systemd counts as running, what it is asked is written to /asked, and links of units it makes.
