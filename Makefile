@@ -70,6 +70,7 @@ help:
 	'make check        lint, fuzz, unit, ansible, bench, twin (installs what they need, says so first)' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
+	'make check-bench-trixie  the same on Debian 13'\''s Slurm, in a root file system that is made once' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
 	'make check-ansible  the Ansible collection: linters, modules, playbooks on both releases; Python packages from PyPI' \
@@ -139,7 +140,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-.PHONY: check check-all check-unit check-bench check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
+.PHONY: check check-all check-unit check-bench check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
 check:
 	@./setup build twin bench check fuzz lint ansible
 	@$(MAKE) --no-print-directory check-all
@@ -151,6 +152,9 @@ check-unit:
 check-bench:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-bench
+check-bench-trixie:
+	@./setup root
+	@$(MAKE) --no-print-directory run-bench-trixie
 check-twin:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-twin

@@ -13,6 +13,11 @@ bench_dir() {
 	cat "$PM_BENCH"
 }
 
+# is_slurm SERIES: the bench's, such as 22.05.
+is_slurm() {
+	[[ $(bench sinfo --version) = "slurm-wlm $1."* ]]
+}
+
 # While an epilog still runs, Slurm refuses an interactive job that could only have that node, in another mode
 # ("Requested node configuration is not available").
 let_epilogs_end() {

@@ -17,7 +17,10 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(BUILD)/pmctl
 	diff -u <($(PRINT_KEYS) | sort) <(lua5.1 tests/bats/lua/print_config.lua keys | sort)
 	PM_BUILD=$(abspath $(BUILD)) tests/bats/lua/test_agreement.sh
 
-.PHONY: build-bench run-bench
+.PHONY: build-bench run-bench run-bench-trixie
 build-bench: programs $(BUILD)/tests/pmshim.so
 run-bench: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats tests/bats
+# The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
+run-bench-trixie:
+	tests/bench/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-bench

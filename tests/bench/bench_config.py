@@ -10,6 +10,7 @@ import secrets
 import shutil
 import socket
 import stat
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,6 +137,17 @@ def pmem_conf_of_slurm(bench: Bench) -> str:
                   text, flags=re.M)
 
 
+def slurm_version() -> str:
+    """Of the Slurm here, as Lua has it: 24.11."""
+    said = subprocess.run(["slurmctld", "-V"], check=True, capture_output=True, text=True).stdout
+    return re.search(r"\d+\.\d+", said)[0]
+
+
+def job_submit(bench: Bench) -> str:
+    """The sample with the line that a site removes the comment from."""
+    return re.sub(r"^--(pm\.slurm_version =) .*$", rf"\1 {slurm_version()}", sample(bench, "job_submit.lua"), flags=re.M)
+
+
 def own_programs(bench: Bench) -> str:
     return f"ScontrolPath={bench.dir}/bin/scontrol\nPmctlPath={bench.dir}/bin/pmctl\n"
 
@@ -209,8 +221,8 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path,
     write(etc / "cgroup.conf", CGROUP_CONF)
     write(etc / "slurm-pmem.conf", pmem_conf_of_slurm(bench))
     write(etc / "plugstack.conf", f"include {etc}/plugstack.conf.d/*.conf\n")
-    for name in ("helpers.conf", "job_submit.lua"):
-        write(etc / name, sample(bench, name))
+    write(etc / "helpers.conf", sample(bench, "helpers.conf"))
+    write(etc / "job_submit.lua", job_submit(bench))
     write(etc / "plugstack.conf.d" / "pmem.conf",
           re.sub(r"^(required .*)$", rf"\1 config={etc}/pmem.conf",
                  sample(bench, "plugstack.conf.d/pmem.conf"), flags=re.M))

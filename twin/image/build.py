@@ -147,16 +147,20 @@ def mmdebstrap(which: recipe.Suite, kit: Path | None, out: Path, progress: Progr
     sparse(out)
 
 
-def command(which: recipe.Suite, kit: Path | None, out: Path) -> list[str]:
-    mode = "root" if os.geteuid() == 0 else "unshare"
-    preferences = [] if not which.preferences else [
+def pinning(which: recipe.Suite) -> list[str]:
+    """Words for mmdebstrap, of which suite a package comes from where there are several."""
+    return [] if not which.preferences else [
         "--setup-hook=mkdir -p \"$1/etc/apt/preferences.d\"; printf '%s' '" + which.preferences +
         "' > \"$1/etc/apt/preferences.d/twin\""]
+
+
+def command(which: recipe.Suite, kit: Path | None, out: Path) -> list[str]:
+    mode = "root" if os.geteuid() == 0 else "unshare"
     return [
         "mmdebstrap", f"--mode={mode}", "--variant=minbase", "--format=null", "--architectures=amd64",
         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT),
-        *preferences, f"--include={','.join(which.packages)}",
+        *pinning(which), f"--include={','.join(which.packages)}",
         "--customize-hook=" + DOWNLOAD.format(packages=" ".join(which.sdk)),
         *(["--customize-hook=" + OFFER.format(packages=" ".join(which.offered))] if which.offered else []),
         *(["--customize-hook=" + site.HOOK.format(kit=kit)] if kit else []),
