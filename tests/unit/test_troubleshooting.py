@@ -78,7 +78,7 @@ def of_lua() -> dict[str, str]:
     folder = TOP / "spank_plugin/controller"
     speech = {"pmem.lua": rf"problem\(\s*({LITERAL})", "pmem_conf.lua": rf"(?:return nil, |problem = nil, |format\()({LITERAL})"}
     return {of_format(text[1:-1]): name for name, pattern in speech.items()
-            for text in re.findall(pattern, (folder / name).read_text())}
+            for text in re.findall(pattern, re.sub(r'"\s*\.\.\s*"', "", (folder / name).read_text()))}
 
 
 def of_roles() -> dict[str, str]:
