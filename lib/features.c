@@ -1,169 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/features.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-#define OUR_PREFIX "pm_"
-#define MAX_DEPTH  16
+#define OUR_PREFIX   "pm_"
+#define NOT_IN_NAMES "*&,|[]()!\"'`\\"
+#define DIGITS	     "0123456789"
+#define MAX_DIGITS   9
+#define ALL_MODES    (~0u)
 
 struct parser {
 	const char *text; /* the whole expression, for messages */
 	const char *at;
-	enum pm_mode mode;
-	int depth;
+	const char *mixed; /* the first operator that differs from those of its level, or NULL */
+	bool mentioned;
 };
 
-static int parse_expression(struct parser *p, bool *ret, struct pm_err *err);
+static int parse_level(struct parser *p, char inside, unsigned *ret, struct pm_err *err);
 
-static int syntax_error(const struct parser *p, const char *expected, struct pm_err *err)
+static int expected(const struct parser *p, const char *at, const char *what, struct pm_err *err)
 {
-	return pm_err_set(err, -EINVAL, "read constraint '%.200s': %s expected at '%.40s'", p->text,
-		expected, p->at);
-}
+	unsigned char c = (unsigned char)*at;
+	char found[16] = "the end";
 
-static void skip_spaces(struct parser *p)
-{
-	while (isspace((unsigned char)*p->at))
-		p->at++;
-}
-
-static bool is_name_char(char c)
-{
-	return isalnum((unsigned char)c) || (c && strchr("_.=-:", c));
+	if (c)
+		snprintf(found, sizeof(found), c >= ' ' && c < 0x7f ? "'%c'" : "byte 0x%02x", c);
+	return pm_err_set(err, -EINVAL,
+		"read constraint '%.200s': %s expected at character %zu, not %s", p->text, what,
+		(size_t)(at - p->text) + 1, found);
 }
 
 static size_t name_length(const char *at)
 {
 	size_t length = 0;
 
-	while (is_name_char(at[length]))
+	while ((unsigned char)at[length] > ' ' && at[length] != 0x7f &&
+		!strchr(NOT_IN_NAMES, at[length]))
 		length++;
 	return length;
 }
 
-static bool is_ours(const char *name, size_t length)
+bool pm_features_is_ours(const char *name)
 {
-	return length >= strlen(OUR_PREFIX) && !strncmp(name, OUR_PREFIX, strlen(OUR_PREFIX));
+	return !strncmp(name, OUR_PREFIX, strlen(OUR_PREFIX));
 }
 
-static bool name_holds(const char *name, size_t length, enum pm_mode mode)
+bool pm_features_may_be_ours(const char *expr)
 {
-	const struct pm_mode_info *row = pm_mode_info(mode);
-
-	if (!is_ours(name, length))
-		return true;
-	return row && strlen(row->feature) == length && !strncmp(row->feature, name, length);
+	return expr && strstr(expr, OUR_PREFIX);
 }
 
-static int parse_group(struct parser *p, char close, bool *ret, struct pm_err *err)
+static unsigned modes_of(const char *name, size_t length)
 {
-	int rc;
+	unsigned modes = 0;
 
-	if (++p->depth > MAX_DEPTH)
-		return syntax_error(p, "less nesting", err);
-	p->at++;
-	rc = parse_expression(p, ret, err);
-	if (rc)
-		return rc;
-	if (*p->at != close)
-		return syntax_error(p, close == ')' ? "')'" : "']'", err);
-	p->at++;
-	p->depth--;
-	return 0;
+	if (!pm_features_is_ours(name))
+		return ALL_MODES;
+	pm_mode_foreach(row)
+		if (strlen(row->feature) == length && !strncmp(row->feature, name, length))
+			modes |= 1u << row->mode;
+	return modes;
 }
 
-static int parse_name(struct parser *p, bool *ret, struct pm_err *err)
+static int parse_name(struct parser *p, unsigned *ret, struct pm_err *err)
 {
 	size_t length = name_length(p->at);
 
 	if (!length)
-		return syntax_error(p, "a feature", err);
-	*ret = name_holds(p->at, length, p->mode);
+		return expected(p, p->at, "a feature", err);
+	*ret = modes_of(p->at, length);
+	p->mentioned |= pm_features_is_ours(p->at);
 	p->at += length;
 	return 0;
 }
 
-static int skip_count(struct parser *p, struct pm_err *err)
-{
-	if (*p->at != '*')
-		return 0;
-	p->at++;
-	if (!isdigit((unsigned char)*p->at))
-		return syntax_error(p, "a count", err);
-	while (isdigit((unsigned char)*p->at))
-		p->at++;
-	return 0;
-}
-
-static int parse_term(struct parser *p, bool *ret, struct pm_err *err)
+static int parse_group(struct parser *p, char close, unsigned *ret, struct pm_err *err)
 {
 	int rc;
 
-	skip_spaces(p);
-	if (*p->at == '(')
+	p->at++;
+	rc = parse_level(p, close, ret, err);
+	if (rc)
+		return rc;
+	if (*p->at != close)
+		return expected(
+			p, p->at, close == ')' ? "'&', '|' or ')'" : "'&', '|' or ']'", err);
+	p->at++;
+	return 0;
+}
+
+/* Behind '*'. */
+static int parse_count(struct parser *p, struct pm_err *err)
+{
+	size_t length = strspn(p->at, DIGITS);
+
+	if (!length || length > MAX_DIGITS || strspn(p->at, "0") == length)
+		return expected(p, p->at, "a count", err);
+	p->at += length;
+	return 0;
+}
+
+static int parse_item(struct parser *p, char inside, unsigned *ret, struct pm_err *err)
+{
+	char first = *p->at;
+	int rc;
+
+	if (first == '(' && inside != ')')
 		rc = parse_group(p, ')', ret, err);
-	else if (*p->at == '[')
+	else if (first == '[' && !inside)
 		rc = parse_group(p, ']', ret, err);
 	else
 		rc = parse_name(p, ret, err);
-	if (!rc)
-		rc = skip_count(p, err);
-	skip_spaces(p);
-	return rc;
+	if (rc || *p->at != '*' || inside == ')' || first == '[')
+		return rc;
+	p->at++;
+	return parse_count(p, err);
 }
 
-static int parse_expression(struct parser *p, bool *ret, struct pm_err *err)
+static int parse_level(struct parser *p, char inside, unsigned *ret, struct pm_err *err)
 {
-	bool value, term;
-	int rc = parse_term(p, &value, err);
+	unsigned modes, item;
+	bool either = false;
+	int rc = parse_item(p, inside, &modes, err);
 
-	while (!rc && *p->at && strchr("&,|", *p->at)) {
-		char op = *p->at++;
+	for (bool first = true; !rc && *p->at && strchr("&,|", *p->at); first = false) {
+		bool is_or = *p->at == '|';
 
-		rc = parse_term(p, &term, err);
+		if (first)
+			either = is_or;
+		else if (either != is_or && (!p->mixed || p->at < p->mixed))
+			p->mixed = p->at;
+		p->at++;
+		rc = parse_item(p, inside, &item, err);
 		if (!rc)
-			value = op == '|' ? value || term : value && term;
+			modes = either ? modes | item : modes & item;
 	}
 	if (!rc)
-		*ret = value;
+		*ret = modes;
 	return rc;
 }
 
-static bool is_blank(const char *text)
+int pm_features_read(const char *expr, struct pm_features *ret, struct pm_err *err)
 {
-	return !text || text[strspn(text, " \t")] == '\0';
-}
+	struct parser p = {.text = expr, .at = expr};
+	unsigned modes = ALL_MODES;
+	int rc = expr && *expr ? parse_level(&p, '\0', &modes, err) : 0;
 
-int pm_features_allow(const char *expr, enum pm_mode mode, bool *ret, struct pm_err *err)
-{
-	struct parser p = {.text = expr, .at = expr, .mode = mode};
-	bool value;
-	int rc;
-
-	if (is_blank(expr)) {
-		*ret = true;
-		return 0;
-	}
-	rc = parse_expression(&p, &value, err);
 	if (rc)
 		return rc;
-	if (*p.at)
-		return syntax_error(&p, "'&' or '|'", err);
-	*ret = value;
+	if (expr && *p.at)
+		return expected(&p, p.at, "'&' or '|'", err);
+	if (p.mentioned && p.mixed)
+		return expected(&p, p.mixed, "'(' and ')' around the alternatives", err);
+	*ret = (struct pm_features){.modes = modes, .mentioned = p.mentioned};
 	return 0;
-}
-
-bool pm_features_mention(const char *expr)
-{
-	while (expr && *expr) {
-		size_t length = name_length(expr);
-
-		if (is_ours(expr, length))
-			return true;
-		expr += length ? length : 1;
-	}
-	return false;
 }

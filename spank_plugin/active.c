@@ -44,7 +44,7 @@ static int replace_mode(char *known, const char *feature, char **ret)
 	if (!out)
 		return -ENOMEM;
 	while ((name = strsep(&rest, ",")))
-		if (!pm_features_mention(name))
+		if (!pm_features_is_ours(name))
 			print_name(out, name);
 		else if (!feature || strcmp(name, feature))
 			wrong = true;

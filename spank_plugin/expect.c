@@ -13,20 +13,32 @@
 #define ENV_PARTITION "SLURM_JOB_PARTITION"
 
 /* The platform modes that satisfy the constraint, a bit each. */
-static int read_platforms(const char *constraints, unsigned *ret, struct pm_err *err)
+static unsigned platforms_of(const struct pm_features *features)
 {
 	unsigned platforms = 0;
 
-	pm_mode_foreach(row) {
-		bool allowed;
-		int rc = pm_features_allow(constraints, row->mode, &allowed, err);
-
-		if (rc)
-			return rc;
-		if (allowed)
+	pm_mode_foreach(row)
+		if (pm_features_allow(features, row->mode))
 			platforms |= 1u << row->platform;
-	}
-	*ret = platforms;
+	return platforms;
+}
+
+/* A preference or a later constraint may have taken the place of the one that the job came with. */
+static int check_option(const struct pm_mode_info *option, const char *constraints,
+	const struct pm_features *features, unsigned *platforms, struct pm_err *err)
+{
+	if (!*platforms)
+		return pm_err_set(err, -EPERM,
+			"no mode satisfies the job's constraint '%.200s', submit it again",
+			constraints);
+	if (!option)
+		return 0;
+	if (!pm_features_allow(features, option->mode))
+		return pm_err_set(err, -EPERM,
+			"job was submitted with --pm-mode=%s, but its constraint '%.200s' asks for "
+			"another mode: submit it again",
+			option->name, constraints);
+	*platforms = 1u << option->platform;
 	return 0;
 }
 
@@ -74,19 +86,14 @@ static const char *value_of(spank_t sp, enum pm_option option)
 	return value && !pm_option_check(option, "", value, NULL) ? value : NULL;
 }
 
-int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *config,
+static int list_modes(spank_t sp, const struct pm_config *config, unsigned platforms,
 	struct pm_expect *ret, struct pm_err *err)
 {
 	char *modes = NULL;
 	size_t size;
-	FILE *out;
-	unsigned platforms = 0;
 	bool own_memory = true;
-	int rc = read_platforms(constraints, &platforms, err);
+	FILE *out = open_memstream(&modes, &size);
 
-	if (rc)
-		return rc;
-	out = open_memstream(&modes, &size);
 	if (!out)
 		return pm_err_nomem(err);
 	for (enum pm_platform p = PM_PLATFORM_MEMORY; p <= PM_PLATFORM_MIXED; p++) {
@@ -102,13 +109,32 @@ int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *
 		return pm_err_nomem(err);
 	}
 	*ret = (struct pm_expect){.modes = modes};
-	if (!*modes)
-		free(pm_steal(ret->modes));
 	if (own_memory) {
 		ret->size = value_of(sp, PM_OPTION_SIZE);
 		ret->kind = value_of(sp, PM_OPTION_NAMESPACE);
 	}
 	return 0;
+}
+
+int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *config,
+	struct pm_expect *ret, struct pm_err *err)
+{
+	const struct pm_mode_info *option = pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE));
+	struct pm_features features;
+	unsigned platforms;
+	int rc = pm_features_read(constraints, &features, err);
+
+	if (rc)
+		return rc;
+	if (!features.mentioned) {
+		*ret = (struct pm_expect){.recorded = option};
+		if (!option)
+			ret->recorded = pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
+		return 0;
+	}
+	platforms = platforms_of(&features);
+	rc = check_option(option, constraints, &features, &platforms, err);
+	return rc ? rc : list_modes(sp, config, platforms, ret, err);
 }
 
 void pm_expect_done(struct pm_expect *expect)

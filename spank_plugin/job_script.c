@@ -3,12 +3,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/features.h"
 #include "lib/jobview.h"
 #include "spank_plugin/active.h"
+#include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/option.h"
@@ -18,6 +20,7 @@
 
 #define ENV_CONSTRAINTS	    "SLURM_JOB_CONSTRAINTS"
 #define SCONTROL_TIMEOUT_MS 20000
+#define MODE_TIMEOUT_MS	    10000
 
 static void drain_node(const struct pm_config *config, const char *where, const char *sentence)
 {
@@ -75,41 +78,65 @@ static int serve(const struct pm_prepare *prepare)
 	return 0;
 }
 
-/* A constraint that cannot be read was never ours. */
+/* The job's mistake: its tasks fail with the sentence. A node that cannot tell them is not used. */
+static int refuse(const struct pm_prepare *prepare, const char *sentence)
+{
+	struct pm_err err = {0};
+
+	slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, sentence);
+	if (!pm_prepare_refuse(prepare, sentence, &err))
+		return 0;
+	drain_node(prepare->config, "prolog", err.text);
+	return err.code;
+}
+
+/*
+ * The constraint is the contract. What only the option or the variable asks for was never asked of
+ * the scheduler (no pmem.lua on the controller, or the job was edited): this node did nothing
+ * wrong, and serves the job as far as it happens to be in that mode.
+ */
+static int serve_unmapped(const struct pm_prepare *prepare, const struct pm_mode_info *wanted)
+{
+	const char *argv[] = {prepare->config->pmctl_path, "mode", NULL};
+	cleanup_free char *is = NULL;
+	struct pm_err err = {0}, refusal = {0};
+
+	slurm_error("pm: prolog: job asks for mode %s, but its constraint does not: "
+		    "is pmem.lua called by job_submit.lua on the controller?",
+		wanted->name);
+	if (pm_command_read(argv, MODE_TIMEOUT_MS, &is, &err))
+		return refuse(prepare, err.text);
+	if (!strcmp(is, wanted->name))
+		return 0;
+	pm_err_set(&refusal, -EPERM,
+		"job asks for mode %s, but its constraint does not: this node is in mode %.64s, "
+		"the "
+		"task does not run",
+		wanted->name, is);
+	return refuse(prepare, refusal.text);
+}
+
 static int read_and_serve(spank_t sp, const char *constraints, const struct pm_config *config)
 {
 	cleanup_with(pm_expect_done) struct pm_expect expect = {0};
 	struct pm_prepare prepare = {.config = config, .expect = &expect};
 	struct pm_err err = {0};
 
-	if (pm_expect_read(sp, constraints, config, &expect, &err)) {
-		slurm_error("pm: prolog: %s, not checking the mode", err.text);
-		return 0;
-	}
-	if (!expect.modes)
-		return 0;
 	if (identify(sp, &prepare, &err)) {
 		drain_node(config, "prolog", err.text);
 		return err.code;
 	}
-	return serve(&prepare);
+	if (pm_expect_read(sp, constraints, config, &expect, &err))
+		return refuse(&prepare, err.text);
+	if (expect.modes)
+		return serve(&prepare);
+	return expect.recorded ? serve_unmapped(&prepare, expect.recorded) : 0;
 }
 
-/*
- * The constraint is the contract. What only the option or the variable asks for was never asked of
- * the scheduler (no pmem.lua on the controller, or the job was edited): this node did nothing
- * wrong, and the job's tasks fail by themselves when it is in another mode.
- */
-static void tell_unmapped(spank_t sp)
+static bool asks_for_mode(spank_t sp)
 {
-	const struct pm_mode_info *mode = pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE));
-
-	if (!mode)
-		mode = pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
-	if (mode)
-		slurm_error("pm: prolog: job asks for mode %s, but its constraint does not: "
-			    "is pmem.lua called by job_submit.lua on the controller?",
-			mode->name);
+	return pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE)) ||
+	       pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
 }
 
 int pm_job_prolog(spank_t sp, int ac, char **av)
@@ -119,10 +146,8 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 	int rc;
 
-	if (!constraints || !pm_features_mention(constraints)) {
-		tell_unmapped(sp);
+	if (!pm_features_may_be_ours(constraints) && !asks_for_mode(sp))
 		return 0;
-	}
 	if (pm_settings_load(ac, av, &config, &err)) {
 		drain_node(NULL, "prolog", err.text);
 		return err.code;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/file.h"
 #include "lib/jobview.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
@@ -90,14 +91,39 @@ static uint32_t job_in(const char *sentence)
 	return 0;
 }
 
-/* Its tasks find this view, should they start at all. */
-void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
+/* A sentence may quote what a user wrote, which need not fit a line of the view. */
+static char *one_line(const char *sentence)
+{
+	char *line = strdup(sentence);
+
+	for (char *at = line; at && *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	return line;
+}
+
+/* Its tasks find this view, should they start at all. 'pmctl job begin' makes the folder, too. */
+int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
 {
 	cleanup_free char *path = pm_jobview_path(prepare->config->run_dir, prepare->job_id);
-	struct pm_jobview view = {.refused = (char *)sentence};
+	cleanup_free char *folder = path ? strdup(path) : NULL, *line = one_line(sentence);
+	struct pm_jobview view = {.refused = line};
+	int rc;
+
+	if (!folder || !line)
+		return pm_err_nomem(err);
+	*strrchr(folder, '/') = '\0';
+	rc = pm_file_make_dir(prepare->config->run_dir, 0755, err);
+	if (!rc)
+		rc = pm_file_make_dir(folder, 0755, err);
+	return rc ? rc : pm_jobview_write(path, &view, err);
+}
+
+void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
+{
 	struct pm_err other = {0};
 
-	if (!path || pm_jobview_write(path, &view, &other))
+	if (pm_prepare_refuse(prepare, sentence, &other))
 		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, other.text);
 	if (pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s, job %u fails instead", other.text,

@@ -87,7 +87,7 @@ static void print_name(FILE *out, const char *name)
 /* A feature that slurmd reported, now or before it was taken away. */
 static void sort_in(const char *name, const struct answer *answer, FILE *available, FILE *missing)
 {
-	bool ours = pm_features_mention(name);
+	bool ours = pm_features_is_ours(name);
 
 	if (!ours || pm_strv_contains(answer->features, name))
 		print_name(available, name);

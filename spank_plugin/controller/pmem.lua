@@ -14,6 +14,7 @@ local pm = {}
 
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or "./"
 local conf = dofile(here .. "pmem_conf.lua")
+local constraint = dofile(here .. "pmem_constraint.lua")
 
 -- The controller's version, as a number. Up to 22.05 Slurm knows no '|' and '()' beside features
 -- that can be changed; with 23.02 or more they are passed on. Lua cannot ask Slurm for it.
@@ -22,10 +23,13 @@ pm.slurm_version = 22.05
 -- What the site decides; a file that is missing decides nothing.
 pm.config_file = "/etc/slurm/pmem.conf"
 
+-- How many idle nodes are in each mode: a line "slurm-pmem-modes 1 SECONDS", with when it was written,
+-- then one for each partition, "main pm_memory=3 pm_appdirect=0 pm_mixed=1". The controller service
+-- writes it; without it, or when it is older than a minute, the site's first mode is taken.
+pm.state_file = "/run/slurm-pmem-controller/modes"
+
 pm.modes = conf.modes
 
-local PREFIX = "pm_"
-local NAME = "[%w_.=]+"
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
 -- For who must not have nodes rebooted. Slurm adds it to the time of submission.
@@ -98,23 +102,19 @@ local function spank_variables(job)
 	return found
 end
 
--- Our features in a constraint, or the first that starts like ours and is none.
-local function our_features(constraint)
-	local ours = {}
-	for name in string.gmatch(constraint, NAME) do
-		if string.sub(name, 1, #PREFIX) == PREFIX then
-			if not find("feature", name) then
-				return nil, name
-			end
-			ours[#ours + 1] = name
+-- The expression, read; nil and the sentence where it cannot be, or names a mode that does not exist.
+local function read_features(source, text)
+	local tree, fault = constraint.read(text)
+	if not tree then
+		return nil, problem("cannot read %s=%s: %s", source, text, constraint.explain(text, fault))
+	end
+	for _, name in ipairs(tree.ours) do
+		if not find("feature", name) then
+			return nil, problem("%s: unknown feature '%s', valid features are %s", source, name,
+				names("feature"))
 		end
 	end
-	return ours
-end
-
-local function unknown_feature(name)
-	return problem("--constraint: unknown feature '%s', valid features are %s", name,
-		names("feature"))
+	return tree
 end
 
 -- Does any of the features differ from this one?
@@ -128,14 +128,17 @@ local function contradicts(ours, feature)
 end
 
 -- What is written wins over the environment: a PM_MODE gives way to a constraint on other features.
+-- A constraint that cannot be read is Slurm's own affair as long as no mode has to go into it.
 local function read_request(job_desc)
-	local constraint = job_desc.features or ""
-	local ours, unknown = our_features(constraint)
-	if not ours then
-		return nil, unknown_feature(unknown)
+	local text = job_desc.features or ""
+	local tree, fault = read_features("--constraint", text)
+	if not tree and constraint.may_be_ours(text) then
+		return nil, fault
 	end
 	local variables = spank_variables(job_desc)
-	local request = { constraint = constraint, ours = ours, twins = {} }
+	local ours = tree and tree.ours or {}
+	local request = { constraint = text, tree = tree, unreadable = fault, ours = ours, twins = {},
+		prefer = job_desc.prefer or "" }
 	for name, option in pairs(OPTIONS) do
 		request[name] = variables[option.word]
 		request.twins[name] = variables[option.twin]
@@ -150,6 +153,7 @@ end
 
 local function asks(request)
 	return request.mode or #request.ours > 0 or request.size or request.namespace
+		or constraint.may_be_ours(request.prefer)
 end
 
 -- Memory -----------------------------------------------------------------------------------------
@@ -288,56 +292,104 @@ local function check_offered(policy, modes, source)
 	return nil
 end
 
--- The modes that a constraint leaves open, one for each of its features.
-local function modes_of_features(ours, policy)
+-- The modes that a constraint leaves open, one for each of its features, in the site's order, and `meant`
+-- for the feature of that; nil and the sentence where it leaves open whether there is one, or none is left.
+local function open_modes(source, tree, policy, meant)
 	local modes = {}
-	for _, feature in ipairs(ours) do
-		modes[#modes + 1] = mode_of_feature(feature, policy)
+	if #tree.ours > 0 and constraint.allows(tree, nil) then
+		return nil, problem("%s=%s leaves open whether the job has a mode, name one in each alternative "
+			.. "or in none", source, tree.text)
+	end
+	for _, mode in ipairs(#tree.ours > 0 and pm.modes or {}) do
+		local first = find("feature", mode.feature) == mode
+		if first and constraint.allows(tree, mode.feature) then
+			modes[#modes + 1] = meant and meant.feature == mode.feature and meant
+				or mode_of_feature(mode.feature, policy)
+		end
+	end
+	if #tree.ours > 0 and #modes == 0 then
+		return nil, problem("%s=%s asks for several modes at once, a node has one: use '|' between them",
+			source, tree.text)
 	end
 	return modes
 end
 
--- '&' and ',' mean the same to Slurm.
-local function is_plain(constraint)
-	return not string.find(constraint, "[^%w_.=&,]")
+-- Those for which check() finds no fault; all where it finds one with each.
+local function without_faults(modes, check)
+	local good = {}
+	for _, mode in ipairs(modes) do
+		good[#good + 1] = not check(mode) and mode or nil
+	end
+	return good[1] and good or modes
 end
 
--- With '|' and '()': Slurm refuses parentheses within parentheses, so only what has none is put
--- into a pair.
-local function combine_groups(constraint, feature)
-	local outside, groups = string.gsub(constraint, "%b()", "")
-	if not string.find(outside, "|", 1, true) then
-		return constraint .. "&" .. feature
-	elseif groups == 0 then
-		return "(" .. constraint .. ")&" .. feature
+-- Slurm wants a node that is in all of the alternatives at once, finds none and has one rebooted. So
+-- the job gets one of them: the mode that most idle nodes are in, else the site's first.
+local function take_one(modes, job_desc, policy, partitions)
+	if #modes < 2 then
+		return modes[1]
 	end
-	return nil
+	modes = without_faults(modes, function(mode) return check_offered(policy, { mode }, "") end)
+	modes = without_faults(modes, function(mode) return check_memory(job_desc, policy, { mode }) end)
+	local idle = constraint.idle_nodes(pm.state_file, partitions)
+	local best = modes[1]
+	for _, mode in ipairs(modes) do
+		if (idle[mode.feature] or 0) > (idle[best.feature] or 0) then
+			best = mode
+		end
+	end
+	return best
 end
 
--- The constraint with the feature added; nil when this Slurm cannot express it.
-local function combine(constraint, ours, feature)
-	if constraint == "" then
-		return feature
-	elseif is_plain(constraint) then
-		return #ours > 0 and constraint or constraint .. "&" .. feature
-	elseif pm.slurm_version >= 23.02 and not string.find(constraint, "[%[%]*]") then
-		return combine_groups(constraint, feature)
+local function cannot_combine(what, source, text, fault)
+	if fault.expected then
+		return problem("cannot read %s=%s beside %s: %s", source, text, what,
+			constraint.explain(text, fault))
 	end
-	return nil
+	return problem("%s cannot be combined with %s=%s, use only %s in it: beside a mode Slurm refuses '%s' "
+		.. "(character %d)", what, source, text, pm.slurm_version < 23.02 and "'&'" or "'&', '|' and '()'",
+		string.sub(text, fault.at, fault.at), fault.at)
+end
+
+-- The expression with the mode in it; nil and a sentence.
+local function with_mode(tree, mode, source, what)
+	local text, fault = constraint.with(tree, mode.feature, pm.slurm_version)
+	if not text then
+		return nil, cannot_combine(what, source, tree.text, fault)
+	end
+	return text
 end
 
 -- The job's constraint with its mode in it; nil and a sentence.
-local function constraint_with(request, mode)
-	if contradicts(request.ours, mode.feature) then
-		return nil, problem("%s=%s contradicts --constraint=%s, leave one of them out",
-			request.source, mode.name, request.constraint)
+local function constraint_with(request, mode, from_constraint)
+	local what = from_constraint and "mode " .. mode.name or request.source .. "=" .. mode.name
+	if not from_constraint and contradicts(request.ours, mode.feature) then
+		return nil, problem("%s contradicts --constraint=%s, leave one of them out", what,
+			request.constraint)
+	elseif not request.tree then
+		return nil, request.unreadable
 	end
-	local combined = combine(request.constraint, request.ours, mode.feature)
-	if not combined then
-		return nil, problem("%s=%s cannot be combined with --constraint=%s, use only '&' in it",
-			request.source, mode.name, request.constraint)
+	return with_mode(request.tree, mode, "--constraint", what)
+end
+
+-- Slurm takes a preference instead of the constraint while it can: the mode must be in both. nil: the
+-- job has none, and nothing need be done; nil and a sentence.
+local function preference_with(text, mode)
+	local tree, fault = read_features("--prefer", text or "")
+	if (text or "") == "" or (not tree and not mode and not constraint.may_be_ours(text)) then
+		return nil
+	elseif not tree then
+		return nil, fault
+	elseif tree.ours[1] and not mode then
+		return nil, problem("--prefer=%s: a node would be rebooted for what the job can do without, write "
+			.. "--pm-mode if it needs the mode, else leave it out", text)
+	elseif mode and contradicts(tree.ours, mode.feature) then
+		return nil, problem("--prefer=%s prefers another mode than the job's, which is %s: leave it out, "
+			.. "or write --constraint='%s|%s' for either", text, mode.name, mode.feature, tree.ours[1])
+	elseif not mode then
+		return nil
 	end
-	return combined
+	return with_mode(tree, mode, "--prefer", "mode " .. mode.name)
 end
 
 -- The one mode of the option, the twin, the default, or a large request; nil when the job's
@@ -458,20 +510,35 @@ local function differs(key, partitions)
 	return problem("partitions %s differ in %s, name one of them", table.concat(partitions, ","), key)
 end
 
+-- The job's mode, nil for none; or nil and a sentence. Then whether only its constraint says so.
+local function mode_of_request(job_desc, request, policy)
+	local mode, fault = single_mode(job_desc, request, policy)
+	if mode or fault or #request.ours == 0 then
+		return mode, fault
+	end
+	local modes, contradiction = open_modes("--constraint", request.tree, policy,
+		find("name", request.twins.mode))
+	if not modes then
+		return nil, contradiction
+	end
+	return take_one(modes, job_desc, policy, request.partitions), nil, true
+end
+
 -- What must become of the job: a table of its fields, a remark; or nil and the sentence of refusal.
 local function plan(job_desc, request, policy)
-	local mode, fault = single_mode(job_desc, request, policy)
-	local modes = mode and { mode } or modes_of_features(request.ours, policy)
+	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy)
+	local modes = { mode }
 	local changes = {}
-	if not fault and mode then
-		fault = check_offered(policy, modes, request.source)
-	elseif not fault then
-		fault = check_offered(policy, modes, "--constraint")
+	if not fault then
+		fault = check_offered(policy, modes, by_constraint and "--constraint" or request.source)
 	end
 	apply_twins(request, modes)
 	fault = fault or check_pmem(request, policy, modes) or check_memory(job_desc, policy, modes)
 	if not fault and mode then
-		changes.features, fault = constraint_with(request, mode)
+		changes.features, fault = constraint_with(request, mode, by_constraint)
+	end
+	if not fault then
+		changes.prefer, fault = preference_with(job_desc.prefer, mode)
 	end
 	if fault then
 		return nil, fault
@@ -494,7 +561,7 @@ local function has_defaults(config, partitions)
 	return false
 end
 
-function pm.submit(job_desc, part_list, _)
+local function submit(job_desc, part_list)
 	local request, fault = read_request(job_desc)
 	if not request then
 		return refuse(fault)
@@ -508,6 +575,7 @@ function pm.submit(job_desc, part_list, _)
 	if differing and (asks(request) or has_defaults(config, partitions)) then
 		return refuse(differs(differing, partitions))
 	end
+	request.partitions = partitions
 	local changes, remark = plan(job_desc, request, policy)
 	if not changes then
 		return refuse(remark)
@@ -521,22 +589,20 @@ function pm.submit(job_desc, part_list, _)
 	return slurm.SUCCESS
 end
 
--- Changes of a job -------------------------------------------------------------------------------
-
-local function check_new_features(job_desc, job_rec)
-	local ours, unknown = our_features(job_desc.features)
-	local old = our_features(job_rec.features or "") or {}
-	local option = spank_variables(job_rec)[OPTIONS.mode.word]
-	if not ours then
-		return unknown_feature(unknown)
-	elseif #ours > 0 and #old == 0 then
-		return problem("job was submitted without a mode, submit it again with %s", ours[1])
-	elseif option and find("name", option) and contradicts(ours, find("name", option).feature) then
-		return problem("job was submitted with --pm-mode=%s, submit it again with the other mode",
-			option)
+-- Slurm takes what fails for what succeeds, and the job for one that nothing is to be said of.
+local function fail_closed(call, ...)
+	local good, result = pcall(call, ...)
+	if good then
+		return result
 	end
-	return nil
+	return refuse(problem("cannot check the job, tell your administrators: %s", tostring(result)))
 end
+
+function pm.submit(job_desc, part_list, _)
+	return fail_closed(submit, job_desc, part_list)
+end
+
+-- Changes of a job -------------------------------------------------------------------------------
 
 -- A field as it will be.
 local function after(job_desc, job_rec, field)
@@ -556,19 +622,79 @@ local function memory_after(job_desc, job_rec)
 	return { min_mem_per_node = from.min_mem_per_node, min_mem_per_cpu = from.min_mem_per_cpu }
 end
 
--- The modes of a job that is in the queue: that of its option tells apart those of a feature.
-local function modes_of_job(features, job_rec, policy)
-	local ours = our_features(features or "") or {}
-	local mode = find("name", spank_variables(job_rec)[OPTIONS.mode.word])
-	if mode and #ours > 0 and not contradicts(ours, mode.feature) then
-		return { mode }
+-- Its option or variable, which tells apart the modes of a feature; then that of the option alone.
+local function recorded_mode(job_rec)
+	local variables = spank_variables(job_rec)
+	local option = find("name", variables[OPTIONS.mode.word])
+	return option or find("name", variables[OPTIONS.mode.twin]), option
+end
+
+-- The mode that an expression means for a job that is in the queue.
+local function mode_in(text, job_rec, policy)
+	local tree = constraint.read(text or "")
+	local modes = tree and open_modes("Features", tree, policy, recorded_mode(job_rec))
+	return modes and modes[1]
+end
+
+-- Slurm changes all tasks of an array and all components of a heterogeneous job by one description,
+-- where the next finds what the one before made of it: a mode put in there could be another one's.
+local function has_parts(job_rec)
+	return (job_rec.array_job_id or 0) ~= 0 or (job_rec.het_job_id or 0) ~= 0
+end
+
+-- The mode of the new constraint and how it reads then; nil, nil and a sentence. A job keeps its mode
+-- unless the new constraint names another.
+local function new_features(job_desc, job_rec, policy, partitions, old)
+	local tree, fault = read_features("Features", job_desc.features)
+	local meant, option = recorded_mode(job_rec)
+	local modes, mode = {}, old
+	if not tree then
+		return nil, nil, fault
+	elseif old and not tree.ours[1] and has_parts(job_rec) then
+		return nil, nil, problem("Features=%s: name the mode as well (%s), the change is for all parts of "
+			.. "the job", tree.text, old.feature)
+	elseif tree.ours[1] and not old then
+		return nil, nil, problem("job was submitted without a mode, submit it again with %s", tree.ours[1])
+	elseif option and contradicts(tree.ours, option.feature) then
+		return nil, nil, problem("job was submitted with --pm-mode=%s, submit it again with the other mode",
+			option.name)
+	elseif tree.ours[1] then
+		modes, fault = open_modes("Features", tree, policy, meant)
 	end
-	return modes_of_features(ours, policy)
+	if fault or not mode then
+		return nil, job_desc.features, fault
+	elseif modes[1] then
+		mode = take_one(modes, memory_after(job_desc, job_rec), policy, partitions)
+	end
+	return mode, with_mode(tree, mode, "Features", "mode " .. mode.name)
+end
+
+-- Slurm shows nobody what a queued job prefers, so a new constraint replaces that as well: it could be
+-- another mode.
+local function change_features(job_desc, job_rec, policy, partitions)
+	local mode = mode_in(job_rec.features, job_rec, policy)
+	local features, prefer, fault
+	if job_desc.features then
+		mode, features, fault = new_features(job_desc, job_rec, policy, partitions, mode)
+	end
+	if not fault then
+		prefer, fault = preference_with(job_desc.prefer, mode)
+	end
+	if fault then
+		return fault
+	end
+	if features then
+		job_desc.features = features
+	end
+	if prefer or (features and mode and not job_desc.prefer) then
+		job_desc.prefer = prefer or features
+	end
+	return nil
 end
 
 -- A job that got all memory of its old mode gets all of the new one.
 local function carry_memory(job_desc, job_rec, policy, modes)
-	local old = modes_of_job(job_rec.features, job_rec, policy)
+	local old = { mode_in(job_rec.features, job_rec, policy) }
 	local size, new_size = least_usable(policy, old), least_usable(policy, modes)
 	if size and size ~= new_size and not changes_memory(job_desc)
 		and job_rec.min_mem_per_node == size then
@@ -587,18 +713,17 @@ local function check_change(job_desc, job_rec, policy, modes)
 end
 
 local function concerns_us(job_desc, job_rec)
-	local changed = job_desc.features or job_desc.partition or changes_memory(job_desc)
+	local changed = job_desc.features or job_desc.prefer or job_desc.partition
+		or changes_memory(job_desc)
 		or given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
-	return changed and #(our_features(after(job_desc, job_rec, "features") or "") or {}) > 0
+	return changed and (constraint.may_be_ours(job_rec.features or "")
+		or constraint.may_be_ours(job_desc.features or "") or constraint.may_be_ours(job_desc.prefer or ""))
 end
 
 -- Slurm lets only operators change a job's exclusiveness, so a job that was submitted without a mode
 -- cannot get one later.
-function pm.modify(job_desc, job_rec, part_list, _)
-	local fault = job_desc.features and check_new_features(job_desc, job_rec)
-	if fault then
-		return refuse(fault)
-	elseif not concerns_us(job_desc, job_rec) then
+local function modify(job_desc, job_rec, part_list)
+	if not concerns_us(job_desc, job_rec) then
 		return slurm.SUCCESS
 	end
 	local config, unreadable = conf.load(pm.config_file)
@@ -610,10 +735,18 @@ function pm.modify(job_desc, job_rec, part_list, _)
 	if differing then
 		return refuse(differs(differing, partitions))
 	end
-	local modes = modes_of_job(after(job_desc, job_rec, "features"), job_rec, policy)
+	local fault = change_features(job_desc, job_rec, policy, partitions)
+	if fault then
+		return refuse(fault)
+	end
+	local modes = { mode_in(after(job_desc, job_rec, "features"), job_rec, policy) }
 	carry_memory(job_desc, job_rec, policy, modes)
 	fault = check_change(job_desc, job_rec, policy, modes)
 	return fault and refuse(fault) or slurm.SUCCESS
+end
+
+function pm.modify(job_desc, job_rec, part_list, _)
+	return fail_closed(modify, job_desc, job_rec, part_list)
 end
 
 return pm

@@ -77,9 +77,10 @@ def sample(bench: Bench, name: str) -> str:
 
 
 def node_lines(host: str, names: list[str], ports: list[int]) -> str:
-    """Each node has a feature of its own, rack1, rack2, ..., for combined constraints."""
+    """Each node has a feature of its own, rack1, rack2, ..., for combined constraints; from n2 on also
+    features with names that only slurm.conf takes, not helpers.conf."""
     return "".join(f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
-                   f"Feature=rack{name[1:]}\n"
+                   f"Feature=rack{name[1:]}{'' if name == 'n1' else f',rack-{name[1:]},c++'}\n"
                    for name, port in zip(names, ports))
 
 
@@ -201,7 +202,7 @@ def write_programs(bench: Bench, build: Path) -> None:
     for product in ("pmctl", "spank_pmem.so", "pm-reachable", "tests/pmshim.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
     (home / "share").mkdir()
-    for script in ("pmem.lua", "pmem_conf.lua"):
+    for script in ("pmem.lua", "pmem_conf.lua", "pmem_constraint.lua"):
         shutil.copy(controller / script, home / "share")
 
 

@@ -100,13 +100,16 @@ local served = {
 	{ "none", { features = "pm_appdirect", mode = "flat" }, { features = "pm_appdirect", shared = 0 } },
 	{ "sizes", { features = "pm_appdirect", PM_MODE = "flat" }, { shared = 0, mem = 8900 } },
 	{ "sizes", { features = "pm_memory", PM_MODE = "flat" }, { shared = 0, mem = 7600 } },
-	{ "sizes", { features = "pm_memory|pm_appdirect", PM_MODE = "flat" }, { shared = 0, mem = 900 } },
+	{ "sizes", { features = "pm_memory|pm_appdirect", PM_MODE = "flat" },
+		{ features = "pm_memory", shared = 0, mem = 7600 } },
 	{ "none", { mode = "memory", PM_MODE = "flat" }, { features = "pm_memory", shared = 0 } },
 	-- the site's modes
 	{ "two", { mode = "appdirect" }, { features = "pm_appdirect", shared = 0 } },
 	{ "two", { features = "pm_mixed" }, { shared = 0 } },
 	-- the default
 	{ "default", {}, { features = "pm_appdirect", shared = 0, mem = 900 } },
+	{ "default", { prefer = "ssd" }, { features = "pm_appdirect", prefer = "ssd&pm_appdirect", shared = 0, mem = 900 } },
+	{ "imply", { mem = 901, prefer = "ssd" }, { features = "pm_memory", prefer = "ssd&pm_memory", shared = 0 } },
 	{ "default", { features = "gpu" }, { features = "gpu&pm_appdirect", shared = 0, mem = 900 } },
 	{ "default", { mode = "memory" }, { features = "pm_memory", shared = 0, mem = 7600 } },
 	{ "default", { PM_MODE = "memory" }, { features = "pm_memory", shared = 0, mem = 7600 } },
@@ -117,7 +120,15 @@ local served = {
 	{ "sizes", { mode = "memory" }, { features = "pm_memory", shared = 0, mem = 7600 } },
 	{ "sizes", { mode = "flat" }, { features = "pm_appdirect", shared = 0, mem = 8900 } },
 	{ "sizes", { features = "pm_appdirect" }, { shared = 0, mem = 900 } },
-	{ "sizes", { features = "pm_memory|pm_appdirect" }, { shared = 0, mem = 900 } },
+	{ "sizes", { features = "pm_memory|pm_appdirect" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "sizes", { features = "pm_memory|pm_appdirect", mem = 5000 }, { features = "pm_memory", shared = 0 } },
+	{ "sizes", { features = "pm_mixed|pm_appdirect", PM_MODE = "flat" },
+		{ features = "pm_appdirect", shared = 0, mem = 8900 } },
+	{ "shared", { features = "pm_mixed|pm_appdirect", PM_MODE = "flat" },
+		{ features = "pm_appdirect", shared = 0, mem = 8900 } },
+	{ "sizes", { features = "pm_mixed|pm_appdirect", mem = 3000 }, { features = "pm_mixed", shared = 0 } },
+	{ "flat", { features = "pm_mixed|pm_appdirect" }, { features = "pm_appdirect", shared = 0 } },
+	{ "two", { features = "pm_memory|pm_mixed" }, { features = "pm_mixed", shared = 0 } },
 	{ "sizes", { mode = "memory", mem = 0 }, { features = "pm_memory", shared = 0, mem = 7600 } },
 	{ "sizes", { mode = "memory", mem = 7600 }, { features = "pm_memory", shared = 0 } },
 	{ "sizes", { mode = "memory", mem = 100 }, { features = "pm_memory", shared = 0 } },
@@ -183,7 +194,11 @@ local served = {
 	{ "sizes", { mode = "flat", mem = 9000 }, { refused = "mode flat %(8900M%), ask for less$" } },
 	{ "sizes", { mode = "appdirect", per_cpu = 500, ntasks_per_node = 2 },
 		{ refused = "^pm: %-%-mem%-per%-cpu=500M on 2 CPUs is more than a node has in mode appdirect" } },
-	{ "sizes", { features = "pm_memory|pm_appdirect", mem = 5000 }, { refused = "mode memory or appdirect" } },
+	{ "sizes", { features = "pm_memory|pm_appdirect", mem = 8000 }, { refused = "mode memory %(7600M%)" } },
+	{ "two", { features = "pm_memory" }, { refused = "mode 'memory' is not offered here" } },
+	{ "default", { prefer = "pm_memory" }, { refused = "prefers another mode than the job's, which is appdirect" } },
+	{ "default", { features = "\"gpu\"" }, { refused = "cannot read %-%-constraint=\"gpu\"" } },
+	{ "broken", { prefer = "pm_memory" }, { refused = ":2: unknown key" } },
 	{ "sizes", { mem = 901 }, { refused = "^pm: %-%-mem=901M is more than a node has in every mode, "
 		.. "take %-%-pm%-mode=memory" } },
 	{ "imply", { mem = 8000 }, { refused = "take %-%-pm%-mode=flat %(8900M%)$" } },
@@ -242,7 +257,7 @@ for _, row in ipairs(served) do
 		check(label .. ": silent", said, nil)
 	end
 	for name, field in pairs({ features = "features", shared = "shared", mem = "min_mem_per_node",
-		delay = "delay_boot", per_cpu = "min_mem_per_cpu" }) do
+		delay = "delay_boot", per_cpu = "min_mem_per_cpu", prefer = "prefer" }) do
 		local value = wanted[name]
 		if value == nil then
 			value = before[field]
@@ -263,6 +278,8 @@ local changed = {
 	{ "sizes", { features = "pm_memory", mode = "memory" }, { features = "pm_appdirect" },
 		{ refused = "job was submitted with %-%-pm%-mode=memory" } },
 	{ "sizes", { features = "gpu" }, { mem = 100000 }, {} },
+	{ "sizes", { features = "pm_appdirect", PM_MODE = "flat" }, { mem = 5000 }, {} },
+	{ "sizes", { features = "pm_appdirect" }, { mem = 5000 }, { refused = "mode appdirect %(900M%)" } },
 	{ "partitions", { features = "pm_memory" }, { partition = "old" }, { refused = "is not offered here" } },
 	{ "partitions", { features = "pm_appdirect" }, { partition = "old" }, {} },
 	{ "partitions", { features = "pm_memory" }, { partition = "main,old" }, { refused = "differ in Modes" } },
