@@ -16,6 +16,7 @@
 #include "spank_plugin/option.h"
 #include "spank_plugin/prepare.h"
 #include "spank_plugin/reachable.h"
+#include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
 
 #define ENV_CONSTRAINTS	    "SLURM_JOB_CONSTRAINTS"
@@ -28,6 +29,10 @@ static void drain_node(const struct pm_config *config, const char *where, const 
 	struct pm_node_update update = {.config = config, .timeout_ms = SCONTROL_TIMEOUT_MS};
 	struct pm_err err = {0};
 
+	if (pm_node_is_drained_by_others(config, SCONTROL_TIMEOUT_MS)) {
+		slurm_error("pm: %s: %s, somebody has drained this node", where, sentence);
+		return;
+	}
 	slurm_error("pm: %s: %s, draining node", where, sentence);
 	if (asprintf(&reason, "pm: %s: %s", where, sentence) < 0)
 		reason = NULL;
@@ -169,7 +174,6 @@ static bool left_something(const struct pm_config *config, uint32_t job_id)
 
 static void end(const struct pm_prepare *prepare)
 {
-	cleanup_free char *reason = NULL;
 	struct pm_err err = {0}, failed = {0};
 
 	switch (pm_prepare_end(prepare, &err)) {
@@ -180,10 +184,7 @@ static void end(const struct pm_prepare *prepare)
 		return;
 	case PM_ENDING_REBOOT:
 		slurm_error("pm: epilog: %s, rebooting node", err.text);
-		if (asprintf(&reason, "pm: epilog: %s", err.text) < 0)
-			reason = NULL;
-		if (pm_node_reboot(
-			    prepare->config, reason ? reason : "pm", SCONTROL_TIMEOUT_MS, &failed))
+		if (pm_reboot_order(prepare->config, err.text, SCONTROL_TIMEOUT_MS, &failed))
 			drain_node(prepare->config, "epilog", failed.text);
 	}
 }

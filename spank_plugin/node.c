@@ -13,6 +13,7 @@
 #define DEFAULT_SCONTROL "/usr/bin/scontrol"
 #define NONE		 "(null)"
 #define MAX_WORDS	 8
+#define OUR_REASON	 "pm"
 
 static char *node_name(void)
 {
@@ -55,7 +56,7 @@ static int run_update(const struct pm_node_update *update, const char *node, str
 	const char *argv[MAX_WORDS + 3] = {DEFAULT_SCONTROL, "update"};
 
 	add_word(&words, "nodename", node);
-	add_word(&words, "state", update->reason ? "drain" : update->resume ? "resume" : NULL);
+	add_word(&words, "state", update->reason ? "drain" : update->state);
 	add_word(&words, "reason", update->reason);
 	add_word(&words, "activefeatures", update->active);
 	add_word(&words, "availablefeatures", update->available);
@@ -135,18 +136,27 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 	return 0;
 }
 
-int pm_node_reboot(
-	const struct pm_config *config, const char *reason, unsigned timeout_ms, struct pm_err *err)
+bool pm_node_is_drained(const struct pm_node_known *known)
 {
-	cleanup_free char *node = node_name(), *word = NULL;
-	const char *argv[] = {
-		config->scontrol_path, "reboot", "ASAP", "nextstate=resume", NULL, node, NULL};
+	return strstr(known->state, "DRAIN") != NULL;
+}
 
-	if (!node || asprintf(&word, "reason=%s", reason) < 0) {
-		word = NULL;
+bool pm_node_is_drained_by_others(const struct pm_config *config, unsigned timeout_ms)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+
+	if (!config || pm_node_ask(config, timeout_ms, &known, NULL))
+		return false;
+	return pm_node_is_drained(&known) && strncmp(known.reason, OUR_REASON, strlen(OUR_REASON));
+}
+
+int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+{
+	cleanup_free char *node = node_name();
+	const char *argv[] = {config->scontrol_path, "reboot", node, NULL};
+
+	if (!node)
 		return pm_err_nomem(err);
-	}
-	argv[4] = word;
 	if (pm_command(argv, timeout_ms, err))
 		return pm_err_prefix(err, "reboot node '%s'", node);
 	return 0;

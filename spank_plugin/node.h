@@ -14,11 +14,11 @@
 
 struct pm_node_update {
 	const struct pm_config *config; /* NULL: scontrol's default path, when there is none */
-	const char *reason;		/* drains the node with this line; NULL leaves its state */
-	bool resume;			/* takes it back, without a reason */
-	const char *active;		/* its active features; NULL leaves them */
-	const char *available;		/* its available features; NULL leaves them */
-	const char *comment;		/* what 'sinfo -O Comment' shows; NULL leaves it */
+	const char *reason;		/* drains the node with this line */
+	const char *state;     /* "resume" or "undrain", without a reason; NULL leaves it */
+	const char *active;    /* its active features; NULL leaves them */
+	const char *available; /* its available features; NULL leaves them */
+	const char *comment;   /* what 'sinfo -O Comment' shows; NULL leaves it */
 	unsigned timeout_ms;
 };
 
@@ -42,9 +42,13 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 
 void pm_node_known_done(struct pm_node_known *known);
 
-/* Drains the node until it has no jobs, reboots it, and takes it back. */
-int pm_node_reboot(const struct pm_config *config, const char *reason, unsigned timeout_ms,
-	struct pm_err *err);
+bool pm_node_is_drained(const struct pm_node_known *known);
+
+/* Is the node drained for a reason that is not ours? False when that cannot be told. */
+bool pm_node_is_drained_by_others(const struct pm_config *config, unsigned timeout_ms);
+
+/* Reboots the node when it has no jobs; a drain stays. */
+int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
 /*
  * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm

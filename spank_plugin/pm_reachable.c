@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pm-reachable, Slurm's HealthCheckProgram: tells the controller which modes this node can serve,
- *see reachable.h. Always exits 0: slurmd logs other statuses and does nothing.
+ * see reachable.h, and takes the node back after a reboot of ours where slurmd's start could not,
+ * see reboot.h. Always exits 0: slurmd logs other statuses and does nothing.
  *
  *	pm-reachable [refused] [config=FILE]
  *
  * refused: a change of mode was refused just now, says pm-helper. The controller, which takes the
- *new mode for active since it ordered the change, has to be told before slurmd registers: see
- *active.h. As soon as pm-helper has ended slurmd does register, with all features, and the
- *controller chooses the node again a second later: so a child stays behind for a while and tells
- *again.
+ * new mode for active since it ordered the change, has to be told before slurmd registers: see
+ * active.h. As soon as pm-helper has ended slurmd does register, with all features, and the
+ * controller chooses the node again a second later: so a child stays behind for a while and tells
+ * again.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -20,6 +21,7 @@
 #include "lib/cleanup.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/reachable.h"
+#include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
 
 /* slurmd ends the program after 60 s. */
@@ -54,6 +56,8 @@ static int tell(const struct pm_config *config, bool refused, struct pm_err *err
 {
 	int rc = refused ? pm_active_tell(config, TIMEOUT_MS, err) : 0;
 
+	if (!rc)
+		rc = pm_reboot_back(config, TIMEOUT_MS, err);
 	if (!rc)
 		rc = pm_reachable_tell(config, TIMEOUT_MS, err);
 	return !rc && refused && leave() ? tell_again(config) : rc;

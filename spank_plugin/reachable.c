@@ -154,6 +154,7 @@ static const char *new_comment(const char *known, const char *wanted)
 static bool was_refused(const struct pm_node_known *known, const struct answer *answer)
 {
 	bool refused = !strncmp(known->state, "DOWN", strlen("DOWN")) &&
+		       !pm_node_is_drained(known) &&
 		       !strncmp(known->reason, REFUSED, strlen(REFUSED));
 
 	pm_mode_foreach(row)
@@ -167,7 +168,7 @@ static bool was_refused(const struct pm_node_known *known, const struct answer *
 static int take_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	const struct pm_node_update update = {
-		.config = config, .resume = true, .timeout_ms = timeout_ms};
+		.config = config, .state = "resume", .timeout_ms = timeout_ms};
 
 	return pm_node_update(&update, err);
 }

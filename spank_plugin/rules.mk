@@ -1,11 +1,11 @@
 # The SPANK plugin: built against one Slurm series' headers (SLURM_CFLAGS), linked with hwloc,
 # which slurmstepd has loaded anyway, but neither with libslurm nor with what reads tools' output.
 SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c settings.c request.c command.c \
-	node.c active.c local.c allocator.c slurmd.c job_script.c expect.c prepare.c reachable.c \
+	node.c active.c reboot.c local.c allocator.c slurmd.c job_script.c expect.c prepare.c reachable.c \
 	places.c remote.c step.c rank.c user_binding.c)
 
 # The part of it that HealthCheckProgram runs.
-REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c node.c command.c settings.c)
+REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c reboot.c node.c command.c settings.c)
 
 $(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.c): PM_CFLAGS += $(SLURM_CFLAGS) -D_GNU_SOURCE
 

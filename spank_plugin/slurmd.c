@@ -7,6 +7,7 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/node.h"
+#include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
 
 /*
@@ -57,9 +58,12 @@ static int check_node(const struct pm_config *config, struct pm_err *err)
 	if (rc)
 		return rc;
 	update.active = active;
+	if (reason && pm_node_is_drained_by_others(config, SCONTROL_MS))
+		update.reason = NULL;
 	rc = tell_controller(&update, err);
 	if (!rc && reason)
-		slurm_error("%s, drained this node", reason);
+		slurm_error("%s, %s", reason,
+			update.reason ? "drained this node" : "somebody has drained this node");
 	return rc;
 }
 
@@ -69,9 +73,13 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 
 	(void)sp;
-	if (pm_settings_load(ac, av, &config, &err))
+	if (pm_settings_load(ac, av, &config, &err)) {
 		slurm_error("pm: %s, not checking this node", err.text);
-	else if (check_node(&config, &err))
+		return 0;
+	}
+	if (pm_reboot_back(&config, SCONTROL_MS, &err))
+		slurm_error("pm: %s, leaving it to the health check", err.text);
+	if (check_node(&config, &err))
 		slurm_error("pm: %s, leaving it to the prolog", err.text);
 	return 0;
 }

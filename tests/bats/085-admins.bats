@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# What administrators do with nodes stays as they left it, whenever they come: before we act, meanwhile, after.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the programs
+
+setup() {
+	load helper
+	clean_nodes
+	put_in appdirect n1
+	let_epilogs_end
+	real=$(bench_dir)/bin
+}
+
+teardown() {
+	admin scancel -u nobody
+	restore_site
+	sed -i "s|^ScontrolPath=.*|ScontrolPath=$real/scontrol|" "$(bench_dir)/n1/pmem.conf"
+}
+
+# An administrator's drain, to be run by a program.
+drain_n1() {
+	echo "$real/scontrol update nodename=n1 state=drain 'reason=fan of node 1'"
+}
+
+# end_needs_reboot PMCTL SCONTROL: a job ends on n1, and only a reboot takes back what it had. PMCTL runs before
+# the epilog knows, SCONTROL whenever the plugin has something to say to the controller; its words are in $*.
+end_needs_reboot() {
+	before=$(boot_id n1)
+	with_site "PmctlPath=$(program pmctl "[ \"\$2\" != end ] || { $1
+echo 'pmctl: job end: memory stays' >&2; exit 5; }
+exec $real/pmctl \"\$@\"")" "ScontrolPath=$(program scontrol "$2
+exec $real/scontrol \"\$@\"")"
+	run_srun -w n1 --pm-mode=appdirect true
+	wait_for 40 is_rebooted n1 "$before"
+	wait_for 20 is_settled n1
+	bench node n1 "$real/pm-reachable"
+}
+
+is_rebooted() {
+	[ "$(boot_id "$1")" != "$2" ]
+}
+
+has_ended() {
+	[[ $(admin scontrol -o show node "$1") != *State=*COMPLETING* ]]
+}
+
+is_settled() {
+	[[ $(node_field "$1" %T) =~ ^(idle|drained)$ ]]
+}
+
+@test "a drain from before the epilog's reboot stays, with its reason" {
+	end_needs_reboot "$(drain_n1)" :
+	assert_drained n1 'fan of node 1'
+}
+
+@test "a drain that comes between the epilog and the reboot's order stays, with its reason" {
+	end_needs_reboot : "[ \$1 != reboot ] || $(drain_n1)"
+	assert_drained n1 'fan of node 1'
+}
+
+@test "a drain from between the epilog's order and the reboot stays, with its reason" {
+	end_needs_reboot : "case \$* in *state=drain*) $real/scontrol \"\$@\"; $(drain_n1); exit ;; esac"
+	assert_drained n1 'fan of node 1'
+}
+
+@test "a drain that comes while the node is away stays, with its reason" {
+	end_needs_reboot : "[ \"\$1 \$2\" != 'show node' ] || [ ! -e $BATS_TEST_TMPDIR/ordered ] || $(drain_n1)
+[ \$1 != reboot ] || touch $BATS_TEST_TMPDIR/ordered"
+	assert_drained n1 'fan of node 1'
+}
+
+@test "a drain that comes just when the node is taken back stays, with its reason" {
+	# The health check may be first.
+	sed -i "s|^ScontrolPath=.*|ScontrolPath=$BATS_TEST_TMPDIR/scontrol|" "$(bench_dir)/n1/pmem.conf"
+	end_needs_reboot : "case \$* in *state=undrain*) touch $BATS_TEST_TMPDIR/undrained; $(drain_n1) ;; esac"
+	[ -e "$BATS_TEST_TMPDIR/undrained" ]
+	assert_drained n1 'fan of node 1'
+}
+
+@test "a reboot of the epilog's is taken back by the health check where slurmd's start could not" {
+	end_needs_reboot : "case \$* in *state=undrain*) exit 1 ;; esac"
+	wait_for 20 state_is n1 idle
+}
+
+@test "a fault does not replace the reason of an administrator's drain" {
+	with_site "PmctlPath=$(program pmctl "[ \"\$2\" != end ] || { $(drain_n1); touch $BATS_TEST_TMPDIR/ended
+echo 'pmctl: job end: cannot wipe' >&2; exit 1; }
+exec $real/pmctl \"\$@\"")"
+	run_srun -w n1 --pm-mode=appdirect true
+	wait_for 10 test -e "$BATS_TEST_TMPDIR/ended"
+	wait_for 10 has_ended n1
+	assert_drained n1 'fan of node 1'
+}
+
+@test "nor does a node that is unfit when its slurmd starts" {
+	admin scontrol update nodename=n1 state=drain 'reason=fan of node 1'
+	with_site "PmctlPath=$(program pmctl "[ \$1 != health ] || { touch $BATS_TEST_TMPDIR/asked; echo unfit >&2; exit 1; }
+exec $real/pmctl \"\$@\"")"
+	bench restart-slurmd n1
+	wait_for 10 test -e "$BATS_TEST_TMPDIR/asked"
+	wait_for 10 is_settled n1
+	sleep 1
+	assert_drained n1 'fan of node 1'
+}
+
+@test "a node whose change was refused is not taken back over an administrator's drain" {
+	local conf
+	conf=$(bench_dir)/n1/pmem.conf
+	admin scontrol update nodename=n1 state=drain 'reason=fan of node 1'
+	admin scontrol update nodename=n1 state=down "reason=Failed to set node feature(s): 'pm_memory'"
+	with_site "PmctlPath=$(program held "[ \$1 != reachable ] ||
+	{ echo pm_appdirect; echo 'pmctl: namespace0.0 is foreign' >&2; exit 0; }
+exec $real/pmctl \"\$@\"")"
+	PM_BENCH=$PM_BENCH bench node n1 "$(bench_dir)/lib/pm-reachable" "config=$(bench_dir)/etc/pmem.conf"
+	run admin scontrol show node n1
+	assert_output --partial State=DOWN+DRAIN
+}
+
+@test "a node that has a reason of earlier is back after a reboot of the epilog's" {
+	admin scontrol update nodename=n1 reason='of an earlier time'
+	end_needs_reboot : :
+	wait_for 20 state_is n1 idle
+}
+
+# What slurmctld says where it misread the percentage; the bench's nodes have more memory than configured.
+LOW='Low RealMemory (reported:200 < 100.00% of configured:256)'
+
+@test "pm-reregister gives back what slurmctld took for too small, and nothing that was drained meanwhile" {
+	local script=$TOP/spank_plugin/controller/pm-reregister
+	admin scontrol update nodename=n1 state=drain "reason=$LOW"
+	admin scontrol update nodename=n2 state=drain "reason=$LOW"
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR/bin program sinfo "/usr/bin/sinfo \"\$@\"; echo >>$BATS_TEST_TMPDIR/looks
+[ \$(wc -l <$BATS_TEST_TMPDIR/looks) != 2 ] || $(drain_n1)" # behind its second look, which is with the percentage
+	admin env PATH="$BATS_TEST_TMPDIR/bin:$real:$PATH" RUNTIME_DIRECTORY="$BATS_TEST_TMPDIR" "$script"
+	assert_drained n1 'fan of node 1'
+	wait_for 20 state_is n2 idle
+}
