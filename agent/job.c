@@ -355,6 +355,7 @@ static int begin(const struct pm_agent *agent, struct pm_job *job, struct pm_err
 	other = pm_jobs_conflict(&jobs, job);
 	if (!other)
 		return give(agent, &jobs, job, err);
+	printf("holder=%u\n", (unsigned)other->id);
 	pm_err_set(err, -EBUSY, "persistent memory is in use by job %u (%s), job %u needs %s",
 		(unsigned)other->id, pm_substate_name(other->substate), (unsigned)job->id,
 		pm_substate_name(job->substate));

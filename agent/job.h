@@ -19,7 +19,10 @@ struct pm_job_request {
 	bool wants_devices; /* in place of directories */
 };
 
-/* Returns a PM_EXIT_ value; all but DONE come with a sentence. */
+/*
+ * Returns a PM_EXIT_ value; all but DONE come with a sentence. With CONFLICT, "holder=ID" is
+ * printed for each job that is in the way.
+ */
 int pm_job_begin(
 	const struct pm_agent *agent, const struct pm_job_request *request, struct pm_err *err);
 int pm_job_end(const struct pm_agent *agent, uint32_t id, struct pm_err *err);

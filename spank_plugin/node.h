@@ -46,12 +46,6 @@ void pm_node_known_done(struct pm_node_known *known);
 int pm_node_reboot(const struct pm_config *config, const char *reason, unsigned timeout_ms,
 	struct pm_err *err);
 
-/*
- * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm
- * does not answer, it may have.
- */
-bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
-
 /* Back to the queue: only batch jobs can be. */
 int pm_job_requeue(
 	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err);

@@ -11,11 +11,15 @@
 
 #include "lib/cleanup.h"
 #include "lib/jobview.h"
+#include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
 
 /* Exit statuses of pmctl job, see pmctl(8). */
 enum { STATUS_HELD = 3, STATUS_REFUSED = 4, STATUS_REBOOT = 5 };
+
+/* What pmctl job begin prints in front of each job that is in the way. */
+#define HOLDER "holder="
 
 #define SCONTROL_TIMEOUT_MS 20000
 #define MAX_WORDS	    12
@@ -45,7 +49,8 @@ static unsigned timeout_ms(const struct pm_config *config)
 	return config->tool_timeout_s * TOOLS_PER_JOB * 1000;
 }
 
-static int run_begin(const struct pm_prepare *prepare, int *ret_status, struct pm_err *err)
+static int run_begin(
+	const struct pm_prepare *prepare, int *ret_status, char **ret_out, struct pm_err *err)
 {
 	const struct pm_expect *expect = prepare->expect;
 	struct words words = {0};
@@ -61,7 +66,7 @@ static int run_begin(const struct pm_prepare *prepare, int *ret_status, struct p
 		add(&words, "--size=%s", expect->size);
 	if (expect->kind)
 		add(&words, "--namespace=%s", expect->kind);
-	return pm_command_status(words.argv, timeout_ms(prepare->config), ret_status, err);
+	return pm_command_answer(words.argv, timeout_ms(prepare->config), ret_status, ret_out, err);
 }
 
 static int run_end(
@@ -74,20 +79,6 @@ static int run_end(
 	add(&words, "end");
 	add(&words, "--job=%u", (unsigned)job_id);
 	return pm_command_status(words.argv, timeout_ms(config), ret_status, err);
-}
-
-/* The job that the sentence names, "... job 123 ..."; 0 when it names none. */
-static uint32_t job_in(const char *sentence)
-{
-	static const char word[] = "job ";
-
-	for (const char *at = strstr(sentence, word); at; at = strstr(at + 1, word)) {
-		unsigned long id = strtoul(at + strlen(word), NULL, 10);
-
-		if (id && id < UINT32_MAX)
-			return (uint32_t)id;
-	}
-	return 0;
 }
 
 /* Its tasks find this view, should they start at all. */
@@ -105,13 +96,12 @@ void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence
 }
 
 /* An epilog that never ran: the other job is over, and its end is made up for. */
-static bool end_forgotten(const struct pm_prepare *prepare, const char *sentence)
+static bool end_forgotten(const struct pm_prepare *prepare, uint32_t other)
 {
-	uint32_t other = job_in(sentence);
 	struct pm_err err = {0};
 	int status = 0;
 
-	if (!other || other == prepare->job_id ||
+	if (other == prepare->job_id ||
 		pm_job_is_alive(prepare->config, other, SCONTROL_TIMEOUT_MS))
 		return false;
 	slurm_info("pm: prolog: job %u is over, ending what it left", (unsigned)other);
@@ -121,13 +111,34 @@ static bool end_forgotten(const struct pm_prepare *prepare, const char *sentence
 	return false;
 }
 
+/* Ends those of the jobs in pmctl's lines "holder=ID" that are over: was there one? */
+static bool end_holders(const struct pm_prepare *prepare, const char *answer)
+{
+	bool ended = false;
+	unsigned id;
+
+	for (; *answer; answer += strcspn(answer, "\n"), answer += strspn(answer, "\n"))
+		if (sscanf(answer, HOLDER "%u", &id) == 1 && end_forgotten(prepare, id))
+			ended = true;
+	return ended;
+}
+
+/* Once more where something was in the way that is not there any more. */
+static int begin(const struct pm_prepare *prepare, int *ret_status, struct pm_err *err)
+{
+	cleanup_free char *answer = NULL, *again = NULL;
+	int rc = run_begin(prepare, ret_status, &answer, err);
+
+	if (!rc || *ret_status != STATUS_HELD || !end_holders(prepare, answer))
+		return rc;
+	return run_begin(prepare, ret_status, &again, err);
+}
+
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 {
 	int status = 0;
-	int rc = run_begin(prepare, &status, err);
+	int rc = begin(prepare, &status, err);
 
-	if (rc && status == STATUS_HELD && end_forgotten(prepare, err->text))
-		rc = run_begin(prepare, &status, err);
 	if (!rc)
 		return 0;
 	if (status == STATUS_REFUSED || status == STATUS_HELD)

@@ -137,7 +137,7 @@ def pmem_conf_of_slurm(bench: Bench) -> str:
 
 
 def own_programs(bench: Bench) -> str:
-    return f"ScontrolPath={bench.dir}/bin/scontrol\nPmctlPath={bench.dir}/bin/pmctl\n"
+    return "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Squeue", "Pmctl"))
 
 
 def own_places(bench: Bench, name: str) -> str:
@@ -174,8 +174,8 @@ def write_programs(bench: Bench, build: Path) -> None:
         text = (TOP / "agent" / name).read_text()
         text = text.replace("/usr/libexec/slurm-pmem", f"{home}/bin")
         write(home / "bin" / name, text.replace("/usr/bin/pmctl", f"{home}/bin/pmctl"), 0o755)
-    write_script(home / "bin" / "scontrol", f"export SLURM_CONF={home}/etc/slurm.conf",
-                 'exec /usr/bin/scontrol "$@"')
+    for name in ("scontrol", "squeue"):
+        write_script(home / "bin" / name, f"export SLURM_CONF={home}/etc/slurm.conf", f'exec /usr/bin/{name} "$@"')
     write_script(home / "bin" / "pm-reachable", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f'exec {home}/lib/pm-reachable "$@" "config={home}/$SLURMD_NODENAME/pmem.conf"')
     bench_py = f"{TOP}/tests/bench/bench"
