@@ -7,13 +7,16 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/features.h"
 #include "spank_plugin/command.h"
+#include "spank_plugin/node.h"
 
 /* Each value is one word, or "" at the end of the line. */
 #define COLUMNS                                                                                    \
 	"JobID:12,State:24,OverSubscribe:16,MinMemory:24,NumNodes:12,RestartCnt:12,SubmitTime:32," \
 	"tres-alloc:4096"
-#define EXCLUSIVE "NO"
+#define EXCLUSIVE    "NO"
+#define FEATURES_MAX 1024
 
 struct row {
 	unsigned id, nodes, restarts;
@@ -110,6 +113,33 @@ int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned 
 			err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
 	*ret = to_allocation(&row);
 	return 0;
+}
+
+/* A living job that has no feature of ours in its constraint, which Slurm took for valid. */
+static bool is_without_mode(const char *line, uint32_t job_id)
+{
+	char state[24], features[FEATURES_MAX + 1] = "";
+	unsigned id;
+
+	return sscanf(line, "%u %23s %1024[^\n]", &id, state, features) >= 2 && id != job_id &&
+	       !is_over(state) && !pm_features_mention(features);
+}
+
+bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *node = pm_node_name();
+	const char *argv[] = {config->squeue_path, "--noheader", "--states=all", "--nodelist", node,
+		"--Format=JobID:12,State:24,Feature:1024", NULL};
+
+	if (!node || pm_command_output(argv, timeout_ms, &output, NULL))
+		return true;
+	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
+		if (is_without_mode(line, job_id))
+			return true;
+		line += strcspn(line, "\n");
+	}
+	return false;
 }
 
 bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)

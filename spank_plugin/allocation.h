@@ -28,6 +28,12 @@ int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned 
 	struct pm_allocation *ret, struct pm_err *err);
 
 /*
+ * Has a job without a mode, another than this one, a part of this node? Slurm is asked for all
+ * jobs, so not more often than must be. When it does not answer, there may be one.
+ */
+bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
+
+/*
  * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm
  * does not answer, it may have.
  */

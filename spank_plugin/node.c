@@ -13,9 +13,10 @@
 #define DEFAULT_SCONTROL "/usr/bin/scontrol"
 #define NONE		 "(null)"
 #define LINE		 "\n   "
+#define ALLOCATED	 " AllocMem="
 #define MAX_WORDS	 8
 
-static char *node_name(void)
+char *pm_node_name(void)
 {
 	const char *name = getenv("SLURMD_NODENAME");
 	char host[256] = "";
@@ -72,7 +73,7 @@ static int run_update(const struct pm_node_update *update, const char *node, str
 
 int pm_node_update(const struct pm_node_update *update, struct pm_err *err)
 {
-	cleanup_free char *node = node_name();
+	cleanup_free char *node = pm_node_name();
 
 	if (!node)
 		return pm_err_nomem(err);
@@ -108,12 +109,22 @@ void pm_node_known_done(struct pm_node_known *known)
 	*known = (struct pm_node_known){0};
 }
 
+/* "RealMemory=9500 AllocMem=2000 FreeMem=...", in MiB */
+static uint64_t read_allocated(const char *text)
+{
+	cleanup_free char *line = field(text, LINE "RealMemory=", "\n");
+	const char *at = line ? strstr(line, ALLOCATED) : NULL;
+
+	return at ? strtoull(at + strlen(ALLOCATED), NULL, 10) << 20 : 0;
+}
+
 static bool read_known(const char *text, struct pm_node_known *ret)
 {
 	ret->active = field(text, LINE "ActiveFeatures=", " \n");
 	ret->available = field(text, LINE "AvailableFeatures=", " \n");
 	ret->comment = field(text, LINE "Comment=", "\n");
 	ret->state = field(text, LINE "State=", " \n");
+	ret->allocated_bytes = read_allocated(text);
 	ret->reason = field(text, LINE "Reason=", "\n");
 	return ret->active && ret->available && ret->comment && ret->state && ret->reason;
 }
@@ -123,7 +134,7 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *node = node_name();
+	cleanup_free char *node = pm_node_name();
 	const char *argv[] = {config->scontrol_path, "show", "node", node, NULL};
 	int rc;
 
@@ -142,7 +153,7 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 int pm_node_reboot(
 	const struct pm_config *config, const char *reason, unsigned timeout_ms, struct pm_err *err)
 {
-	cleanup_free char *node = node_name(), *word = NULL;
+	cleanup_free char *node = pm_node_name(), *word = NULL;
 	const char *argv[] = {
 		config->scontrol_path, "reboot", "ASAP", "nextstate=resume", NULL, node, NULL};
 

@@ -23,11 +23,12 @@ struct pm_node_update {
 };
 
 struct pm_node_known {
-	char *active;	 /* "rack1,pm_memory"; "" for none */
-	char *available; /* the same */
-	char *comment;	 /* "" for none */
-	char *state;	 /* "IDLE+DRAIN" */
-	char *reason;	 /* of its last trouble, which may be over; "" for none */
+	char *active;		  /* "rack1,pm_memory"; "" for none */
+	char *available;	  /* the same */
+	char *comment;		  /* "" for none */
+	char *state;		  /* "IDLE+DRAIN" */
+	char *reason;		  /* of its last trouble, which may be over; "" for none */
+	uint64_t allocated_bytes; /* main memory that its jobs have; 0 where Slurm hands out none */
 };
 
 /*
@@ -41,6 +42,9 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 	struct pm_err *err);
 
 void pm_node_known_done(struct pm_node_known *known);
+
+/* Slurm's name for this node; malloc'ed. */
+char *pm_node_name(void);
 
 /* Drains the node until it has no jobs, reboots it, and takes it back. */
 int pm_node_reboot(const struct pm_config *config, const char *reason, unsigned timeout_ms,

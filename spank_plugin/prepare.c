@@ -18,11 +18,16 @@
 /* Exit statuses of pmctl job, see pmctl(8). */
 enum { STATUS_HELD = 3, STATUS_REFUSED = 4, STATUS_REBOOT = 5 };
 
-/* What pmctl job begin prints in front of each job that is in the way. */
-#define HOLDER "holder="
+/* What pmctl job begin prints in front of each job that is in the way, and where it is memory that
+ * no job has by a record. */
+#define HOLDER	   "holder="
+#define UNRECORDED "unrecorded="
 
 #define SCONTROL_TIMEOUT_MS 20000
-#define MAX_WORDS	    12
+#define MAX_WORDS	    16
+
+/* What is in the way is looked at anew so often. */
+#define MAX_TRIES 3
 
 /* Making file systems and wiping are several runs of tools, each of which may take ToolTimeout. */
 #define TOOLS_PER_JOB 10
@@ -49,8 +54,26 @@ static unsigned timeout_ms(const struct pm_config *config)
 	return config->tool_timeout_s * TOOLS_PER_JOB * 1000;
 }
 
-static int run_begin(
-	const struct pm_prepare *prepare, int *ret_status, char **ret_out, struct pm_err *err)
+/* What Slurm has given the job and, where others may be beside it, all jobs of the node. */
+struct given {
+	struct pm_allocation job;
+	uint64_t allocated_bytes; /* 0: not known, or of no importance */
+};
+
+static void add_given(struct words *words, const struct given *given)
+{
+	if (!given->job.whole_nodes)
+		add(words, "--shared");
+	if (given->job.memory_bytes && given->job.all_memory)
+		add(words, "--memory=all");
+	else if (given->job.memory_bytes)
+		add(words, "--memory=%lluK", (unsigned long long)(given->job.memory_bytes >> 10));
+	if (given->allocated_bytes)
+		add(words, "--allocated=%lluK", (unsigned long long)(given->allocated_bytes >> 10));
+}
+
+static int run_begin(const struct pm_prepare *prepare, const struct given *given, int *ret_status,
+	char **ret_out, struct pm_err *err)
 {
 	const struct pm_expect *expect = prepare->expect;
 	struct words words = {0};
@@ -66,6 +89,7 @@ static int run_begin(
 		add(&words, "--size=%s", expect->size);
 	if (expect->kind)
 		add(&words, "--namespace=%s", expect->kind);
+	add_given(&words, given);
 	return pm_command_answer(words.argv, timeout_ms(prepare->config), ret_status, ret_out, err);
 }
 
@@ -123,22 +147,66 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 	return ended;
 }
 
-/* Once more where something was in the way that is not there any more. */
-static int begin(const struct pm_prepare *prepare, int *ret_status, struct pm_err *err)
+/* Memory that no record has is not in the way if all of it is of jobs that begin after this one:
+ * each finds this one's record. */
+static bool is_ours_alone(const struct pm_prepare *prepare, const char *answer)
 {
-	cleanup_free char *answer = NULL, *again = NULL;
-	int rc = run_begin(prepare, ret_status, &answer, err);
+	return !strncmp(answer, UNRECORDED, strlen(UNRECORDED)) &&
+	       !pm_allocation_beside(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS);
+}
 
-	if (!rc || *ret_status != STATUS_HELD || !end_holders(prepare, answer))
+/* Once more where what was in the way is so no more. */
+static int begin(
+	const struct pm_prepare *prepare, struct given *given, int *ret_status, struct pm_err *err)
+{
+	int rc = -EBUSY;
+
+	for (unsigned i = 0; i < MAX_TRIES; i++) {
+		cleanup_free char *answer = NULL;
+
+		*ret_status = 0;
+		rc = run_begin(prepare, given, ret_status, &answer, err);
+		if (!rc || *ret_status != STATUS_HELD)
+			return rc;
+		if (is_ours_alone(prepare, answer))
+			given->allocated_bytes = 0;
+		else if (!end_holders(prepare, answer))
+			return rc;
+	}
+	return rc;
+}
+
+static bool wants_nodes_alone(const struct pm_expect *expect)
+{
+	return strstr(expect->modes, "flat") || (expect->kind && !strcmp(expect->kind, "devdax"));
+}
+
+/* A controller that does not answer must not end each job that starts: only what is never shared
+ * has to know. */
+static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_err *err)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+	int rc = pm_allocation_ask(
+		prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &ret->job, err);
+
+	if (!rc && !ret->job.whole_nodes && ret->job.memory_bytes)
+		rc = pm_node_ask(prepare->config, SCONTROL_TIMEOUT_MS, &known, err);
+	ret->allocated_bytes = known.allocated_bytes;
+	if (!rc || wants_nodes_alone(prepare->expect))
 		return rc;
-	return run_begin(prepare, ret_status, &again, err);
+	slurm_error("pm: prolog: %s, not looking at the memory of job %u", err->text,
+		(unsigned)prepare->job_id);
+	return 0;
 }
 
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 {
-	int status = 0;
-	int rc = begin(prepare, &status, err);
+	struct given given = {0};
+	int status = STATUS_HELD;
+	int rc = ask(prepare, &given, err);
 
+	if (!rc)
+		rc = begin(prepare, &given, &status, err);
 	if (!rc)
 		return 0;
 	if (status == STATUS_REFUSED || status == STATUS_HELD)

@@ -130,6 +130,32 @@ job_is_over() {
 	assert_output 0
 }
 
+@test "a job that lost its nodes for itself gets no memory that is one job's alone, and says so" {
+	submit_held -w n1 --pm-mode=flat --output="$(bench_dir)/home/shared.%j"
+	admin scontrol update jobid="$output" oversubscribe=yes
+	admin scontrol release "$output"
+	local job=$output
+	wait_for 20 is_failed "$job"
+	run cat "$(bench_dir)/home/shared.$job"
+	assert_output --partial "other jobs may be put on the job's nodes, but flat memory is one job's alone; submit it again with --exclusive"
+	wait_for 10 state_is n1 idle
+}
+
+is_failed() {
+	[ "$(job_field "$1" JobState)" = JobState=FAILED ]
+}
+
+@test "without an answer from Slurm a job gets no memory that is one job's alone, others begin" {
+	with_site "SqueuePath=$(program silent 'echo no answer >&2; exit 1')"
+	run bench srun -w n1 --pm-mode=flat echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial 'no answer'
+	wait_for 10 state_is n1 idle
+	run_srun -w n1 --pm-mode=appdirect echo ran
+	assert_line ran
+}
+
 @test "a living job that holds the node turns the other away" {
 	run_client sbatch --parsable -w n2 --wrap 'sleep 60'
 	with_pmctl "[ \$2 != begin ] ||

@@ -88,7 +88,7 @@ HARDWARE = "CPUs=2 RealMemory=256"
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
 
 
-def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None) -> str:
+def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None, consumes_memory: bool) -> str:
     host = socket.gethostname().split(".")[0]
     believed = "SlurmdParameters=config_overrides\n" if hardware else ""
     return f"""\
@@ -113,7 +113,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters={"CR_Core_Memory" if consumes_memory else "CR_Core"}
 SwitchType=switch/none
 MpiDefault=none
 InactiveLimit=0
@@ -194,7 +194,7 @@ def write_programs(bench: Bench, build: Path) -> None:
 
 
 def write_config(bench: Bench, count: int, ports: list[int], build: Path,
-                 hardware: str | None = None) -> None:
+                 hardware: str | None = None, consumes_memory: bool = False) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
     for folder in ("etc", "run", "log", "state", "home"):
@@ -205,7 +205,7 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path,
     for name in names:
         write_node(bench, name)
     etc = bench.dir / "etc"
-    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware))
+    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory))
     write(etc / "cgroup.conf", CGROUP_CONF)
     write(etc / "slurm-pmem.conf", pmem_conf_of_slurm(bench))
     write(etc / "plugstack.conf", f"include {etc}/plugstack.conf.d/*.conf\n")
