@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/job_memory.h"
 #include "agent/observe.h"
 #include "agent/places.h"
 #include "agent/substate.h"
@@ -190,7 +191,7 @@ static int not_in(
 }
 
 int pm_job_choose_mode(const struct pm_agent *agent, char *const *modes,
-	const struct pm_mode_info **ret, char ret_boot_id[PM_BOOT_ID_MAX], struct pm_err *err)
+	const struct pm_mode_info **ret, struct pm_kernel *ret_kernel, struct pm_err *err)
 {
 	struct pm_observation seen;
 	const struct pm_verdict *verdict = &seen.record.verdict;
@@ -205,31 +206,35 @@ int pm_job_choose_mode(const struct pm_agent *agent, char *const *modes,
 		if (!row || row->platform != verdict->platform)
 			continue;
 		*ret = row;
-		strcpy(ret_boot_id, seen.record.kernel.boot_id);
+		*ret_kernel = seen.record.kernel;
 		return 0;
 	}
 	return not_in(agent, verdict, err);
 }
 
 static int to_job(const struct pm_agent *agent, const struct pm_job_request *request,
-	struct pm_job *ret, struct pm_err *err)
+	struct pm_job *ret, struct pm_kernel *ret_kernel, struct pm_err *err)
 {
 	struct pm_job job = {.id = request->id,
 		.uid = request->uid,
 		.gid = request->gid,
 		.state = PM_JOB_BEGUN,
-		.size_bytes = request->size_bytes};
+		.size_bytes = request->size_bytes,
+		.memory_bytes = request->memory_bytes};
 	const struct pm_mode_info *row;
-	int rc = pm_job_choose_mode(agent, request->modes, &row, job.boot_id, err);
+	int rc = pm_job_choose_mode(agent, request->modes, &row, ret_kernel, err);
 
 	if (rc)
 		return rc;
+	strcpy(job.boot_id, ret_kernel->boot_id);
 	job.mode = row->mode;
 	job.substate = row->substate;
 	if (job.substate == PM_SUBSTATE_FSDAX && request->wants_devices)
 		job.substate = PM_SUBSTATE_DEVDAX;
 	else if (job.substate == PM_SUBSTATE_FSDAX && !agent->config.provision)
 		job.substate = PM_SUBSTATE_EMPTY;
+	if (request->all_memory)
+		job.memory_bytes = pm_kernel_memory_in(ret_kernel, job.mode);
 	pm_timestamp(job.time);
 	*ret = job;
 	return 0;
@@ -244,6 +249,11 @@ static int check_request(const struct pm_agent *agent, const struct pm_job_reque
 			"there are no devices in mode %s; leave out --pm-namespace or ask for "
 			"--pm-mode=appdirect",
 			pm_mode_name(job->mode));
+	if (request->is_shared && is_alone(job))
+		return pm_err_set(err, -EDQUOT,
+			"other jobs may be put on the job's nodes, but %s memory is one job's "
+			"alone; submit it again with --exclusive",
+			pm_substate_name(job->substate));
 	if (!agent->config.provision && is_alone(job))
 		return pm_err_set(err, -EDQUOT,
 			"this node's persistent memory is set up by its administrators, who offer "
@@ -341,10 +351,24 @@ static int take_up(const struct pm_agent *agent, const struct pm_jobs *jobs,
 	return finish(agent, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
 }
 
-static int begin(const struct pm_agent *agent, struct pm_job *job, struct pm_err *err)
+/* Is another job in the way? -EBUSY; who it is is printed. */
+static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
+{
+	const struct pm_job *other = pm_jobs_conflict(jobs, job);
+
+	if (!other)
+		return 0;
+	printf("holder=%u\n", (unsigned)other->id);
+	return pm_err_set(err, -EBUSY,
+		"persistent memory is in use by job %u (%s), job %u needs %s", (unsigned)other->id,
+		pm_substate_name(other->substate), (unsigned)job->id,
+		pm_substate_name(job->substate));
+}
+
+static int begin(const struct pm_agent *agent, const struct pm_job_request *request,
+	struct pm_job *job, uint64_t existing_bytes, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
-	const struct pm_job *other;
 	int rc;
 
 	if (pm_jobs_of(agent, &jobs, err) || finish_dead(agent, &jobs, job->boot_id, err))
@@ -352,25 +376,23 @@ static int begin(const struct pm_agent *agent, struct pm_job *job, struct pm_err
 	rc = take_up(agent, &jobs, job, err);
 	if (rc != -EAGAIN)
 		return rc;
-	other = pm_jobs_conflict(&jobs, job);
-	if (!other)
-		return give(agent, &jobs, job, err);
-	pm_err_set(err, -EBUSY, "persistent memory is in use by job %u (%s), job %u needs %s",
-		(unsigned)other->id, pm_substate_name(other->substate), (unsigned)job->id,
-		pm_substate_name(job->substate));
-	return PM_EXIT_CONFLICT;
+	if (check_others(&jobs, job, err) ||
+		pm_job_memory_check(&jobs, job, existing_bytes, request, err))
+		return PM_EXIT_CONFLICT;
+	return give(agent, &jobs, job, err);
 }
 
 int pm_job_begin(
 	const struct pm_agent *agent, const struct pm_job_request *request, struct pm_err *err)
 {
+	struct pm_kernel kernel;
 	struct pm_job job;
 
-	if (make_dirs(agent, err) || to_job(agent, request, &job, err))
+	if (make_dirs(agent, err) || to_job(agent, request, &job, &kernel, err))
 		return PM_EXIT_FAILED;
 	if (check_request(agent, request, &job, err))
 		return refuse(agent, &job, err);
-	return begin(agent, &job, err);
+	return begin(agent, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
 }
 
 /* A job that has no record has nothing here but, at most, a view. */

@@ -16,10 +16,18 @@ struct pm_job_request {
 	gid_t gid;
 	char *const *modes; /* names of the modes that the job may run in, the best first */
 	uint64_t size_bytes;
-	bool wants_devices; /* in place of directories */
+	bool wants_devices;	  /* in place of directories */
+	bool is_shared;		  /* other jobs may be put on this node beside it */
+	bool all_memory;	  /* that the node has; else: */
+	uint64_t memory_bytes;	  /* that Slurm has given it here; 0: none, or not known */
+	uint64_t allocated_bytes; /* that Slurm has given to all jobs here; 0: not known */
 };
 
-/* Returns a PM_EXIT_ value; all but DONE come with a sentence. */
+/*
+ * Returns a PM_EXIT_ value; all but DONE come with a sentence. With CONFLICT, "holder=ID" is
+ * printed for each job that is in the way, or "unrecorded=BYTES" when only memory is that no record
+ * has: that of jobs without a mode, or of some that have not begun.
+ */
 int pm_job_begin(
 	const struct pm_agent *agent, const struct pm_job_request *request, struct pm_err *err);
 int pm_job_end(const struct pm_agent *agent, uint32_t id, struct pm_err *err);
@@ -29,7 +37,7 @@ int pm_job_end(const struct pm_agent *agent, uint32_t id, struct pm_err *err);
  * expected and what was found.
  */
 int pm_job_choose_mode(const struct pm_agent *agent, char *const *modes,
-	const struct pm_mode_info **ret, char ret_boot_id[PM_BOOT_ID_MAX], struct pm_err *err);
+	const struct pm_mode_info **ret, struct pm_kernel *ret_kernel, struct pm_err *err);
 
 /*
  * Takes away what jobs of earlier boots and jobs without a record have left; nothing of a job of

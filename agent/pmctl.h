@@ -37,6 +37,9 @@ enum pm_option {
 	PM_OPT_SIZE = 1 << 15,
 	PM_OPT_NAMESPACE = 1 << 16,
 	PM_OPT_OUTPUT = 1 << 17,
+	PM_OPT_MEMORY = 1 << 18,
+	PM_OPT_ALLOCATED = 1 << 19,
+	PM_OPT_SHARED = 1 << 20,
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
 
@@ -44,7 +47,7 @@ struct pm_agent {
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
 	const char *config_path, *node, *expect;
-	const char *job, *uid, *gid, *size, *namespace, *output;
+	const char *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated;
 	int n_words; /* what is left of the command line */
 	char **words;
 	bool quiet;		   /* says nothing on the terminal, only to the system log */

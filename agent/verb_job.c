@@ -49,6 +49,12 @@ static bool read_namespace(const char *text, bool *ret_wants_devices)
 	return !text || *ret_wants_devices || !strcmp(text, "fsdax");
 }
 
+static bool read_memory(const char *text, struct pm_job_request *ret)
+{
+	ret->all_memory = text && !strcmp(text, "all");
+	return !text || ret->all_memory || !pm_parse_size(text, &ret->memory_bytes);
+}
+
 /* NULL when all is well, else what is not. */
 static const char *read_request(const struct pm_agent *agent, struct pm_job_request *ret)
 {
@@ -60,6 +66,10 @@ static const char *read_request(const struct pm_agent *agent, struct pm_job_requ
 		return "--gid=GID: a group's number expected";
 	if (agent->size && (pm_parse_size(agent->size, &ret->size_bytes) || !ret->size_bytes))
 		return "--size=SIZE: a size like 100G expected";
+	if (!read_memory(agent->memory, ret))
+		return "--memory=SIZE|all: a size like 100G expected";
+	if (agent->allocated && pm_parse_size(agent->allocated, &ret->allocated_bytes))
+		return "--allocated=SIZE: a size like 100G expected";
 	if (!read_namespace(agent->namespace, &ret->wants_devices))
 		return "--namespace: fsdax or devdax expected";
 	return NULL;
@@ -80,14 +90,14 @@ static int finish(const struct pm_agent *agent, int status, const struct pm_err 
 static int check_mode(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
 {
 	const struct pm_mode_info *row;
-	char boot_id[PM_BOOT_ID_MAX];
+	struct pm_kernel kernel;
 
-	return pm_job_choose_mode(agent, modes, &row, boot_id, err) ? PM_EXIT_FAILED : PM_EXIT_DONE;
+	return pm_job_choose_mode(agent, modes, &row, &kernel, err) ? PM_EXIT_FAILED : PM_EXIT_DONE;
 }
 
 static int begin(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
 {
-	struct pm_job_request request = {.modes = modes};
+	struct pm_job_request request = {.modes = modes, .is_shared = agent->given & PM_OPT_SHARED};
 	const char *wrong = read_request(agent, &request);
 	cleanup_close int lock_fd = -1;
 

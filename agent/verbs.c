@@ -111,7 +111,7 @@ const struct pm_verb pm_verbs[] = {
 		.name = "job begin",
 		.args = "--expect=MODE[,MODE] [--job=ID --uid=UID --gid=GID]",
 		.options = PM_OPT_EXPECT | PM_OPT_JOB | PM_OPT_UID | PM_OPT_GID | PM_OPT_SIZE |
-			   PM_OPT_NAMESPACE,
+			   PM_OPT_NAMESPACE | PM_OPT_MEMORY | PM_OPT_ALLOCATED | PM_OPT_SHARED,
 		.needs_root = true,
 		.logs = true,
 		.run = pm_verb_job_begin,
@@ -125,7 +125,8 @@ const struct pm_verb pm_verbs[] = {
 			"RunDir/jobs/ID. Without --job only the mode is checked.\n"
 			"Exits 1 if the node cannot serve, 3 if another job has the persistent "
 			"memory\n"
-			"in another sub-state, 4 if the job asks for what there is not; with one\n"
+			"in another sub-state or the memory does not suffice for both, 4 if the "
+			"job asks for what there is not; with one\n"
 			"sentence on stderr.",
 	},
 	{

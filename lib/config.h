@@ -26,6 +26,7 @@ enum pm_key {
 	PM_KEY_NDCTL_PATH,
 	PM_KEY_DAXCTL_PATH,
 	PM_KEY_SCONTROL_PATH,
+	PM_KEY_SQUEUE_PATH,
 	PM_KEY_PMCTL_PATH,
 	PM_KEY_REBOOT_COMMAND,
 	PM_KEY_TOOL_TIMEOUT,
@@ -83,6 +84,7 @@ struct pm_config {
 	char *ndctl_path;
 	char *daxctl_path;
 	char *scontrol_path;
+	char *squeue_path;
 	char *pmctl_path;
 	char **reboot_command; /* words, NULL at the end */
 	unsigned tool_timeout_s;

@@ -15,7 +15,7 @@
 #include "lib/json.h"
 #include "lib/units.h"
 
-#define VERSION	  1
+#define VERSION	  2
 #define MAX_BYTES (16 * 1024)
 #define SUFFIX	  ".json"
 
@@ -91,14 +91,21 @@ static bool read_names(const json_object *root, struct pm_job *job)
 	       find_substate(pm_json_string(root, "substate"), &job->substate);
 }
 
+/* What version 1 does not have. */
+static bool read_additions(const json_object *root, struct pm_job *job)
+{
+	return !pm_json_u64(root, "memory_bytes", &job->memory_bytes);
+}
+
 static bool read_object(const json_object *root, struct pm_job *job)
 {
 	uint32_t version;
 
 	return json_object_is_type(root, json_type_object) && read_u32(root, "version", &version) &&
-	       version == VERSION && read_u32(root, "job", &job->id) &&
-	       read_u32(root, "uid", &job->uid) && read_u32(root, "gid", &job->gid) &&
-	       read_names(root, job) && !pm_json_u64(root, "size_bytes", &job->size_bytes) &&
+	       (version == 1 || (version == VERSION && read_additions(root, job))) &&
+	       read_u32(root, "job", &job->id) && read_u32(root, "uid", &job->uid) &&
+	       read_u32(root, "gid", &job->gid) && read_names(root, job) &&
+	       !pm_json_u64(root, "size_bytes", &job->size_bytes) &&
 	       pm_json_copy(root, "boot_id", job->boot_id, sizeof(job->boot_id)) &&
 	       pm_json_copy(root, "time", job->time, sizeof(job->time));
 }
@@ -204,17 +211,27 @@ static bool can_share(enum pm_substate a, enum pm_substate b)
 	return a == b && a != PM_SUBSTATE_DEVDAX && a != PM_SUBSTATE_FLAT;
 }
 
-const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job)
+const struct pm_job *pm_jobs_next_other(
+	const struct pm_jobs *jobs, const struct pm_job *job, size_t *at)
 {
-	for (size_t i = 0; i < jobs->n; i++) {
-		const struct pm_job *other = &jobs->list[i];
+	while (*at < jobs->n) {
+		const struct pm_job *other = &jobs->list[(*at)++];
 
-		if (other->id == job->id || other->state == PM_JOB_REFUSED ||
-			strcmp(other->boot_id, job->boot_id))
-			continue;
-		if (!can_share(other->substate, job->substate))
+		if (other->id != job->id && other->state != PM_JOB_REFUSED &&
+			!strcmp(other->boot_id, job->boot_id))
 			return other;
 	}
+	return NULL;
+}
+
+const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job)
+{
+	const struct pm_job *other;
+	size_t at = 0;
+
+	while ((other = pm_jobs_next_other(jobs, job, &at)))
+		if (!can_share(other->substate, job->substate))
+			return other;
 	return NULL;
 }
 
@@ -234,6 +251,7 @@ int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err)
 	pm_json_add_string(root, "mode", pm_mode_name(job->mode));
 	pm_json_add_string(root, "substate", pm_substate_name(job->substate));
 	pm_json_add_u64(root, "size_bytes", job->size_bytes);
+	pm_json_add_u64(root, "memory_bytes", job->memory_bytes);
 	pm_json_add_string(root, "boot_id", job->boot_id);
 	pm_json_add_string(root, "time", job->time);
 	text = pm_json_format(root);

@@ -29,7 +29,8 @@ struct pm_job {
 	enum pm_job_state state;
 	enum pm_mode mode;
 	enum pm_substate substate;
-	uint64_t size_bytes; /* that it may use on each socket; 0: no limit */
+	uint64_t size_bytes;   /* that it may use on each socket; 0: no limit */
+	uint64_t memory_bytes; /* main memory that Slurm has given it here; 0: not known */
 	char boot_id[PM_BOOT_ID_MAX];
 	char time[32]; /* of its begin, UTC */
 };
@@ -55,6 +56,11 @@ const struct pm_job *pm_jobs_find(const struct pm_jobs *jobs, uint32_t id);
 /* The first job that lives in this boot and cannot share the node with `job`; NULL when none. File
  * systems are shared, devices and flat memory are not. */
 const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job);
+
+/* The other jobs that live in this boot and were given something, one after the other: the first
+ * behind `*at`, which begins with 0; NULL at the end. */
+const struct pm_job *pm_jobs_next_other(
+	const struct pm_jobs *jobs, const struct pm_job *job, size_t *at);
 
 /* Replaces the job's record, fills in nothing; removes it (missing is fine). */
 int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err);

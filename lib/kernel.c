@@ -132,6 +132,11 @@ uint64_t pm_kernel_boot_memory(const struct pm_kernel *kernel)
 	return kernel->mem_total_bytes - MIN(kernel->flat_bytes, kernel->mem_total_bytes);
 }
 
+uint64_t pm_kernel_memory_in(const struct pm_kernel *kernel, enum pm_mode mode)
+{
+	return pm_kernel_boot_memory(kernel) + (mode == PM_MODE_FLAT ? kernel->region_bytes : 0);
+}
+
 int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err)
 {
 	cleanup_close int fd = open_root(root, err);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/err.h"
+#include "lib/modes.h"
 
 #define PM_BOOT_ID_MAX 40
 
@@ -25,6 +26,9 @@ int pm_kernel_read(const char *root, struct pm_kernel *ret, struct pm_err *err);
 
 /* MemTotal without what flat has added: what firmware gave the kernel at boot. */
 uint64_t pm_kernel_boot_memory(const struct pm_kernel *kernel);
+
+/* What jobs can have in a mode: in flat the regions as well, which need not be memory yet. */
+uint64_t pm_kernel_memory_in(const struct pm_kernel *kernel, enum pm_mode mode);
 
 /* boot_id alone, for those who need no more. */
 int pm_kernel_boot_id(const char *root, char ret[PM_BOOT_ID_MAX], struct pm_err *err);

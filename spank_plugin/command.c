@@ -88,6 +88,20 @@ int pm_command_status(
 	return judge(argv[0], &output, err);
 }
 
+int pm_command_answer(const char *const *argv, unsigned timeout_ms, int *ret_status, char **ret_out,
+	struct pm_err *err)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	int rc = run_command(argv, timeout_ms, &output, err);
+
+	if (rc)
+		return rc;
+	rc = judge(argv[0], &output, err);
+	*ret_status = output.status;
+	*ret_out = pm_steal(output.out);
+	return rc;
+}
+
 int pm_command(const char *const *argv, unsigned timeout_ms, struct pm_err *err)
 {
 	int status;

@@ -20,6 +20,10 @@ int pm_command(const char *const *argv, unsigned timeout_ms, struct pm_err *err)
 int pm_command_status(
 	const char *const *argv, unsigned timeout_ms, int *ret_status, struct pm_err *err);
 
+/* The same; *ret_out is, where it ran, what it printed on stdout, malloc'ed. */
+int pm_command_answer(const char *const *argv, unsigned timeout_ms, int *ret_status, char **ret_out,
+	struct pm_err *err);
+
 /* The same; *ret is the first line of its stdout, malloc'ed. */
 int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, struct pm_err *err);
 

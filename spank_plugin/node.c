@@ -12,10 +12,12 @@
 
 #define DEFAULT_SCONTROL "/usr/bin/scontrol"
 #define NONE		 "(null)"
+#define LINE		 "\n   "
+#define ALLOCATED	 " AllocMem="
 #define MAX_WORDS	 8
 #define OUR_REASON	 "pm"
 
-static char *node_name(void)
+char *pm_node_name(void)
 {
 	const char *name = getenv("SLURMD_NODENAME");
 	char host[256] = "";
@@ -72,7 +74,7 @@ static int run_update(const struct pm_node_update *update, const char *node, str
 
 int pm_node_update(const struct pm_node_update *update, struct pm_err *err)
 {
-	cleanup_free char *node = node_name();
+	cleanup_free char *node = pm_node_name();
 
 	if (!node)
 		return pm_err_nomem(err);
@@ -82,7 +84,10 @@ int pm_node_update(const struct pm_node_update *update, struct pm_err *err)
 	return 0;
 }
 
-/* The value of "NAME=" up to `end` in what scontrol shows, "" for none; malloc'ed. */
+/*
+ * The value of a field that is the first on its line, up to `end` in what scontrol shows, "" for
+ * none; malloc'ed. A comment or a reason may hold LINE "State=" in the middle of its own line.
+ */
 static char *field(const char *text, const char *name, const char *end)
 {
 	const char *at = strstr(text, name);
@@ -105,13 +110,23 @@ void pm_node_known_done(struct pm_node_known *known)
 	*known = (struct pm_node_known){0};
 }
 
+/* "RealMemory=9500 AllocMem=2000 FreeMem=...", in MiB */
+static uint64_t read_allocated(const char *text)
+{
+	cleanup_free char *line = field(text, LINE "RealMemory=", "\n");
+	const char *at = line ? strstr(line, ALLOCATED) : NULL;
+
+	return at ? strtoull(at + strlen(ALLOCATED), NULL, 10) << 20 : 0;
+}
+
 static bool read_known(const char *text, struct pm_node_known *ret)
 {
-	ret->active = field(text, " ActiveFeatures=", " \n");
-	ret->available = field(text, " AvailableFeatures=", " \n");
-	ret->comment = field(text, " Comment=", "\n");
-	ret->state = field(text, " State=", " \n");
-	ret->reason = field(text, " Reason=", "\n");
+	ret->active = field(text, LINE "ActiveFeatures=", " \n");
+	ret->available = field(text, LINE "AvailableFeatures=", " \n");
+	ret->comment = field(text, LINE "Comment=", "\n");
+	ret->state = field(text, LINE "State=", " \n");
+	ret->allocated_bytes = read_allocated(text);
+	ret->reason = field(text, LINE "Reason=", "\n");
 	return ret->active && ret->available && ret->comment && ret->state && ret->reason;
 }
 
@@ -120,7 +135,7 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *node = node_name();
+	cleanup_free char *node = pm_node_name();
 	const char *argv[] = {config->scontrol_path, "show", "node", node, NULL};
 	int rc;
 
@@ -152,7 +167,7 @@ bool pm_node_is_drained_by_others(const struct pm_config *config, unsigned timeo
 
 int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
-	cleanup_free char *node = node_name();
+	cleanup_free char *node = pm_node_name();
 	const char *argv[] = {config->scontrol_path, "reboot", node, NULL};
 
 	if (!node)
@@ -160,33 +175,6 @@ int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct p
 	if (pm_command(argv, timeout_ms, err))
 		return pm_err_prefix(err, "reboot node '%s'", node);
 	return 0;
-}
-
-static bool is_over(const char *state)
-{
-	static const char *const states[] = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
-		"NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
-		"PENDING", "REQUEUED", "SPECIAL_EXIT"};
-
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (!strcmp(state, states[i]))
-			return true;
-	return false;
-}
-
-bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
-{
-	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *state = NULL;
-	char id[16];
-	const char *argv[] = {config->scontrol_path, "show", "job", id, NULL};
-	struct pm_err err = {0};
-
-	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
-	if (pm_command_output(argv, timeout_ms, &output, &err))
-		return !strstr(err.text, "Invalid job id");
-	state = field(output.out, " JobState=", " \n");
-	return !state || !is_over(state);
 }
 
 int pm_job_requeue(

@@ -23,11 +23,12 @@ struct pm_node_update {
 };
 
 struct pm_node_known {
-	char *active;	 /* "rack1,pm_memory"; "" for none */
-	char *available; /* the same */
-	char *comment;	 /* "" for none */
-	char *state;	 /* "IDLE+DRAIN" */
-	char *reason;	 /* of its last trouble, which may be over; "" for none */
+	char *active;		  /* "rack1,pm_memory"; "" for none */
+	char *available;	  /* the same */
+	char *comment;		  /* "" for none */
+	char *state;		  /* "IDLE+DRAIN" */
+	char *reason;		  /* of its last trouble, which may be over; "" for none */
+	uint64_t allocated_bytes; /* main memory that its jobs have; 0 where Slurm hands out none */
 };
 
 /*
@@ -50,11 +51,8 @@ bool pm_node_is_drained_by_others(const struct pm_config *config, unsigned timeo
 /* Reboots the node when it has no jobs; a drain stays. */
 int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
-/*
- * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm
- * does not answer, it may have.
- */
-bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
+/* Slurm's name for this node; malloc'ed. */
+char *pm_node_name(void);
 
 /* Back to the queue: only batch jobs can be. */
 int pm_job_requeue(

@@ -12,14 +12,23 @@
 #include "lib/cleanup.h"
 #include "lib/file.h"
 #include "lib/jobview.h"
+#include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
 
 /* Exit statuses of pmctl job, see pmctl(8). */
 enum { STATUS_HELD = 3, STATUS_REFUSED = 4, STATUS_REBOOT = 5 };
 
+/* What pmctl job begin prints in front of each job that is in the way, and where it is memory that
+ * no job has by a record. */
+#define HOLDER	   "holder="
+#define UNRECORDED "unrecorded="
+
 #define SCONTROL_TIMEOUT_MS 20000
-#define MAX_WORDS	    12
+#define MAX_WORDS	    16
+
+/* What is in the way is looked at anew so often. */
+#define MAX_TRIES 3
 
 /* Making file systems and wiping are several runs of tools, each of which may take ToolTimeout. */
 #define TOOLS_PER_JOB 10
@@ -46,7 +55,26 @@ static unsigned timeout_ms(const struct pm_config *config)
 	return config->tool_timeout_s * TOOLS_PER_JOB * 1000;
 }
 
-static int run_begin(const struct pm_prepare *prepare, int *ret_status, struct pm_err *err)
+/* What Slurm has given the job and, where others may be beside it, all jobs of the node. */
+struct given {
+	struct pm_allocation job;
+	uint64_t allocated_bytes; /* 0: not known, or of no importance */
+};
+
+static void add_given(struct words *words, const struct given *given)
+{
+	if (!given->job.whole_nodes)
+		add(words, "--shared");
+	if (given->job.memory_bytes && given->job.all_memory)
+		add(words, "--memory=all");
+	else if (given->job.memory_bytes)
+		add(words, "--memory=%lluK", (unsigned long long)(given->job.memory_bytes >> 10));
+	if (given->allocated_bytes)
+		add(words, "--allocated=%lluK", (unsigned long long)(given->allocated_bytes >> 10));
+}
+
+static int run_begin(const struct pm_prepare *prepare, const struct given *given, int *ret_status,
+	char **ret_out, struct pm_err *err)
 {
 	const struct pm_expect *expect = prepare->expect;
 	struct words words = {0};
@@ -62,7 +90,8 @@ static int run_begin(const struct pm_prepare *prepare, int *ret_status, struct p
 		add(&words, "--size=%s", expect->size);
 	if (expect->kind)
 		add(&words, "--namespace=%s", expect->kind);
-	return pm_command_status(words.argv, timeout_ms(prepare->config), ret_status, err);
+	add_given(&words, given);
+	return pm_command_answer(words.argv, timeout_ms(prepare->config), ret_status, ret_out, err);
 }
 
 static int run_end(
@@ -75,20 +104,6 @@ static int run_end(
 	add(&words, "end");
 	add(&words, "--job=%u", (unsigned)job_id);
 	return pm_command_status(words.argv, timeout_ms(config), ret_status, err);
-}
-
-/* The job that the sentence names, "... job 123 ..."; 0 when it names none. */
-static uint32_t job_in(const char *sentence)
-{
-	static const char word[] = "job ";
-
-	for (const char *at = strstr(sentence, word); at; at = strstr(at + 1, word)) {
-		unsigned long id = strtoul(at + strlen(word), NULL, 10);
-
-		if (id && id < UINT32_MAX)
-			return (uint32_t)id;
-	}
-	return 0;
 }
 
 /* A sentence may quote what a user wrote, which need not fit a line of the view. */
@@ -131,13 +146,12 @@ void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence
 }
 
 /* An epilog that never ran: the other job is over, and its end is made up for. */
-static bool end_forgotten(const struct pm_prepare *prepare, const char *sentence)
+static bool end_forgotten(const struct pm_prepare *prepare, uint32_t other)
 {
-	uint32_t other = job_in(sentence);
 	struct pm_err err = {0};
 	int status = 0;
 
-	if (!other || other == prepare->job_id ||
+	if (other == prepare->job_id ||
 		pm_job_is_alive(prepare->config, other, SCONTROL_TIMEOUT_MS))
 		return false;
 	slurm_info("pm: prolog: job %u is over, ending what it left", (unsigned)other);
@@ -147,13 +161,78 @@ static bool end_forgotten(const struct pm_prepare *prepare, const char *sentence
 	return false;
 }
 
+/* Ends those of the jobs in pmctl's lines "holder=ID" that are over: was there one? */
+static bool end_holders(const struct pm_prepare *prepare, const char *answer)
+{
+	bool ended = false;
+	unsigned id;
+
+	for (; *answer; answer += strcspn(answer, "\n"), answer += strspn(answer, "\n"))
+		if (sscanf(answer, HOLDER "%u", &id) == 1 && end_forgotten(prepare, id))
+			ended = true;
+	return ended;
+}
+
+/* Memory that no record has is not in the way if all of it is of jobs that begin after this one:
+ * each finds this one's record. */
+static bool is_ours_alone(const struct pm_prepare *prepare, const char *answer)
+{
+	return !strncmp(answer, UNRECORDED, strlen(UNRECORDED)) &&
+	       !pm_allocation_beside(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS);
+}
+
+/* Once more where what was in the way is so no more. */
+static int begin(
+	const struct pm_prepare *prepare, struct given *given, int *ret_status, struct pm_err *err)
+{
+	int rc = -EBUSY;
+
+	for (unsigned i = 0; i < MAX_TRIES; i++) {
+		cleanup_free char *answer = NULL;
+
+		*ret_status = 0;
+		rc = run_begin(prepare, given, ret_status, &answer, err);
+		if (!rc || *ret_status != STATUS_HELD)
+			return rc;
+		if (is_ours_alone(prepare, answer))
+			given->allocated_bytes = 0;
+		else if (!end_holders(prepare, answer))
+			return rc;
+	}
+	return rc;
+}
+
+static bool wants_nodes_alone(const struct pm_expect *expect)
+{
+	return strstr(expect->modes, "flat") || (expect->kind && !strcmp(expect->kind, "devdax"));
+}
+
+/* A controller that does not answer must not end each job that starts: only what is never shared
+ * has to know. */
+static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_err *err)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+	int rc = pm_allocation_ask(
+		prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &ret->job, err);
+
+	if (!rc && !ret->job.whole_nodes && ret->job.memory_bytes)
+		rc = pm_node_ask(prepare->config, SCONTROL_TIMEOUT_MS, &known, err);
+	ret->allocated_bytes = known.allocated_bytes;
+	if (!rc || wants_nodes_alone(prepare->expect))
+		return rc;
+	slurm_error("pm: prolog: %s, not looking at the memory of job %u", err->text,
+		(unsigned)prepare->job_id);
+	return 0;
+}
+
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 {
-	int status = 0;
-	int rc = run_begin(prepare, &status, err);
+	struct given given = {0};
+	int status = STATUS_HELD;
+	int rc = ask(prepare, &given, err);
 
-	if (rc && status == STATUS_HELD && end_forgotten(prepare, err->text))
-		rc = run_begin(prepare, &status, err);
+	if (!rc)
+		rc = begin(prepare, &given, &status, err);
 	if (!rc)
 		return 0;
 	if (status == STATUS_REFUSED || status == STATUS_HELD)

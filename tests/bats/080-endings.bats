@@ -90,7 +90,7 @@ has_available() {
 
 @test "a job that is over and still holds the node is ended first" {
 	with_pmctl "[ \$2 != begin ] || [ -e $log.ended ] ||
-	{ echo 'pmctl: job begin: job 99999999 holds the node' >&2; exit 3; }
+	{ echo holder=99999999; echo 'pmctl: job begin: job 99999999 holds the node' >&2; exit 3; }
 [ \"\$*\" != 'job end --job=99999999' ] || { touch $log.ended; exit 0; }"
 	run_srun -w n1 --pm-mode=appdirect echo ran
 	assert_line ran
@@ -98,10 +98,72 @@ has_available() {
 	assert_output 2
 }
 
+# What a user can write of a job, each with what 'scontrol show job' says of a living one.
+LIE=$'x\n   JobState=RUNNING Reason=None\n JobState=RUNNING '
+
+# A job with all of that, which is over; its number in $output.
+submit_liar() {
+	local folder
+	folder=$(bench_dir)/home/$LIE
+	mkdir -p "$folder"
+	chmod 777 "$folder"
+	run_client sbatch --parsable -w n2 --job-name="$LIE" --comment="$LIE" --account="$LIE" --wckey="$LIE" \
+		--chdir="$folder" --output="$LIE" --wrap true
+	wait_for 20 job_is_over "$output"
+}
+
+job_is_over() {
+	[ "$(bench squeue -h -t all -j "$1" -o %T)" = COMPLETED ]
+}
+
+@test "a job that is over is not taken for alive by its name, comment, account or folder" {
+	submit_liar
+	with_pmctl "[ \$2 != begin ] || [ -e $log.ended ] ||
+	{ echo holder=$output; echo 'pmctl: job begin: job $output holds the node' >&2; exit 3; }
+[ \"\$*\" != 'job end --job=$output' ] || { touch $log.ended; exit 0; }"
+	run_srun -w n1 --pm-mode=appdirect echo ran
+	assert_line ran
+}
+
+@test "who holds the node is what pmctl says in its own line, not a number in a sentence" {
+	with_pmctl "[ \$2 != begin ] ||
+	{ echo 'pmctl: job begin: the namespace is called job 99999998' >&2; exit 3; }"
+	run bench srun -w n1 --pm-mode=appdirect echo ran
+	assert_failure
+	run grep -c 'job end --job=99999998' "$log"
+	assert_output 0
+}
+
+@test "a job that lost its nodes for itself gets no memory that is one job's alone, and says so" {
+	submit_held -w n1 --pm-mode=flat --output="$(bench_dir)/home/shared.%j"
+	admin scontrol update jobid="$output" oversubscribe=yes
+	admin scontrol release "$output"
+	local job=$output
+	wait_for 20 is_failed "$job"
+	run cat "$(bench_dir)/home/shared.$job"
+	assert_output --partial "other jobs may be put on the job's nodes, but flat memory is one job's alone; submit it again with --exclusive"
+	wait_for 10 state_is n1 idle
+}
+
+is_failed() {
+	[ "$(job_field "$1" JobState)" = JobState=FAILED ]
+}
+
+@test "without an answer from Slurm a job gets no memory that is one job's alone, others begin" {
+	with_site "SqueuePath=$(program silent 'echo no answer >&2; exit 1')"
+	run bench srun -w n1 --pm-mode=flat echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial 'no answer'
+	wait_for 10 state_is n1 idle
+	run_srun -w n1 --pm-mode=appdirect echo ran
+	assert_line ran
+}
+
 @test "a living job that holds the node turns the other away" {
 	run_client sbatch --parsable -w n2 --wrap 'sleep 60'
 	with_pmctl "[ \$2 != begin ] ||
-	{ echo 'pmctl: job begin: job $output holds the node' >&2; exit 3; }"
+	{ echo holder=$output; echo 'pmctl: job begin: job $output holds the node' >&2; exit 3; }"
 	run bench srun -w n1 --pm-mode=appdirect echo ran
 	assert_failure
 	refute_line ran
@@ -168,6 +230,27 @@ exec $real/pmctl \"\$@\"")|" "$conf"
 	assert_equal "$(boot_id n1)" "$before"
 	run admin scontrol show node n1
 	refute_output --partial 'Comment='
+}
+
+@test "a node that an admin took down stays down, whatever its comment says" {
+	local conf fake asked=$BATS_TEST_TMPDIR/asked
+	conf=$(bench_dir)/n1/pmem.conf
+	fake=$(program scontrol "echo \"\$*\" >>$asked
+[ \"\$1\" != show ] || cat <<-END
+	NodeName=n1 Arch=x86_64
+	   AvailableFeatures=pm_appdirect
+	   ActiveFeatures=pm_appdirect
+	   State=DOWN ThreadsPerCore=1
+	   Comment=see State=DOWN Reason=Failed to set node feature(s): x
+	   Reason=broken [root@2026-11-23T21:00:00]
+	END")
+	cp "$conf" "$BATS_TEST_TMPDIR/n1.conf"
+	sed -i "s|^ScontrolPath=.*|ScontrolPath=$fake|; s|^PmctlPath=.*|PmctlPath=$(program held "echo pm_appdirect")|" "$conf"
+	bench node n1 pm-reachable
+	cp "$BATS_TEST_TMPDIR/n1.conf" "$conf"
+	run cat "$asked"
+	assert_line 'show node n1'
+	refute_output --partial 'state=resume'
 }
 
 @test "a node that is chosen for a mode that something is in the way of is not drained" {

@@ -90,7 +90,7 @@ HARDWARE = "CPUs=2 RealMemory=256"
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
 
 
-def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None) -> str:
+def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None, consumes_memory: bool) -> str:
     host = socket.gethostname().split(".")[0]
     believed = "SlurmdParameters=config_overrides\n" if hardware else ""
     return f"""\
@@ -115,7 +115,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters={"CR_Core_Memory" if consumes_memory else "CR_Core"}
 SwitchType=switch/none
 MpiDefault=none
 InactiveLimit=0
@@ -150,7 +150,7 @@ def job_submit(bench: Bench) -> str:
 
 
 def own_programs(bench: Bench) -> str:
-    return f"ScontrolPath={bench.dir}/bin/scontrol\nPmctlPath={bench.dir}/bin/pmctl\n"
+    return "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Squeue", "Pmctl"))
 
 
 def own_places(bench: Bench, name: str) -> str:
@@ -187,8 +187,8 @@ def write_programs(bench: Bench, build: Path) -> None:
         text = (TOP / "agent" / name).read_text()
         text = text.replace("/usr/libexec/slurm-pmem", f"{home}/bin")
         write(home / "bin" / name, text.replace("/usr/bin/pmctl", f"{home}/bin/pmctl"), 0o755)
-    write_script(home / "bin" / "scontrol", f"export SLURM_CONF={home}/etc/slurm.conf",
-                 'exec /usr/bin/scontrol "$@"')
+    for name in ("scontrol", "squeue"):
+        write_script(home / "bin" / name, f"export SLURM_CONF={home}/etc/slurm.conf", f'exec /usr/bin/{name} "$@"')
     write_script(home / "bin" / "pm-reachable", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f'exec {home}/lib/pm-reachable "$@" "config={home}/$SLURMD_NODENAME/pmem.conf"')
     bench_py = f"{TOP}/tests/bench/bench"
@@ -207,7 +207,7 @@ def write_programs(bench: Bench, build: Path) -> None:
 
 
 def write_config(bench: Bench, count: int, ports: list[int], build: Path,
-                 hardware: str | None = None) -> None:
+                 hardware: str | None = None, consumes_memory: bool = False) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
     for folder in ("etc", "run", "log", "state", "home"):
@@ -218,7 +218,7 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path,
     for name in names:
         write_node(bench, name)
     etc = bench.dir / "etc"
-    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware))
+    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory))
     write(etc / "cgroup.conf", CGROUP_CONF)
     write(etc / "slurm-pmem.conf", pmem_conf_of_slurm(bench))
     write(etc / "plugstack.conf", f"include {etc}/plugstack.conf.d/*.conf\n")

@@ -660,6 +660,29 @@ start_slow() {
 	assert_equal "$(cat "$node/run/jobs/13")" PM_MODE=memory
 }
 
+@test "a job gets memory that exists beside that of others, and memory that is one job's alone with its nodes alone" {
+	into appdirect
+	run -2 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1 --memory 10
+	assert_output --partial "--memory=SIZE|all"
+	run -2 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1 --allocated many
+	run -3 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1 --memory 2000M
+	assert_output --partial "job 12 has 2000 MiB of memory here, the node has 1984 MiB in mode appdirect"
+	run -0 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1 --memory 1200M
+	run -3 --separate-stderr pmctl job begin --expect appdirect --job 13 --uid 1 --gid 1 --memory 1200M
+	assert_output holder=12
+	run -3 --separate-stderr pmctl job begin --expect appdirect --job 13 --uid 1 --gid 1 --memory 100M --allocated 2000M
+	assert_output unrecorded=$((700 << 20))
+	run -0 pmctl job begin --expect appdirect --job 13 --uid 1 --gid 1 --memory 784M --allocated 1984M
+	run -3 pmctl job begin --expect appdirect --job 14 --uid 1 --gid 1 --memory 1K
+	run -0 pmctl job end --job 12
+	run -0 pmctl job end --job 13
+	run -0 pmctl job begin --expect appdirect --job 14 --uid 1 --gid 1 --memory all --allocated 8000M
+	run -3 --separate-stderr pmctl job begin --expect appdirect --job 15 --uid 1 --gid 1 --memory 1M
+	assert_output holder=14
+	run -4 pmctl job begin --expect appdirect --namespace devdax --job 16 --uid 1 --gid 1 --shared
+	assert_output --partial "devdax memory is one job's alone"
+}
+
 @test "what the site does not offer is refused with a sentence for the user" {
 	into appdirect
 	run -4 pmctl job begin --expect flat --job 12 --uid 1 --gid 1

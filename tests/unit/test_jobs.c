@@ -16,6 +16,7 @@ static struct pm_job sample(uint32_t id, enum pm_substate substate)
 		.mode = PM_MODE_APPDIRECT,
 		.substate = substate,
 		.size_bytes = 1 << 30,
+		.memory_bytes = 3 << 20,
 		.boot_id = "b1",
 		.time = "2026-01-31T12:34:56.789Z"};
 }
@@ -45,7 +46,8 @@ static void test_round_trip(void)
 			jobs.list[0].gid == 100 && jobs.list[0].state == PM_JOB_READY &&
 			jobs.list[0].mode == PM_MODE_APPDIRECT &&
 			jobs.list[0].substate == PM_SUBSTATE_FSDAX &&
-			jobs.list[0].size_bytes == 1 << 30 && !strcmp(jobs.list[0].boot_id, "b1"),
+			jobs.list[0].size_bytes == 1 << 30 &&
+			jobs.list[0].memory_bytes == 3 << 20 && !strcmp(jobs.list[0].boot_id, "b1"),
 		"as it was written");
 	ok(pm_jobs_find(&jobs, 4294967295u) && !pm_jobs_find(&jobs, 13), "found by ID");
 	pm_jobs_done(&jobs);
@@ -81,7 +83,9 @@ static void test_bad(void)
 	struct pm_jobs jobs = {.n = 77};
 
 	scratch_file("bad/7.json", RECORD("7", "flat", "flat", ""));
-	is_number(pm_jobs_read(scratch_path("bad"), &jobs, NULL), 0, "the sample is good");
+	is_number(pm_jobs_read(scratch_path("bad"), &jobs, NULL), 0,
+		"the sample is good, of the first version");
+	ok(jobs.n == 1 && jobs.list[0].substate == PM_SUBSTATE_FLAT, "and understood");
 	pm_jobs_done(&jobs);
 	FOR_EACH(row, bad)
 	{

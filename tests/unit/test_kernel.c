@@ -76,6 +76,11 @@ static void check_flat(uint64_t n_regions, uint64_t bytes, const char *what)
 	is_number((long long)kernel.flat_bytes, (long long)bytes, "their memory");
 	is_number((long long)pm_kernel_boot_memory(&kernel), 1960000LL * 1024 - (long long)bytes,
 		"the memory of the boot");
+	is_number((long long)pm_kernel_memory_in(&kernel, PM_MODE_APPDIRECT),
+		(long long)pm_kernel_boot_memory(&kernel), "which jobs can have in App Direct");
+	is_number((long long)pm_kernel_memory_in(&kernel, PM_MODE_FLAT),
+		(long long)(pm_kernel_boot_memory(&kernel) + kernel.region_bytes),
+		"and the regions with it in flat");
 }
 
 #define DAX0 "sys/devices/LNXSYSTM:00/ndbus0/region0/dax0.0/dax0.0"

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/allocation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/features.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/node.h"
+
+/* Each value is one word, or "" at the end of the line. */
+#define COLUMNS                                                                                    \
+	"JobID:12,State:24,OverSubscribe:16,MinMemory:24,NumNodes:12,RestartCnt:12,SubmitTime:32," \
+	"tres-alloc:4096"
+#define EXCLUSIVE    "NO"
+#define FEATURES_MAX 1024
+
+struct row {
+	unsigned id, nodes, restarts;
+	char state[24], shared[16], memory[24], submitted[32], tres[4096];
+};
+
+static bool read_row(const char *line, struct row *ret)
+{
+	struct row row = {0};
+
+	if (sscanf(line, "%u %23s %15s %23s %u %u %31s %4095s", &row.id, row.state, row.shared,
+		    row.memory, &row.nodes, &row.restarts, row.submitted, row.tres) < 7)
+		return false;
+	*ret = row;
+	return true;
+}
+
+/* A job's ID finds the other tasks of its array and the other components, too. */
+static bool find_row(const char *text, uint32_t job_id, struct row *ret)
+{
+	while (*text) {
+		if (read_row(text, ret) && ret->id == job_id)
+			return true;
+		text += strcspn(text, "\n");
+		text += strspn(text, "\n");
+	}
+	return false;
+}
+
+static bool is_over(const char *state)
+{
+	static const char *const states[] = {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
+		"NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
+		"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (!strcmp(state, states[i]))
+			return true;
+	return false;
+}
+
+/* "1500M", "1.5G"; "0" for all; 0 as well where it cannot be read. */
+static uint64_t size_of(const char *text)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double number = strtod(text, &end);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+
+	if (!unit || number <= 0 || end[1])
+		return 0;
+	return (uint64_t)(number * (double)(UINT64_C(1) << (10 * (unit - units + 1))));
+}
+
+/* The share of a node in "cpu=4,mem=3000M,node=2"; 0: memory is not handed out. */
+static uint64_t allocated(const struct row *row)
+{
+	const char *at = strncmp(row->tres, "mem=", 4) ? strstr(row->tres, ",mem=") : row->tres;
+	char text[24] = "";
+
+	if (!at || sscanf(strchr(at, '=') + 1, "%23[^,]", text) != 1 || !row->nodes)
+		return 0;
+	return (size_of(text) + row->nodes - 1) / row->nodes;
+}
+
+static struct pm_allocation to_allocation(const struct row *row)
+{
+	uint64_t asked = size_of(row->memory), has = allocated(row);
+	struct pm_allocation ret = {.is_alive = !is_over(row->state),
+		.whole_nodes = !strcmp(row->shared, EXCLUSIVE),
+		.all_memory = !asked,
+		.memory_bytes = has > asked ? has : asked};
+
+	snprintf(ret.run, sizeof(ret.run), "%s.%u", row->submitted, row->restarts);
+	return ret;
+}
+
+int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
+	struct pm_allocation *ret, struct pm_err *err)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	struct row row;
+	char id[16];
+	const char *argv[] = {config->squeue_path, "--noheader", "--noconvert", "--states=all",
+		"--jobs", id, "--Format=" COLUMNS, NULL};
+	int rc;
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
+	rc = pm_command_output(argv, timeout_ms, &output, err);
+	if (rc && (!err || !strstr(err->text, "Invalid job id")))
+		return rc;
+	if (rc || !find_row(output.out, job_id, &row))
+		return pm_err_set(
+			err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
+	*ret = to_allocation(&row);
+	return 0;
+}
+
+/* What cannot be read names none: such a job runs no pmctl. */
+static bool names_mode(const char *constraint)
+{
+	struct pm_features features = {0};
+
+	return !pm_features_read(constraint, &features, NULL) && features.mentioned;
+}
+
+/* A living job that has no feature of ours in its constraint. */
+static bool is_without_mode(const char *line, uint32_t job_id)
+{
+	char state[24], features[FEATURES_MAX + 1] = "";
+	unsigned id;
+
+	return sscanf(line, "%u %23s %1024[^\n]", &id, state, features) >= 2 && id != job_id &&
+	       !is_over(state) && !names_mode(features);
+}
+
+bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *node = pm_node_name();
+	const char *argv[] = {config->squeue_path, "--noheader", "--states=all", "--nodelist", node,
+		"--Format=JobID:12,State:24,Feature:1024", NULL};
+
+	if (!node || pm_command_output(argv, timeout_ms, &output, NULL))
+		return true;
+	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
+		if (is_without_mode(line, job_id))
+			return true;
+		line += strcspn(line, "\n");
+	}
+	return false;
+}
+
+bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
+{
+	struct pm_allocation allocation = {0};
+	struct pm_err err = {0};
+	int rc = pm_allocation_ask(config, job_id, timeout_ms, &allocation, &err);
+
+	return rc ? rc != -ESRCH : allocation.is_alive;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_ALLOCATION_H
+#define PM_ALLOCATION_H
+
+/*
+ * What Slurm has given a job, asked of squeue by columns that hold numbers and words of Slurm's
+ * alone. Never of what 'scontrol show job' prints: a job's name, comment, account and directories
+ * are its user's, may hold line breaks, and stand among the fields there.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/config.h"
+#include "lib/err.h"
+
+struct pm_allocation {
+	bool is_alive;	       /* has nodes that it may still use */
+	bool whole_nodes;      /* no other job is given a part of its nodes */
+	bool all_memory;       /* it asked for no size, or for all */
+	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not hand out
+				* memory, and the job asked for none */
+	char run[64];	       /* differs between the runs of a job that was requeued */
+};
+
+/* -ESRCH: Slurm has forgotten the job. Others: Slurm does not answer. On failure *ret is untouched.
+ */
+int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
+	struct pm_allocation *ret, struct pm_err *err);
+
+/*
+ * Has a job without a mode, another than this one, a part of this node? Slurm is asked for all
+ * jobs, so not more often than must be. When it does not answer, there may be one.
+ */
+bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
+
+/*
+ * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm
+ * does not answer, it may have.
+ */
+bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
+
+#endif
