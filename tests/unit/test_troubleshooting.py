@@ -61,7 +61,7 @@ def joined(argument: str, known: dict[str, str]) -> str:
 
 def of_c() -> dict[str, str]:
     """Sentence to place."""
-    sources = sorted(path for room in ("agent", "lib", "spank_plugin") for path in (TOP / room).glob("*.[ch]"))
+    sources = sorted(path for room in ("agent", "controller", "lib", "spank_plugin") for path in (TOP / room).glob("*.[ch]"))
     known, found = macros(sources), {}
     for path in sources:
         text = path.read_text()
