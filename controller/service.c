@@ -12,8 +12,10 @@
 #include "lib/clock.h"
 #include "lib/file.h"
 
-/* Between two questions to slurmctld: while a job waits for its nodes, and while none does. */
+/* Between two questions to slurmctld: while a job waits for its nodes, is held for one, or none is.
+ */
 #define NODES_WAITED_MS 1000
+#define NODES_HELD_MS	5000
 #define NODES_QUIET_MS	10000
 #define CONFIG_MS	60000
 #define JOBS_MS		15000
@@ -68,14 +70,24 @@ static void write_modes(struct pm_service *service)
 		fprintf(stderr, "%s\n", err.text);
 }
 
+static uint64_t nodes_pause_ms(const struct pm_service *service)
+{
+	if (service->waits.first)
+		return NODES_WAITED_MS;
+	return service->holds.waited ? NODES_HELD_MS : NODES_QUIET_MS;
+}
+
 /* Whose jobs are private may change while we run. */
 static void load_all(struct pm_service *service)
 {
-	uint64_t nodes_pause_ms = service->waits.first ? NODES_WAITED_MS : NODES_QUIET_MS;
+	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms, JOBS_MS);
+	bool nodes =
+		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
 
-	if (load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms))
+	if (nodes)
 		write_modes(service);
-	(void)load(service, pm_cluster_load_jobs, &service->jobs_ms, JOBS_MS);
+	if (nodes || jobs)
+		pm_holds_look(&service->holds, &service->cluster);
 	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
 }
 
@@ -172,4 +184,5 @@ void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *sto
 	}
 	while (service->waits.first)
 		pm_waits_remove(&service->waits, service->waits.first);
+	pm_holds_done(&service->holds);
 }

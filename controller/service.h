@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "controller/cluster.h"
+#include "controller/holds.h"
 #include "controller/server.h"
 #include "controller/waits.h"
 
@@ -17,6 +18,7 @@ struct pm_service {
 	struct pm_cluster cluster;
 	struct pm_server server;
 	struct pm_waits waits;
+	struct pm_holds holds;
 	uint64_t nodes_ms, jobs_ms, file_ms,
 		config_ms; /* when each was asked for, or written, last */
 	bool failing;	   /* Slurm did not answer the last time */

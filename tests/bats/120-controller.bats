@@ -198,6 +198,59 @@ is_listed() {
 	wait_for 60 job_is COMPLETED
 }
 
+# A job on n1, in the mode that it is in; the job that is held behind it in $job.
+submit_held_behind() {
+	put_in appdirect n1
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 600'
+	before=$output
+	wait_for 30 eval '[ "$(job_field "$before" JobState)" = JobState=RUNNING ]'
+	run_client sbatch --parsable -w n1 -N1-2 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 is_held_by_slurm "$job"
+}
+
+is_held_by_slurm() {
+	[ "$(job_field "$1" Reason)" = Reason=BadConstraints ] && [ "$(job_field "$1" Priority)" = Priority=0 ]
+}
+
+@test "a job that slurmctld holds because its node is busy runs when the node is idle" {
+	submit_held_behind
+	local eligible submitted
+	eligible=$(job_field "$job" EligibleTime)
+	submitted=$(job_field "$job" SubmitTime)
+	sleep 40 # Slurm's own pass, each 30 s, clears such holds once after a node has changed its mode
+	bench scancel "$before"
+	wait_for 60 job_is COMPLETED
+	[ "$(job_field "$job" EligibleTime)" = "$eligible" ]
+	[ "$(job_field "$job" SubmitTime)" = "$submitted" ]
+	run job_field "$job" Comment
+	refute_output --regexp 'Comment=.'
+}
+
+@test "while the node is busy slurmctld is not asked to look again" {
+	submit_held_behind
+	sleep 25
+	run grep -c "_slurm_rpc_update_job: complete JobId=$job " "$(bench_dir)/log/slurmctld.log"
+	assert_output 0
+	bench scancel "$job" "$before"
+}
+
+@test "holds of users and admins stay" {
+	put_in appdirect n1
+	run_client sbatch --parsable --hold -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	local of_user=$output of_admin
+	submit_held_behind
+	of_admin=$job
+	admin scontrol hold "$of_admin"
+	bench scancel "$before"
+	sleep 25
+	run job_field "$of_user" Reason
+	assert_output Reason=JobHeldUser
+	run job_field "$of_admin" Reason
+	assert_output Reason=JobHeldAdmin
+	bench scancel "$of_user" "$of_admin"
+}
+
 @test "which jobs wait is shown to their owners only where Slurm keeps jobs private" {
 	submit_waiting
 	wait_for 10 is_listed "$job"
