@@ -96,9 +96,10 @@ pkgdatadir    = $(datadir)/slurm-pmem
 completiondir = $(datadir)/bash-completion/completions
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
 LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua pmem_constraint.lua)
-SCRIPTS       = agent/pm-helper agent/pm-reboot $(addprefix spank_plugin/controller/,prolog_slurmctld pm-reregister)
+SCRIPTS       = agent/pm-helper agent/pm-reboot spank_plugin/controller/pm-reregister controller/prolog_poll
 TEMPLATES     = $(wildcard job_templates/*/*)
-UNITS         = agent/pmctl-verify.service $(addprefix spank_plugin/controller/pm-reregister,.service .timer)
+UNITS         = agent/pmctl-verify.service controller/pm-controller.service \
+	$(addprefix spank_plugin/controller/pm-reregister,.service .timer)
 # pmtwin runs where its sources are and is not installed; its package brings the page.
 INSTALLED_PAGES = $(filter-out %/pmtwin.1,$(MAN_PAGES))
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
@@ -115,7 +116,8 @@ install: all
 	$(INSTALL) -D -m 755 $(BUILD)/pmrun $(DESTDIR)$(bindir)/pmrun
 	$(INSTALL) -D -m 644 launcher/pmrun.bash $(DESTDIR)$(completiondir)/pmrun
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
-	$(INSTALL) -D -m 755 $(BUILD)/pm-reachable $(DESTDIR)$(pkglibexecdir)/pm-reachable
+	$(foreach program,pm-reachable pm-controller prolog_slurmctld,$(INSTALL) -D -m 755 $(BUILD)/$(program) \
+		$(DESTDIR)$(pkglibexecdir)/$(program) &&) true
 	$(foreach file,$(RUNTIME_SO),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(runtimedir)/$(notdir $(file)))
 	$(if $(RUNTIME_SO),$(INSTALL) -D -m 644 runtime/pmplace.h $(DESTDIR)$(includedir)/pmplace.h)
 	$(INSTALL) -D -m 755 runtime/pmreport $(DESTDIR)$(pkgdatadir)/pmreport

@@ -21,5 +21,8 @@ LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c \
 # The plan as people and programs see it.
 LIB_SRCS += lib/columns.c lib/plan_table.c lib/plan_json.c lib/plan_svg.c
 
+# The controller service, and who asks it; credentials need libmunge.
+LIB_SRCS += lib/frame.c lib/message.c lib/ask.c lib/credential.c
+
 # Jobs.
 LIB_SRCS += lib/jobs.c

@@ -195,13 +195,16 @@ def write_programs(bench: Bench, build: Path) -> None:
     write_script(home / "bin" / "reset", f"export PM_BENCH={home}/pointer",
                  f'exec {bench_py} power-cycle "$1"')
     write(home / "pointer", f"{home}\n")
-    controller = TOP / "spank_plugin" / "controller"
     write_script(home / "bin" / "prolog_slurmctld", f"export SLURM_CONF={home}/etc/slurm.conf",
-                 f"exec {controller}/prolog_slurmctld")
+                 f"export PM_CONTROLLER_SOCKET={home}/run/controller/socket",
+                 f"exec {home}/lib/prolog_slurmctld")
     (home / "lib").mkdir()
-    for product in ("pmctl", "spank_pmem.so", "pm-reachable", "tests/pmshim.so"):  # a build may go on meanwhile
+    for product in ("pmctl", "spank_pmem.so", "pm-reachable", "pm-controller", "prolog_slurmctld",
+                    "tests/pmshim.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
+    shutil.copy(TOP / "controller" / "prolog_poll", home / "lib")
     (home / "share").mkdir()
+    controller = TOP / "spank_plugin" / "controller"
     for script in ("pmem.lua", "pmem_conf.lua", "pmem_constraint.lua"):
         shutil.copy(controller / script, home / "share")
 
@@ -210,7 +213,7 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path,
                  hardware: str | None = None, consumes_memory: bool = False) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
-    for folder in ("etc", "run", "log", "state", "home"):
+    for folder in ("etc", "run", "run/controller", "log", "state", "home"):
         (bench.dir / folder).mkdir()
     (bench.dir / "home").chmod(stat.S_ISVTX | 0o777)
     write(bench.dir / "nodes", " ".join(names))

@@ -44,6 +44,16 @@ class Daemons:
     def start_controller(self) -> None:
         self.start("slurmctld", "slurmctld", "-D")
 
+    def start_service(self) -> None:
+        self.start("pm-controller", f"{self.bench.dir}/lib/pm-controller",
+                   f"--run-dir={self.bench.dir}/run/controller")
+
+    def kill_service(self) -> None:
+        daemon = self.running.pop("pm-controller", None)
+        if daemon:
+            daemon.kill()
+            daemon.wait()
+
     def start_slurmd(self, node: str, rebooted: bool) -> None:
         options = ["-b"] if rebooted else []
         self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, *options, node=node)
@@ -141,7 +151,14 @@ def crash(daemons: Daemons, node: str) -> None:
     daemons.start_slurmd(node, rebooted=False)
 
 
-ORDERS = {"reboot": reboot, "restart": restart, "crash": crash}
+def service(daemons: Daemons, what: str) -> None:
+    """pm-controller is killed, or killed and started."""
+    daemons.kill_service()
+    if what == "start":
+        daemons.start_service()
+
+
+ORDERS = {"reboot": reboot, "restart": restart, "crash": crash, "service": service}
 
 
 def reap_orphans(daemons: Daemons) -> None:
@@ -183,6 +200,7 @@ def supervise(bench: Bench, owner_fd: int | None) -> int:
     orders.settimeout(1)
     daemons.start_munge()
     daemons.start_controller()
+    daemons.start_service()
     for node in bench.nodes():
         machine("init", str(bench.dir / node / "machine"), "--mode", "appdirect")
         verify(bench, node)

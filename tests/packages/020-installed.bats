@@ -150,9 +150,11 @@ teardown_file() {
 		"$root/mnt/slurm-pmem/region0"
 	mkdir -p "$root/etc/systemd/system/timers.target.wants"
 	ln -s /lib/systemd/system/pm-reregister.timer "$root/etc/systemd/system/timers.target.wants"
+	mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
+	ln -s /lib/systemd/system/pm-controller.service "$root/etc/systemd/system/multi-user.target.wants"
 	apt remove "${OURS[@]}"
 	run -0 cat "$root/asked"
-	assert_output --partial 'stop pm-reregister.timer'
+	assert_output --partial 'stop pm-controller.service pm-reregister.timer'
 	assert_output --partial 'stop pmctl-verify.service'
 	apt purge "${OURS[@]}"
 	files | diff -u "$root.before" -

@@ -25,7 +25,7 @@ TOOLS = "hwloc-nox numactl quota xfsprogs".split()
 OFFERED = (
     "daxctl ipmctl libhwloc15 libjson-c5 libxml2 munge ndctl slurm-client slurm-wlm-basic-plugins slurmctld slurmd"
 ).split()
-SDK_PACKAGES = "libc6-dev libhwloc-dev libjemalloc-dev libjson-c-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
+SDK_PACKAGES = "libc6-dev libhwloc-dev libjemalloc-dev libjson-c-dev libmunge-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 PLAIN_SDK_PACKAGES = "libc6-dev linux-libc-dev".split()
 LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
 
@@ -56,6 +56,7 @@ class Suite:
     packages: tuple[str, ...] = (*PLAIN_PACKAGES, *TOOLS)
     sdk: tuple[str, ...] = tuple(SDK_PACKAGES)
     offered: tuple[str, ...] = ()
+    libslurm: str = "libslurm42"
 
     @property
     def site(self) -> bool:
@@ -64,7 +65,7 @@ class Suite:
 
 SUITES = {s.name: s for s in (
     Suite("trixie", ("bookworm",), PIN_IPMCTL),
-    Suite("bookworm", sdk=(*SDK_PACKAGES, "libicu-dev")))}
+    Suite("bookworm", sdk=(*SDK_PACKAGES, "libicu-dev"), libslurm="libslurm38"))}
 DEFAULT_SUITE = "trixie"
 
 # Debian policy 5.6.1; apt would take a "-" at the end as "remove", and "=", "/", "?" as more than a name.
@@ -81,7 +82,7 @@ def suite(name: str, packages: Sequence[str] = (), plain: bool = False) -> Suite
 
 
 def plain_suite(usual: Suite) -> Suite:
-    return replace(usual, packages=tuple(PLAIN_PACKAGES), sdk=tuple(PLAIN_SDK_PACKAGES), offered=(*OFFERED, *TOOLS))
+    return replace(usual, packages=tuple(PLAIN_PACKAGES), sdk=tuple(PLAIN_SDK_PACKAGES), offered=(*OFFERED, usual.libslurm, *TOOLS))
 
 
 def asked(which: Suite) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from cluster import paths
 # What packages and playbook are made of, but for the sources of what the packages bring.
 PARTS = ("ansible/playbooks", "ansible/plugins", "ansible/roles", "debian", "packaging", "twin/image/site.py", "twin/site")
 # What `make install` takes that from.
-PROGRAMS = ("Makefile", "agent", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher", "lib", "runtime",
+PROGRAMS = ("Makefile", "agent", "controller", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher", "lib", "runtime",
             "spank_plugin")
 
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/cluster.h"
+
+#include <errno.h>
+#include <slurm/slurm_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/strv.h"
+
+#define SHOWN (SHOW_ALL | SHOW_LOCAL)
+
+/* Far above any job's list: what expands to more names is not one. */
+#define MAX_NAMES 65536
+
+static const char auth_socket[] = "socket=";
+
+/* 1: it has changed, 0: it has not; else Slurm's words. */
+static int verdict(int rc, const char *what, struct pm_err *err)
+{
+	int number = rc ? errno : 0;
+
+	if (!rc)
+		return 1;
+	if (number == SLURM_NO_CHANGE_IN_DATA)
+		return 0;
+	return pm_err_set(err, -EIO, "ask slurmctld for %s: %s", what, slurm_strerror(number));
+}
+
+static char *socket_of(const char *auth_info)
+{
+	const char *at = auth_info ? strstr(auth_info, auth_socket) : NULL;
+
+	if (!at)
+		return NULL;
+	at += strlen(auth_socket);
+	return strndup(at, strcspn(at, ","));
+}
+
+int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
+{
+	slurm_conf_t *config = NULL;
+	int rc = verdict(slurm_load_ctl_conf(0, &config), "its configuration", err);
+
+	if (rc < 0)
+		return rc;
+	cluster->slurm_uid = config->slurm_user_id;
+	cluster->private_jobs = config->private_data & PRIVATE_DATA_JOBS;
+	if (!cluster->munge_socket) /* others hold it; a change of it takes a restart of all anyway
+				     */
+		cluster->munge_socket = socket_of(config->authinfo);
+	slurm_free_ctl_conf(config);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(
+		(*(const node_info_t *const *)a)->name, (*(const node_info_t *const *)b)->name);
+}
+
+/* Slots of nodes that were removed have no name. */
+static int take_nodes(struct pm_cluster *cluster, node_info_msg_t *nodes, struct pm_err *err)
+{
+	const node_info_t **by_name = calloc(nodes->record_count + 1, sizeof(*by_name));
+	uint32_t n = 0;
+
+	if (!by_name) {
+		slurm_free_node_info_msg(nodes);
+		return pm_err_nomem(err);
+	}
+	for (uint32_t i = 0; i < nodes->record_count; i++)
+		if (nodes->node_array[i].name)
+			by_name[n++] = &nodes->node_array[i];
+	qsort(by_name, n, sizeof(*by_name), compare);
+	free(cluster->by_name);
+	slurm_free_node_info_msg(cluster->nodes);
+	cluster->by_name = by_name;
+	cluster->n_by_name = n;
+	cluster->nodes = nodes;
+	return 0;
+}
+
+int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err)
+{
+	time_t last = cluster->nodes ? cluster->nodes->last_update : 0;
+	node_info_msg_t *nodes = NULL;
+	int rc = verdict(slurm_load_node(last, &nodes, SHOWN), "the nodes", err);
+
+	if (rc > 0)
+		rc = take_nodes(cluster, nodes, err);
+	if (!rc)
+		cluster->node_asks++;
+	return rc;
+}
+
+int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err)
+{
+	time_t last = cluster->partitions ? cluster->partitions->last_update : 0;
+	partition_info_msg_t *partitions = NULL;
+	int rc = verdict(slurm_load_partitions(last, &partitions, SHOWN), "the partitions", err);
+
+	if (rc <= 0)
+		return rc;
+	slurm_free_partition_info_msg(cluster->partitions);
+	cluster->partitions = partitions;
+	return 0;
+}
+
+int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err)
+{
+	time_t last = cluster->jobs ? cluster->jobs->last_update : 0;
+	job_info_msg_t *jobs = NULL;
+	int rc = verdict(slurm_load_jobs(last, &jobs, SHOWN), "the jobs", err);
+
+	if (rc < 0)
+		return rc;
+	cluster->job_asks++;
+	if (!rc)
+		return 0;
+	slurm_free_job_info_msg(cluster->jobs);
+	cluster->jobs = jobs;
+	return 0;
+}
+
+const node_info_t *pm_cluster_node(const struct pm_cluster *cluster, const char *name)
+{
+	const node_info_t wanted = {.name = (char *)name}, *key = &wanted;
+	const node_info_t **found;
+
+	if (!cluster->by_name)
+		return NULL;
+	found = bsearch(&key, cluster->by_name, cluster->n_by_name, sizeof(key), compare);
+	return found ? *found : NULL;
+}
+
+const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_t job_id)
+{
+	for (uint32_t i = 0; cluster->jobs && i < cluster->jobs->record_count; i++)
+		if (cluster->jobs->job_array[i].job_id == job_id)
+			return &cluster->jobs->job_array[i];
+	return NULL;
+}
+
+/* The list's type has got a star more between two releases. The names are malloc'ed. */
+char **pm_cluster_names(const char *list)
+{
+	__auto_type hosts = slurm_hostlist_create(list);
+	char **names = NULL;
+	size_t n = 0;
+
+	if (!hosts)
+		return NULL;
+	if (slurm_hostlist_count(hosts) <= MAX_NAMES)
+		names = calloc((size_t)slurm_hostlist_count(hosts) + 1, sizeof(*names));
+	for (char *name; names && (name = slurm_hostlist_shift(hosts));)
+		names[n++] = name;
+	slurm_hostlist_destroy(hosts);
+	return names;
+}
+
+void pm_cluster_done(struct pm_cluster *cluster)
+{
+	free(cluster->by_name);
+	free(cluster->munge_socket);
+	slurm_free_node_info_msg(cluster->nodes);
+	slurm_free_partition_info_msg(cluster->partitions);
+	slurm_free_job_info_msg(cluster->jobs);
+	memset(cluster, 0, sizeof(*cluster));
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/holds.h"
+
+#include <errno.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/modes_file.h"
+#include "lib/cleanup.h"
+#include "lib/clock.h"
+#include "lib/features.h"
+#include "lib/modes.h"
+#include "lib/strv.h"
+
+/* What stands between the names of a constraint. */
+#define OPERATORS "&|()[]*, "
+
+/* Has the node each mode that the constraint names? A job that wants another never could run there.
+ */
+static bool has_modes(const node_info_t *node, const char *constraint)
+{
+	cleanup_with(pm_strv_cleanup) char **asked = pm_strv_split(constraint, OPERATORS);
+	cleanup_with(pm_strv_cleanup) char **had =
+		pm_strv_split(node->features ? node->features : "", ",");
+
+	for (char **name = asked; name && *name; name++)
+		if (pm_mode_by_feature(*name) && !pm_strv_contains(had, *name))
+			return false;
+	return asked && had;
+}
+
+static bool is_held(const slurm_job_info_t *job)
+{
+	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && !job->priority &&
+	       job->state_reason == FAIL_BAD_CONSTRAINTS;
+}
+
+bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	cleanup_with(pm_strv_cleanup) char **names = NULL;
+
+	if (!is_held(job) || !job->req_nodes || !pm_features_mention(job->features))
+		return false;
+	names = pm_cluster_names(job->req_nodes);
+	for (char **name = names; name && *name; name++) {
+		const node_info_t *node = pm_cluster_node(cluster, *name);
+
+		if (!node || !has_modes(node, job->features))
+			return false;
+	}
+	return names && *names;
+}
+
+static bool nodes_are_idle(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_cluster_names(job->req_nodes);
+
+	for (char **name = names; name && *name; name++) {
+		const node_info_t *node = pm_cluster_node(cluster, *name);
+
+		if (!node || !pm_node_is_idle(node->node_state))
+			return false;
+	}
+	return names;
+}
+
+static struct pm_hold *find(struct pm_holds *holds, uint32_t job_id)
+{
+	for (size_t i = 0; i < holds->n; i++)
+		if (holds->list[i].job_id == job_id)
+			return &holds->list[i];
+	if (holds->n == holds->size) {
+		size_t size = holds->size ? 2 * holds->size : 16;
+		struct pm_hold *grown = realloc(holds->list, size * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		holds->list = grown;
+		holds->size = size;
+	}
+	holds->list[holds->n] = (struct pm_hold){job_id, 0, PM_HOLD_FIRST_PAUSE_MS, false};
+	return &holds->list[holds->n++];
+}
+
+static void update(const slurm_job_info_t *job)
+{
+	job_desc_msg_t nothing;
+
+	slurm_init_job_desc_msg(&nothing);
+	nothing.job_id = job->job_id;
+	if (slurm_update_job(&nothing))
+		fprintf(stderr, "job %u: have slurmctld look again: %s\n", job->job_id,
+			slurm_strerror(errno));
+	else
+		fprintf(stderr, "job %u: held for '%s', which is idle now: slurmctld looks again\n",
+			job->job_id, job->req_nodes);
+}
+
+/* True: it was updated. */
+static bool look_at(
+	struct pm_hold *hold, const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	uint64_t now_ms = pm_now_ms();
+
+	if (now_ms < hold->after_ms || !nodes_are_idle(cluster, job))
+		return false;
+	update(job);
+	hold->after_ms = now_ms + hold->pause_ms;
+	if (hold->pause_ms < PM_HOLD_MOST_PAUSE_MS)
+		hold->pause_ms *= 2;
+	return true;
+}
+
+/* Those that are not held any more, by their own account. */
+static void forget(struct pm_holds *holds)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < holds->n; i++) {
+		struct pm_hold hold = holds->list[i];
+
+		if (!hold.seen)
+			continue;
+		hold.seen = false;
+		holds->list[kept++] = hold;
+	}
+	holds->n = kept;
+}
+
+void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster)
+{
+	unsigned updates = 0;
+
+	for (uint32_t i = 0; cluster->jobs && i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+		struct pm_hold *hold;
+
+		if (!pm_hold_is_ours(cluster, job))
+			continue;
+		hold = find(holds, job->job_id);
+		if (!hold)
+			return;
+		hold->seen = true;
+		if (updates < PM_HOLD_UPDATES_MAX)
+			updates += look_at(hold, cluster, job);
+	}
+	forget(holds);
+	holds->waited = holds->n > 0;
+}
+
+void pm_holds_done(struct pm_holds *holds)
+{
+	free(holds->list);
+	memset(holds, 0, sizeof(*holds));
+}

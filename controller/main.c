@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pm-controller, the service beside slurmctld; see docs/dev/controller.md and service.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "controller/notify.h"
+#include "controller/service.h"
+#include "lib/cleanup.h"
+
+#define RUN_DIR "/run/slurm-pmem-controller"
+
+/* Until slurmctld answers for the first time: it may start at the same time. */
+#define RETRY_S 2
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static const struct option options[] = {
+	{"run-dir", required_argument, NULL, 'r'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+	"usage: pm-controller [OPTION]...\n\n"
+	"Serves slurmctld's programs and the nodes: waits for rebooting nodes on behalf of jobs,\n"
+	"keeps how many idle nodes are in which mode.\n\n"
+	"  --run-dir=DIR  its socket and files, " RUN_DIR "\n"
+	"  --help, --version\n";
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv, struct pm_service *service)
+{
+	int option = getopt_long(argc, argv, "", options, NULL);
+
+	for (; option != -1; option = getopt_long(argc, argv, "", options, NULL)) {
+		if (option == 'h')
+			fputs(help, stdout);
+		if (option == 'V')
+			puts("pm-controller " PM_VERSION);
+		if (option != 'r')
+			return option == '?' ? 2 : 0;
+		service->run_dir = optarg;
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "pm-controller: unknown argument '%s', try --help\n", argv[optind]);
+	return 2;
+}
+
+/* No SA_RESTART: it ends poll(). */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	(void)sigaction(SIGTERM, &action, NULL);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+}
+
+static int open_sockets(struct pm_service *service, struct pm_err *err)
+{
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "%s/socket", service->run_dir) < 0)
+		return pm_err_nomem(err);
+	return pm_server_open_unix(&service->server, path, err);
+}
+
+static int await_slurmctld(struct pm_service *service, struct pm_err *err)
+{
+	int rc;
+
+	while ((rc = pm_cluster_load_config(&service->cluster, err)) && !stop) {
+		if (!service->failing)
+			fprintf(stderr, "%s; asking on\n", err->text);
+		service->failing = true;
+		pm_notify("WATCHDOG=1");
+		(void)sleep(RETRY_S);
+	}
+	service->failing = false;
+	return rc;
+}
+
+static int run(struct pm_service *service, struct pm_err *err)
+{
+	int rc;
+
+	/* Before slurmctld answers: who starts both waits for neither. */
+	pm_server_init(&service->server);
+	pm_notify("READY=1");
+	rc = await_slurmctld(service, err);
+	if (rc)
+		return stop ? 0 : rc;
+	service->server.slurm_uid = service->cluster.slurm_uid;
+	service->server.munge_socket = service->cluster.munge_socket;
+	rc = open_sockets(service, err);
+	if (rc)
+		return rc;
+	pm_service_run(service, &stop);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct pm_service service = {.run_dir = RUN_DIR};
+	struct pm_err err = {0};
+	int status = read_options(argc, argv, &service);
+	int rc;
+
+	if (status >= 0)
+		return status;
+	catch_signals();
+	slurm_init(NULL);
+	rc = run(&service, &err);
+	if (rc)
+		fprintf(stderr, "%s\n", err.text);
+	pm_server_done(&service.server);
+	pm_cluster_done(&service.cluster);
+	return rc ? 1 : 0;
+}

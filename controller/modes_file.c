@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/modes_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/modes.h"
+
+/* Modes that share a platform mode share its feature; it is counted once. */
+#define FEATURES_MAX 8
+
+/* The answer has to fit a frame. */
+#define LIST_MAX 500
+
+struct counts {
+	const char *features[FEATURES_MAX];
+	unsigned idle[FEATURES_MAX];
+	size_t n;
+};
+
+static struct counts all_features(void)
+{
+	struct counts counts = {0};
+
+	pm_mode_foreach(row) {
+		size_t i = 0;
+
+		while (i < counts.n && strcmp(counts.features[i], row->feature))
+			i++;
+		if (i == counts.n && i < FEATURES_MAX)
+			counts.features[counts.n++] = row->feature;
+	}
+	return counts;
+}
+
+bool pm_node_is_idle(uint32_t node_state)
+{
+	const uint32_t usable = NODE_STATE_BASE | NODE_STATE_CLOUD | NODE_STATE_PLANNED |
+				NODE_STATE_DYNAMIC_NORM | NODE_STATE_NET;
+
+	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE && !(node_state & ~usable);
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == length && !strncmp(at, word, length))
+			return true;
+	return false;
+}
+
+static void count_node(struct counts *counts, const node_info_t *node)
+{
+	if (!node->name || !pm_node_is_idle(node->node_state))
+		return;
+	for (size_t i = 0; i < counts->n; i++)
+		counts->idle[i] += has_word(node->features_act, counts->features[i]);
+}
+
+/* node_inx: pairs of first and last index, -1 at the end. */
+static struct counts count_partition(
+	const struct pm_cluster *cluster, const partition_info_t *partition)
+{
+	const node_info_msg_t *nodes = cluster->nodes;
+	struct counts counts = all_features();
+
+	for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
+		for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < nodes->record_count; i++)
+			count_node(&counts, &nodes->node_array[i]);
+	return counts;
+}
+
+static void print_partition(FILE *out, const char *name, const struct counts *counts)
+{
+	fprintf(out, "%s", name);
+	for (size_t i = 0; i < counts->n; i++)
+		fprintf(out, " %s=%u", counts->features[i], counts->idle[i]);
+	fprintf(out, "\n");
+}
+
+static void print_all(FILE *out, const struct pm_cluster *cluster, time_t now)
+{
+	fprintf(out, "slurm-pmem-modes 1 %lld\n", (long long)now);
+	for (uint32_t i = 0; i < cluster->partitions->record_count; i++) {
+		const partition_info_t *partition = &cluster->partitions->partition_array[i];
+		struct counts counts = count_partition(cluster, partition);
+
+		print_partition(out, partition->name, &counts);
+	}
+}
+
+char *pm_modes_text(const struct pm_cluster *cluster, time_t now)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	print_all(out, cluster, now);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static json_object *as_json(const char *name, const struct counts *counts)
+{
+	json_object *row = json_object_new_object();
+
+	if (!row)
+		return NULL;
+	pm_json_add_string(row, "partition", name);
+	for (size_t i = 0; i < counts->n; i++)
+		pm_json_add_u64(row, counts->features[i], counts->idle[i]);
+	return row;
+}
+
+json_object *pm_modes_list(const struct pm_cluster *cluster)
+{
+	json_object *list = json_object_new_array();
+	uint32_t n = cluster->nodes && cluster->partitions ? cluster->partitions->record_count : 0;
+
+	for (uint32_t i = 0; list && i < n && i < LIST_MAX; i++) {
+		const partition_info_t *partition = &cluster->partitions->partition_array[i];
+		struct counts counts = count_partition(cluster, partition);
+
+		json_object_array_add(list, as_json(partition->name, &counts));
+	}
+	return list;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PrologSlurmctld: ends when the job's nodes are back from the reboot that its mode needed. As long
+ * as it runs slurmctld keeps the job in configuration, and looks at the nodes when it ends; without
+ * it slurmctld looks every 30 s only.
+ *
+ * It waits for pm-controller's word. Where there is none, prolog_poll beside it takes over, which
+ * asks Slurm itself, once a second.
+ *
+ * A site with a PrologSlurmctld of its own calls this one from there, in the job's environment.
+ * Always exits 0: any other status would have slurmctld requeue the job. It ends at once for a job
+ * without a pm_ feature.
+ *
+ *	PM_CONTROLLER_SOCKET  the service's socket, if not the usual one
+ *	PM_WAIT_LIMIT	      seconds, 7200; far above any ResumeTimeout, which ends a hung boot
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/ask.h"
+#include "lib/cleanup.h"
+#include "lib/clock.h"
+#include "lib/features.h"
+#include "lib/units.h"
+
+#define CONNECT_MS 5000
+
+/* The service says every 20 s that the job still waits. */
+#define SILENCE_MS 60000
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	uint64_t value;
+
+	return text && !pm_parse_u64(text, &value) ? value : otherwise;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* 0: Slurm may look at the nodes, or the limit is over. */
+static int await(int fd, const struct pm_message *question, uint64_t until_ms, struct pm_err *err)
+{
+	for (uint64_t now = pm_now_ms(); now < until_ms; now = pm_now_ms()) {
+		cleanup_with(pm_message_done) struct pm_message answer = {0};
+		uint64_t left_ms = until_ms - now;
+		int rc = pm_ask_receive(
+			fd, question, (unsigned)least(left_ms, SILENCE_MS), &answer, err);
+
+		if (rc == -ETIMEDOUT && left_ms <= SILENCE_MS)
+			return 0;
+		if (rc || answer.type == PM_MESSAGE_READY)
+			return rc;
+		if (answer.type != PM_MESSAGE_STILL)
+			return pm_err_set(err, -EBADMSG, "answer to another question");
+	}
+	return 0;
+}
+
+static int ask(uint64_t until_ms, struct pm_err *err)
+{
+	const char *path = getenv("PM_CONTROLLER_SOCKET");
+	struct pm_message question = {.type = PM_MESSAGE_WAIT,
+		.id = (uint64_t)getpid(),
+		.job_id = (uint32_t)number_of("SLURM_JOB_ID", 0),
+		.uid = (uint32_t)number_of("SLURM_JOB_UID", 0),
+		.nodes = getenv("SLURM_JOB_NODELIST")};
+	cleanup_close int fd = -1;
+	int rc;
+
+	rc = pm_ask_open(path ? path : PM_CONTROLLER_SOCKET, CONNECT_MS, &fd, err);
+	if (!rc)
+		rc = pm_ask_send(fd, &question, CONNECT_MS, err);
+	return rc ? rc : await(fd, &question, until_ms, err);
+}
+
+/* Comes back only when it cannot be run; then Slurm's own look every 30 s must do. */
+static void poll_instead(uint64_t until_ms)
+{
+	char self[PATH_MAX] = "", path[PATH_MAX], limit[32];
+	uint64_t now = pm_now_ms();
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return;
+	if ((size_t)snprintf(path, sizeof(path), "%s/prolog_poll", dirname(self)) >= sizeof(path))
+		return;
+	snprintf(limit, sizeof(limit), "%llu",
+		(unsigned long long)(until_ms > now ? (until_ms - now) / 1000 : 0));
+	(void)setenv("PM_WAIT_LIMIT", limit, 1);
+	(void)execl(path, "prolog_poll", NULL);
+}
+
+int main(void)
+{
+	uint64_t limit_s = number_of("PM_WAIT_LIMIT", 7200);
+	uint64_t until_ms = pm_now_ms() + least(limit_s, INT_MAX) * 1000;
+	struct pm_err err = {0};
+
+	if (!pm_features_mention(getenv("SLURM_JOB_CONSTRAINTS")) || !ask(until_ms, &err))
+		return 0;
+	fprintf(stderr, "pm: PrologSlurmctld: job %s: %s, asking Slurm instead\n",
+		getenv("SLURM_JOB_ID"), err.text);
+	poll_instead(until_ms);
+	return 0;
+}

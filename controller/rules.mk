@@ -1,0 +1,19 @@
+# Beside slurmctld: pm-controller, the service, the only program here that is linked with libslurm, and its client,
+# slurmctld's PrologSlurmctld.
+MUNGE_LIBS ?= -lmunge
+SLURM_LIBS ?= -lslurm
+
+CONTROLLER_SRCS := $(addprefix controller/,main.c service.c cluster.c server.c peer.c rate.c waits.c holds.c modes_file.c notify.c)
+PROLOG_SRCS := controller/prolog_slurmctld.c
+
+$(call objects,$(CONTROLLER_SRCS)): PM_CFLAGS += $(SLURM_CFLAGS)
+
+$(BUILD)/pm-controller: $(call objects,$(CONTROLLER_SRCS)) $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(SLURM_LIBS) $(MUNGE_LIBS) $(JSON_LIBS)
+
+$(BUILD)/prolog_slurmctld: $(call objects,$(PROLOG_SRCS)) $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS)
+
+programs: $(BUILD)/pm-controller $(BUILD)/prolog_slurmctld
+
+-include $(patsubst %.c,$(BUILD)/%.d,$(CONTROLLER_SRCS) $(PROLOG_SRCS))

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/service.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/modes_file.h"
+#include "controller/notify.h"
+#include "lib/cleanup.h"
+#include "lib/clock.h"
+#include "lib/file.h"
+
+/* Between two questions to slurmctld: while a job waits for its nodes, is held for one, or none is.
+ */
+#define NODES_WAITED_MS 1000
+#define NODES_HELD_MS	5000
+#define NODES_QUIET_MS	10000
+#define CONFIG_MS	60000
+#define JOBS_MS		15000
+
+#define FILE_MS 10000
+#define TELL_MS 20000 /* a waiting job's prolog that we are here */
+#define TURN_MS 500
+
+/* Slurm's failures are said once, and that it is well again. */
+static bool said(struct pm_service *service, int rc, const struct pm_err *err)
+{
+	if (rc && !service->failing)
+		fprintf(stderr, "%s; asking on\n", err->text);
+	if (!rc && service->failing)
+		fprintf(stderr, "slurmctld answers again\n");
+	service->failing = rc != 0;
+	return !rc;
+}
+
+static bool is_due(uint64_t last_ms, uint64_t pause_ms)
+{
+	return !last_ms || pm_now_ms() - last_ms >= pause_ms;
+}
+
+typedef int pm_load(struct pm_cluster *cluster, struct pm_err *err);
+
+/* Did it come? The time is taken behind the answer: a slow slurmctld is not asked more for it. */
+static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, uint64_t pause_ms)
+{
+	struct pm_err err = {0};
+	int rc;
+
+	if (!is_due(*last_ms, pause_ms))
+		return false;
+	rc = what(&service->cluster, &err);
+	*last_ms = pm_now_ms();
+	return said(service, rc, &err);
+}
+
+/* Only with what is true now: an old file tells its readers that we know nothing. */
+static void write_modes(struct pm_service *service)
+{
+	cleanup_free char *path = NULL, *text = NULL;
+	struct pm_err err = {0};
+
+	if (!load(service, pm_cluster_load_partitions, &service->file_ms, FILE_MS))
+		return;
+	text = pm_modes_text(&service->cluster, time(NULL));
+	if (!text || asprintf(&path, "%s/modes", service->run_dir) < 0)
+		return;
+	if (pm_file_write(path, 0644, text, strlen(text), &err))
+		fprintf(stderr, "%s\n", err.text);
+}
+
+static uint64_t nodes_pause_ms(const struct pm_service *service)
+{
+	if (service->waits.first)
+		return NODES_WAITED_MS;
+	return service->holds.waited ? NODES_HELD_MS : NODES_QUIET_MS;
+}
+
+/* Whose jobs are private may change while we run. */
+static void load_all(struct pm_service *service)
+{
+	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms, JOBS_MS);
+	bool nodes =
+		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
+
+	if (nodes)
+		write_modes(service);
+	if (nodes || jobs)
+		pm_holds_look(&service->holds, &service->cluster);
+	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
+}
+
+static void end_wait(struct pm_service *service, struct pm_wait *wait)
+{
+	struct pm_message answer = {.type = PM_MESSAGE_READY};
+	struct pm_peer *peer = wait->peer;
+
+	pm_waits_remove(&service->waits, wait);
+	pm_server_answer(&service->server, peer, &answer, /* last= */ true);
+}
+
+static void tell_still(struct pm_service *service, struct pm_wait *wait)
+{
+	struct pm_message answer = {.type = PM_MESSAGE_STILL};
+
+	if (!is_due(wait->told_ms, TELL_MS))
+		return;
+	wait->told_ms = pm_now_ms();
+	pm_server_answer(&service->server, wait->peer, &answer, /* last= */ false);
+}
+
+static void look_after_waits(struct pm_service *service)
+{
+	struct pm_wait *next;
+
+	for (struct pm_wait *wait = service->waits.first; wait; wait = next) {
+		next = wait->next;
+		if (pm_wait_is_over(wait, &service->cluster))
+			end_wait(service, wait);
+		else
+			tell_still(service, wait);
+	}
+}
+
+/* Only slurmctld's own programs wait: a wait has no deadline and costs a place. */
+static void start_wait(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *question)
+{
+	struct pm_err err = {0};
+
+	if (peer->remote || !peer->trusted) {
+		pm_server_refuse(&service->server, peer,
+			"only root and SlurmUser may wait, on the controller itself");
+		return;
+	}
+	if (pm_waits_add(&service->waits, &service->cluster, peer, question, &err))
+		pm_server_refuse(&service->server, peer, err.text);
+}
+
+static void answer_list(struct pm_service *service, struct pm_peer *peer, json_object *list)
+{
+	cleanup_with(pm_json_cleanup) json_object *mine = list;
+	struct pm_message answer = {.type = PM_MESSAGE_LIST, .list = list};
+
+	if (mine)
+		pm_server_answer(&service->server, peer, &answer, /* last= */ true);
+	else
+		pm_server_refuse(&service->server, peer, "out of memory");
+}
+
+static void ask(void *context, struct pm_peer *peer, const struct pm_message *question)
+{
+	struct pm_service *service = context;
+	bool all = peer->trusted || !service->cluster.private_jobs;
+
+	if (question->type == PM_MESSAGE_WAIT)
+		start_wait(service, peer, question);
+	else if (question->type == PM_MESSAGE_WAITING)
+		answer_list(service, peer, pm_waits_list(&service->waits, all, peer->uid));
+	else if (question->type == PM_MESSAGE_MODES)
+		answer_list(service, peer, pm_modes_list(&service->cluster));
+	else
+		pm_server_refuse(&service->server, peer, "this service does not answer that");
+}
+
+static void gone(void *context, struct pm_peer *peer)
+{
+	struct pm_service *service = context;
+
+	if (peer->wait)
+		pm_waits_remove(&service->waits, peer->wait);
+}
+
+void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *stop)
+{
+	const struct pm_server_calls calls = {.ask = ask, .gone = gone, .context = service};
+
+	while (!*stop) {
+		pm_server_turn(&service->server, TURN_MS, &calls);
+		load_all(service);
+		look_after_waits(service);
+		pm_notify("WATCHDOG=1");
+	}
+	while (service->waits.first)
+		pm_waits_remove(&service->waits, service->waits.first);
+	pm_holds_done(&service->holds);
+}

@@ -1,0 +1,273 @@
+#!/usr/bin/env bats
+# The controller's service: who waits for nodes, with it and without it, and what its peers may do.
+
+setup() {
+	load helper
+	clean_nodes
+	bench service start
+}
+
+teardown() {
+	restore_site
+	if [ -e "$BATS_TEST_TMPDIR/slurm.conf" ]; then
+		cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
+		admin scontrol reconfigure
+	fi
+	bench inject n1 none
+	admin scancel -f -u nobody
+	bench power-cycle n1 # out of a hung boot
+	wait_for 60 state_is n1 idle
+}
+
+ask() {
+	"$TOP/tests/bats/ask.py" "$(bench_dir)/run/controller/socket" "$@" 3>&-
+}
+
+# As the ordinary user.
+user_ask() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$TOP/tests/bats/ask.py" "$(bench_dir)/run/controller/socket" "$@" 3>&-
+}
+
+other_ask() {
+	setpriv --reuid 12345 --regid 12345 --clear-groups \
+		"$TOP/tests/bats/ask.py" "$(bench_dir)/run/controller/socket" "$@" 3>&-
+}
+
+# The controller's own programs that run for a job: prolog_slurmctld waits, prolog_poll asks Slurm.
+waits_as() {
+	local file
+	for file in /proc/[0-9]*/cmdline; do
+		# shellcheck disable=SC2034 # the environment is read from the variable
+		if tr '\0' '\n' <"$file" 2>/dev/null | grep -q "/$1\$" &&
+			tr '\0' '\n' <"${file%cmdline}environ" 2>/dev/null | grep -qx "SLURM_JOB_ID=$2"; then
+			return 0
+		fi
+	done
+	return 1
+}
+
+# Of this bench: its number on the host.
+slurmctld_pid() {
+	local pid
+	for pid in $(pgrep -x slurmctld); do
+		! tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "PMBENCH=$(bench_dir)" || echo "$pid"
+	done
+}
+
+# The node whose boot hangs until it is reset; the job that waits for it in $job.
+submit_waiting() {
+	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
+	bench inject n1 hang
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 waits_as prolog_slurmctld "$job"
+}
+
+job_is() {
+	[ "$(job_field "$job" JobState)" = "JobState=$1" ]
+}
+
+# slurmctld's words for "the job's prolog has ended, and its nodes are there": not those of its 30 s pass.
+started_at_once() {
+	grep -q "prolog_running_decr: Configuration for JobId=$1 is complete" \
+		"$(bench_dir)/log/slurmctld.log"
+}
+
+is_listed() {
+	ask ask '{"type":"waiting"}' | grep -q "\"job\":$1,"
+}
+
+@test "the job of a rebooted node starts when the node is back, by the service's word" {
+	submit_waiting
+	wait_for 10 is_listed "$job"
+	run ! waits_as prolog_poll "$job"
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+	started_at_once "$job"
+	run ! is_listed "$job"
+}
+
+@test "without the service its prolog asks Slurm itself" {
+	bench service kill
+	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
+	bench inject n1 hang
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 waits_as prolog_poll "$job"
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+	started_at_once "$job"
+}
+
+@test "the service is killed while a job waits: its prolog asks Slurm itself" {
+	submit_waiting
+	bench service kill
+	wait_for 20 waits_as prolog_poll "$job"
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+	started_at_once "$job"
+}
+
+@test "a service that is back serves the next job" {
+	bench service kill
+	bench service start
+	submit_waiting
+	wait_for 10 is_listed "$job"
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+}
+
+@test "a job that is cancelled while it waits leaves nothing behind" {
+	submit_waiting
+	wait_for 10 is_listed "$job"
+	bench scancel "$job"
+	wait_for 20 no_jobs
+	wait_for 40 eval '! is_listed "$job"'
+	run ! waits_as prolog_slurmctld "$job"
+}
+
+@test "a job that is requeued while it waits waits once" {
+	submit_waiting
+	wait_for 10 is_listed "$job"
+	admin scontrol requeue "$job"
+	wait_for 40 eval '! is_listed "$job" || [ "$(ask ask "{\"type\":\"waiting\"}" | grep -o "\"job\":$job," | wc -l)" = 1 ]'
+}
+
+@test "the state file tells how many idle nodes of each partition are in which mode" {
+	put_in memory n1
+	put_in appdirect n2
+	let_epilogs_end
+	local file
+	file=$(bench_dir)/run/controller/modes
+	wait_for 30 eval 'user_ask ask "{\"type\":\"modes\"}" | grep -q "\"pm_memory\":1,\"pm_appdirect\":1,"'
+	wait_for 30 grep -qx 'main pm_memory=1 pm_appdirect=1 pm_mixed=0' "$file"
+	run head -n 1 "$file"
+	assert_output --regexp '^slurm-pmem-modes 1 [0-9]{10}$'
+	[ "$(stat -c %a "$file")" = 644 ]
+}
+
+@test "the state file is not renewed while slurmctld does not answer" {
+	local file pid
+	file=$(bench_dir)/run/controller/modes
+	wait_for 20 test -e "$file"
+	pid=$(slurmctld_pid)
+	kill -STOP "$pid"
+	sleep 1
+	head -n 1 "$file" >"$BATS_TEST_TMPDIR/before"
+	sleep 15
+	head -n 1 "$file" >"$BATS_TEST_TMPDIR/after"
+	kill -CONT "$pid"
+	run cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	assert_success
+}
+
+@test "a user may not wait in slurmctld's place" {
+	run user_ask ask '{"type":"wait","job":1,"uid":65534,"nodes":"n1"}'
+	assert_output --partial '"type":"error"'
+	assert_output --partial 'only root and SlurmUser may wait'
+}
+
+@test "garbage, frames that are too long or empty and half ones cost their sender the connection" {
+	run ask bare 'this is not JSON'
+	assert_output --partial '"type":"error"'
+	run ask bare '{"version":2,"type":"modes","id":1}'
+	assert_output --partial 'message of version 2, this side speaks version 1'
+	run ask bare '{"version":1,"type":"still","id":1}'
+	assert_output --partial 'message is not a question'
+	run ask ask '{"type":"wait","job":1,"uid":0,"nodes":"n1\u0000n2"}'
+	assert_output --partial "bad or missing 'nodes'"
+	run ask oversized
+	assert_output closed
+	run ask empty
+	assert_output closed
+	run ask slow '{"type":"modes"}'
+	assert_output closed
+	run ask ask '{"type":"modes"}'
+	assert_output --partial '"type":"list"'
+}
+
+@test "a user that opens connection after connection is turned away, and keeps nobody else out" {
+	user_ask crowd 300 >"$BATS_TEST_TMPDIR/closed" &
+	local crowd=$!
+	submit_waiting
+	wait_for 10 is_listed "$job"
+	wait "$crowd"
+	[ "$(cat "$BATS_TEST_TMPDIR/closed")" -ge 284 ]
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+}
+
+# A job on n1, in the mode that it is in; the job that is held behind it in $job.
+submit_held_behind() {
+	put_in appdirect n1
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 600'
+	before=$output
+	wait_for 30 eval '[ "$(job_field "$before" JobState)" = JobState=RUNNING ]'
+	run_client sbatch --parsable -w n1 -N1-2 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 is_held_by_slurm "$job"
+}
+
+is_held_by_slurm() {
+	[ "$(job_field "$1" Reason)" = Reason=BadConstraints ] && [ "$(job_field "$1" Priority)" = Priority=0 ]
+}
+
+@test "a job that slurmctld holds because its node is busy runs when the node is idle" {
+	submit_held_behind
+	local eligible submitted
+	eligible=$(job_field "$job" EligibleTime)
+	submitted=$(job_field "$job" SubmitTime)
+	sleep 40 # Slurm's own pass, each 30 s, clears such holds once after a node has changed its mode
+	bench scancel "$before"
+	wait_for 60 job_is COMPLETED
+	[ "$(job_field "$job" EligibleTime)" = "$eligible" ]
+	[ "$(job_field "$job" SubmitTime)" = "$submitted" ]
+	run job_field "$job" Comment
+	refute_output --regexp 'Comment=.'
+}
+
+@test "while the node is busy slurmctld is not asked to look again" {
+	submit_held_behind
+	sleep 25
+	run grep -c "_slurm_rpc_update_job: complete JobId=$job " "$(bench_dir)/log/slurmctld.log"
+	assert_output 0
+	bench scancel "$job" "$before"
+}
+
+@test "holds of users and admins stay" {
+	put_in appdirect n1
+	run_client sbatch --parsable --hold -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	local of_user=$output of_admin
+	submit_held_behind
+	of_admin=$job
+	admin scontrol hold "$of_admin"
+	bench scancel "$before"
+	sleep 25
+	run job_field "$of_user" Reason
+	assert_output Reason=JobHeldUser
+	run job_field "$of_admin" Reason
+	assert_output Reason=JobHeldAdmin
+	bench scancel "$of_user" "$of_admin"
+}
+
+@test "which jobs wait is shown to their owners only where Slurm keeps jobs private" {
+	submit_waiting
+	wait_for 10 is_listed "$job"
+	run other_ask ask '{"type":"waiting"}'
+	assert_output --partial "\"job\":$job,"
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+	cp "$(bench_dir)/etc/slurm.conf" "$BATS_TEST_TMPDIR/slurm.conf"
+	echo PrivateData=jobs >>"$(bench_dir)/etc/slurm.conf"
+	admin scontrol reconfigure
+	bench service start
+	bench inject n1 hang
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 is_listed "$job"
+	run user_ask ask '{"type":"waiting"}'
+	assert_output --partial "\"job\":$job,"
+	run other_ask ask '{"type":"waiting"}'
+	assert_output '{"version":1,"type":"list","id":7,"list":[]}'
+}

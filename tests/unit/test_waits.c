@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a node is ready for the job that waits for it, when one counts as idle, and who may ask how
+ * often. */
+#include <slurm/slurm.h>
+
+#include "controller/modes_file.h"
+#include "controller/rate.h"
+#include "controller/waits.h"
+#include "tests/unit/tap.h"
+
+#define ALLOC NODE_STATE_ALLOCATED
+
+static const struct {
+	uint32_t state;
+	enum pm_readiness readiness;
+	bool is_free, idle;
+} rows[] = {
+	{ALLOC, PM_IS_READY, false, false},
+	{NODE_STATE_MIXED, PM_IS_READY, false, false},
+	{ALLOC | NODE_STATE_POWERING_UP, PM_NOT_READY, false, false},
+	{ALLOC | NODE_STATE_POWERING_UP | NODE_STATE_NO_RESPOND, PM_NOT_READY, false, false},
+	{ALLOC | NODE_STATE_REBOOT_ISSUED, PM_NOT_READY, false, false},
+	{ALLOC | NODE_STATE_REBOOT_REQUESTED, PM_NOT_READY, false, false},
+	{ALLOC | NODE_STATE_NO_RESPOND, PM_NOT_READY, false, false},
+	{ALLOC | NODE_STATE_MAINT | NODE_STATE_POWERING_UP, PM_NOT_READY, false, false},
+	{NODE_STATE_UNKNOWN, PM_NOT_READY, false, false},
+	{NODE_STATE_DOWN, PM_GIVEN_UP, false, false},
+	{NODE_STATE_DOWN | NODE_STATE_NO_RESPOND, PM_GIVEN_UP, false, false},
+	{ALLOC | NODE_STATE_FAIL, PM_GIVEN_UP, false, false},
+	{ALLOC | NODE_STATE_INVALID_REG, PM_GIVEN_UP, false, false},
+	{ALLOC | NODE_STATE_DRAIN, PM_IS_READY, false, false},
+	{NODE_STATE_IDLE, PM_IS_READY, true, true},
+	{NODE_STATE_IDLE | NODE_STATE_PLANNED, PM_IS_READY, true, true},
+	{NODE_STATE_IDLE | NODE_STATE_POWERING_UP, PM_NOT_READY, true, false},
+	{NODE_STATE_IDLE | NODE_STATE_COMPLETING, PM_IS_READY, false, false},
+	{NODE_STATE_IDLE | NODE_STATE_DRAIN, PM_IS_READY, true, false},
+	{NODE_STATE_IDLE | NODE_STATE_MAINT, PM_IS_READY, true, false},
+	{NODE_STATE_IDLE | NODE_STATE_RES, PM_IS_READY, true, false},
+	{NODE_STATE_IDLE | NODE_STATE_NO_RESPOND, PM_NOT_READY, true, false},
+};
+
+static void test_states(void)
+{
+	FOR_EACH(row, rows)
+	{
+		is_number(pm_node_readiness(row->state), row->readiness, "readiness");
+		is_number(pm_node_is_free(row->state), row->is_free, "free");
+		is_number(pm_node_is_idle(row->state), row->idle, "idle");
+	}
+}
+
+static void test_rate(void)
+{
+	static struct pm_rate rate;
+	unsigned allowed = 0;
+
+	for (int i = 0; i < 100; i++)
+		allowed += pm_rate_allows(&rate, pm_rate_user(1), 1000);
+	is_number(allowed, PM_RATE_BURST, "so many at once");
+	ok(pm_rate_allows(&rate, pm_rate_user(2), 1000), "another is not kept out");
+	ok(pm_rate_allows(&rate, pm_rate_address(1), 1000), "nor an address of that number");
+	allowed = 0;
+	for (int i = 0; i < 100; i++)
+		allowed += pm_rate_allows(&rate, pm_rate_user(1), 3000);
+	is_number(allowed, 2 * PM_RATE_PER_SECOND, "and so many a second later");
+	for (uint32_t i = 0; i < 3 * PM_RATE_PEERS; i++)
+		(void)pm_rate_allows(&rate, pm_rate_address(i), 4000);
+	ok(pm_rate_allows(&rate, pm_rate_user(1), 5000), "more peers than it has places for");
+}
+
+int main(void)
+{
+	test_states();
+	test_rate();
+	return tap_done();
+}
