@@ -44,6 +44,13 @@ class Daemons:
     def start_controller(self) -> None:
         self.start("slurmctld", "slurmctld", "-D")
 
+    def restart_controller(self) -> None:
+        """It saves its state at its end."""
+        daemon = self.running["slurmctld"]
+        daemon.terminate()
+        daemon.wait()
+        self.start_controller()
+
     def start_slurmd(self, node: str, rebooted: bool) -> None:
         options = ["-b"] if rebooted else []
         self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, *options, node=node)
@@ -141,7 +148,11 @@ def crash(daemons: Daemons, node: str) -> None:
     daemons.start_slurmd(node, rebooted=False)
 
 
-ORDERS = {"reboot": reboot, "restart": restart, "crash": crash}
+def controller(daemons: Daemons, _node: str) -> None:
+    daemons.restart_controller()
+
+
+ORDERS = {"reboot": reboot, "restart": restart, "crash": crash, "controller": controller}
 
 
 def reap_orphans(daemons: Daemons) -> None:
