@@ -67,7 +67,7 @@ $(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
 help:
 	@printf '%s\n' \
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
-	'make check        lint, fuzz, unit, ansible, bench, twin (installs what they need, says so first)' \
+	'make check        lint, fuzz, unit, ansible, bench, sequences, twin (installs what they need, says so first)' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-bench-trixie  the same on Debian 13'\''s Slurm, in a root file system that is made once' \
@@ -80,6 +80,7 @@ help:
 	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
+	'make check-sequences  sequences that the test makes up: users, administrators and faults; ten minutes' \
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, and what a profile does' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \

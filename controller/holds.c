@@ -41,7 +41,7 @@ bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *j
 {
 	cleanup_with(pm_strv_cleanup) char **names = NULL;
 
-	if (!is_held(job) || !job->req_nodes || !pm_features_mention(job->features))
+	if (!is_held(job) || !job->req_nodes || !pm_features_may_be_ours(job->features))
 		return false;
 	names = pm_cluster_names(job->req_nodes);
 	for (char **name = names; name && *name; name++) {

@@ -104,7 +104,7 @@ int main(void)
 	uint64_t until_ms = pm_now_ms() + least(limit_s, INT_MAX) * 1000;
 	struct pm_err err = {0};
 
-	if (!pm_features_mention(getenv("SLURM_JOB_CONSTRAINTS")) || !ask(until_ms, &err))
+	if (!pm_features_may_be_ours(getenv("SLURM_JOB_CONSTRAINTS")) || !ask(until_ms, &err))
 		return 0;
 	fprintf(stderr, "pm: PrologSlurmctld: job %s: %s, asking Slurm instead\n",
 		getenv("SLURM_JOB_ID"), err.text);

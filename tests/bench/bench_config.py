@@ -145,8 +145,10 @@ def slurm_version() -> str:
 
 
 def job_submit(bench: Bench) -> str:
-    """The sample with the line that a site removes the comment from."""
-    return re.sub(r"^--(pm\.slurm_version =) .*$", rf"\1 {slurm_version()}", sample(bench, "job_submit.lua"), flags=re.M)
+    """The sample with the line that a site removes the comment from, and where the service keeps its view."""
+    state_file = f'pm.state_file = "{bench.dir}/run/controller/modes"'
+    return re.sub(r"^--(pm\.slurm_version =) .*$", rf"\1 {slurm_version()}\n{state_file}", sample(bench, "job_submit.lua"),
+                  flags=re.M)
 
 
 def own_programs(bench: Bench) -> str:

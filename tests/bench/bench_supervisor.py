@@ -54,6 +54,13 @@ class Daemons:
             daemon.kill()
             daemon.wait()
 
+    def restart_controller(self) -> None:
+        """It saves its state at its end."""
+        daemon = self.running["slurmctld"]
+        daemon.terminate()
+        daemon.wait()
+        self.start_controller()
+
     def start_slurmd(self, node: str, rebooted: bool) -> None:
         options = ["-b"] if rebooted else []
         self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, *options, node=node)
@@ -158,7 +165,11 @@ def service(daemons: Daemons, what: str) -> None:
         daemons.start_service()
 
 
-ORDERS = {"reboot": reboot, "restart": restart, "crash": crash, "service": service}
+def controller(daemons: Daemons, _node: str) -> None:
+    daemons.restart_controller()
+
+
+ORDERS = {"reboot": reboot, "restart": restart, "crash": crash, "service": service, "controller": controller}
 
 
 def reap_orphans(daemons: Daemons) -> None:

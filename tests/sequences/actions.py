@@ -1,0 +1,460 @@
+"""The actions of a sequence: how each is made up, and how it is done.
+
+A step is a table of words, as a script holds it: {"do": "cancel", "job": 3}. `choose` makes one up, or
+None where the cluster is not in a state for it; `do` does it and tells whether it could.
+"""
+
+import random
+import signal
+import time
+from dataclasses import replace
+
+from request import RACK, Request, read, update
+from world import Submission, Version, World
+
+MAX_LIVE = 6
+FRESH_S = 5
+GOAL_FAULTS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split")
+TOOL_FAULTS = ("fail", "killed", "hang", "garbage", "silent", "lies")
+TOOL_CALLS = ("helper/ipmctl:create-goal#1", "helper/ipmctl:show-goal#1", "job-begin/ipmctl:show-goal#1",
+              "verify/ipmctl:show-goal#1")
+
+
+class Action:
+    name = ""
+    weight = 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        return {}
+
+    def do(self, world: World, step: dict) -> bool:
+        raise NotImplementedError
+
+
+# --- submissions -------------------------------------------------------------------------------
+def mode_words(modes: list[str], chance: random.Random) -> tuple[list[str], dict[str, str]]:
+    """Any way to ask for a mode, or none: options and environment."""
+    mode = chance.choice(modes)
+    feature = "pm_appdirect" if mode == "flat" else f"pm_{mode}"
+    way = chance.choices(("option", "feature", "twin", "both", "twin and other", "or", "none"),
+                         (8, 4, 3, 1, 1, 1, 3))[0]
+    other = chance.choice(modes)
+    return {"option": ([f"--pm-mode={mode}"], {}),
+            "feature": ([f"--constraint={feature}"], {}),
+            "twin": ([], {"PM_MODE": mode}),
+            "both": ([f"--pm-mode={mode}", f"--constraint={feature}"], {}),
+            "twin and other": ([f"--pm-mode={mode}"], {"PM_MODE": other}),
+            "or": (["--constraint=pm_memory|pm_appdirect"], {}),
+            "none": ([], {})}[way]
+
+
+def with_rack(words: list[str], rack: str) -> list[str]:
+    """The constraint, if there is one, ANDed with a rack."""
+    for at, word in enumerate(words):
+        if word.startswith("--constraint="):
+            return [*words[:at], f"{word}&{rack}" if "|" not in word else word, *words[at + 1:]]
+    return [*words, f"--constraint={rack}"]
+
+
+def place_words(words: list[str], nodes: list[str], chance: random.Random) -> list[str]:
+    """Which nodes, if any in particular."""
+    way = chance.choices(("", "one", "two", "not", "rack", "count"), (8, 5, 1, 2, 2, 2))[0]
+    if way == "rack":
+        return with_rack(words, chance.choice(list(RACK)[:len(nodes)]))
+    return words + {"": [], "one": ["-w", chance.choice(nodes)],
+                    "two": ["-w", ",".join(sorted(chance.sample(nodes, 2)))],
+                    "not": ["-x", chance.choice(nodes)], "count": ["-N", "2"]}[way]
+
+
+def other_words(nodes: list[str], chance: random.Random) -> list[str]:
+    words = []
+    if chance.random() < 0.12:
+        preferred = ["pm_memory", "pm_appdirect", "pm_mixed", *list(RACK)[:len(nodes)]]
+        words.append(f"--prefer={chance.choice(preferred)}")
+    if chance.random() < 0.15:
+        words.append("--exclusive")
+    if chance.random() < 0.15:
+        words.append(f"--time={chance.choice((2, 5))}")
+    return words
+
+
+class Submit(Action):
+    """One client, an array, a job that waits for another."""
+
+    def __init__(self, name: str, client: str, weight: float):
+        self.name, self.client, self.weight = name, client, weight
+
+    def choose(self, world, chance):
+        if len(world.live()) >= MAX_LIVE:
+            return None
+        words, env = mode_words(world.site.modes(), chance)
+        words = place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
+        extra = self.extra(world, chance)
+        if extra is None:
+            return None
+        number = max(world.submissions, default=0) + 1
+        return {"job": number, "argv": [self.client, *words, *extra], "env": env,
+                "seconds": round(chance.choice((0.1, 0.3, 0.8, 2.0)), 1)}
+
+    def extra(self, world: World, chance: random.Random) -> list[str] | None:
+        return []
+
+    def do(self, world, step):
+        submit(world, step)
+        return True
+
+
+class SubmitArray(Submit):
+    def extra(self, world, chance):
+        return [f"--array=0-{chance.randrange(1, 3)}"]
+
+
+class SubmitDependent(Submit):
+    def extra(self, world, chance):
+        known = [job for job in world.live() if job.job_id()]
+        kind = chance.choices(("afterany", "after", "afterok"), (4, 1, 1))[0]
+        return [f"--dependency={kind}:@{chance.choice(known).number}"] if known else None
+
+    def do(self, world, step):
+        before, _, number = step["argv"][-1].partition("@")
+        parent = world.submissions.get(int(number))
+        if not parent or not parent.job_id():
+            return False
+        submit(world, step | {"argv": [*step["argv"][:-1], before + parent.job_id()]})
+        return True
+
+
+def as_slurm_tries(request: Request) -> list[Request]:
+    """Slurm refuses a job at its submission if its preference alone, in place of its constraint, fits no node."""
+    return [request, replace(request, constraint=request.prefer)] if request.prefer else [request]
+
+
+def submit(world: World, step: dict) -> None:
+    site, number = world.site, step["job"]
+    log, words = (site.home / "home" / f"s{number}.{kind}" for kind in ("log", "words"))
+    request = read(step["argv"], step["env"])
+    job = Submission(number, step["argv"], [Version(request, time.time(), time.time())], log, words)
+    job.could_be_served = all(one.can_be_served(world.up()) for one in as_slurm_tries(request))
+    argv = [step["argv"][0], f"--job-name={job.name}", *step["argv"][1:]]
+    command = site.job_command(log, step["seconds"])
+    if job.is_batch:
+        done = site.user([*argv, "--output=/dev/null", *command], step["env"])
+        world.note(done)
+        job.status = done.returncode
+        words.write_text(done.stderr)
+    else:
+        job.client = site.start([*argv, *command], step["env"], words)
+    world.submissions[number] = job
+
+
+# --- changes of a job --------------------------------------------------------------------------
+class OfJob(Action):
+    """Something done to one of the live jobs."""
+
+    def fits(self, job: Submission) -> bool:
+        return bool(job.live())
+
+    def choose(self, world, chance):
+        fitting = [job for job in world.live() if self.fits(job)]
+        if not fitting:
+            return None
+        job = chance.choice(fitting)
+        return {"job": job.number} | self.words(world, job, chance)
+
+    def words(self, world: World, job: Submission, chance: random.Random) -> dict:
+        return {}
+
+    def do(self, world, step):
+        job = world.submissions.get(step["job"])
+        if not job or not job.job_id():
+            return False
+        self.change(world, job, step)
+        return True
+
+    def change(self, world: World, job: Submission, step: dict) -> None:
+        raise NotImplementedError
+
+
+class Update(OfJob):
+    """scontrol update of a pending job; what was accepted is what the job asks for from then on."""
+
+    def __init__(self, name: str, weight: float = 1.0):
+        self.name, self.weight = name, weight
+
+    def fits(self, job):
+        return bool(job.pending())
+
+    def words(self, world, job, chance):
+        nodes = world.site.nodes
+        what, by = {
+            "features": lambda: ({"features": chance.choice(("pm_memory", "pm_appdirect", "pm_mixed"))}, "user"),
+            "prefer": lambda: ({"prefer": chance.choice(("pm_memory", "pm_appdirect", "rack2"))}, "user"),
+            "nodes": lambda: (chance.choice(({"reqnodelist": chance.choice(nodes)},
+                                             {"excnodelist": chance.choice(nodes)})), "user"),
+            "exclusive": lambda: ({"oversubscribe": chance.choice(("yes", "no"))}, "admin"),
+            "time": lambda: ({"timelimit": str(chance.choice((3, 6, 30)))}, "admin"),
+        }[self.name.removeprefix("update ")]()
+        return {"set": what, "by": by}
+
+    def change(self, world, job, step):
+        asked_at = time.time()
+        command = ["scontrol", "update", f"jobid={job.job_id()}",
+                   *(f"{name}={value}" for name, value in step["set"].items())]
+        if (world.user if step["by"] == "user" else world.admin)(*command):
+            job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
+
+
+class Cancel(OfJob):
+    name, weight = "cancel", 1.5
+
+    def words(self, world, job, chance):
+        return {"how": chance.choice(("scancel", "scancel", "client") if job.client else ("scancel",))}
+
+    def change(self, world, job, step):
+        job.cancelled = True
+        if step["how"] == "client" and job.client:
+            job.client.send_signal(signal.SIGTERM)
+        else:
+            world.user("scancel", job.job_id())
+
+
+class Requeue(OfJob):
+    name = "requeue"
+
+    def fits(self, job):
+        return job.is_batch and any(r["JobState"] in ("RUNNING", "CONFIGURING") for r in job.records)
+
+    def change(self, world, job, step):
+        world.user("scontrol", "requeue", job.job_id())
+
+
+class Hold(OfJob):
+    name = "hold"
+
+    def fits(self, job):
+        return bool(job.pending()) and not job.held
+
+    def words(self, world, job, chance):
+        return {"by": chance.choice(("user", "admin"))}
+
+    def change(self, world, job, step):
+        job.held = True
+        (world.user if step["by"] == "user" else world.admin)("scontrol", "hold", job.job_id())
+
+
+class Release(OfJob):
+    name = "release"
+
+    def fits(self, job):
+        return job.held
+
+    def change(self, world, job, step):
+        world.admin("scontrol", "release", job.job_id())
+        job.held = False
+
+
+# --- nodes -------------------------------------------------------------------------------------
+class OfNode(Action):
+    def fits(self, world: World, node: str) -> bool:
+        return True
+
+    def choose(self, world, chance):
+        fitting = [node for node in world.site.nodes if self.fits(world, node)]
+        return {"node": chance.choice(fitting)} | self.words(chance) if fitting else None
+
+    def words(self, chance: random.Random) -> dict:
+        return {}
+
+    def do(self, world, step):
+        if not self.fits(world, step["node"]):
+            return False
+        self.change(world, step["node"], step)
+        return True
+
+    def change(self, world: World, node: str, step: dict) -> None:
+        raise NotImplementedError
+
+
+class Drain(OfNode):
+    name = "drain"
+
+    def fits(self, world, node):
+        others = set(world.site.nodes) - set(world.drained) - world.broken - {node}
+        return node not in world.drained and not world.is_disturbed(node) and len(others) > 0
+
+    def change(self, world, node, step):
+        if world.admin("scontrol", "update", f"nodename={node}", "state=drain", "reason=the admin's drain"):
+            world.drained[node] = time.time()
+            world.disturb(node)     # Slurm gives up an interactive job that waits for this node to boot
+
+
+class Resume(OfNode):
+    name = "resume"
+
+    def fits(self, world, node):
+        return node in world.drained
+
+    def change(self, world, node, step):
+        del world.drained[node]
+        world.admin("scontrol", "update", f"nodename={node}", "state=resume")
+
+
+class AdminReboot(OfNode):
+    """Not of a node that has just booted: slurmctld 22.05 may then show it as rebooting for ever."""
+
+    name = "scontrol reboot"
+
+    def fits(self, world, node):
+        return (node not in world.drained and not world.is_disturbed(node)
+                and world.site.uptime(node) > FRESH_S)
+
+    def words(self, chance):
+        return {"words": chance.choice((["ASAP"], []))}
+
+    def change(self, world, node, step):
+        boot = world.site.boot_id(node)
+        if world.admin("scontrol", "reboot", *step["words"], "nextstate=resume", "reason=the admin's reboot", node):
+            world.rebooting[node] = (boot, time.time())
+
+
+class RestartSlurmd(OfNode):
+    name = "restart slurmd"
+
+    def change(self, world, node, step):
+        world.disturb(node)
+        world.site.restart_slurmd(node)
+
+
+class PowerCycle(OfNode):
+    name = "power cycle"
+
+    def change(self, world, node, step):
+        world.disturb(node)
+        world.site.power_cycle(node)
+
+
+class Repair(Action):
+    """The administrator looks at what a fault did to a node, and takes it back into service."""
+
+    name = "repair"
+
+    def choose(self, world, chance):
+        return {"node": chance.choice(sorted(world.broken))} if world.broken else None
+
+    def do(self, world, step):
+        if step["node"] not in world.broken:
+            return False
+        repair(world, step["node"])
+        return True
+
+
+def repair(world: World, node: str) -> None:
+    world.site.repair_node(node)
+    world.broken.discard(node)
+    world.disturb(node)
+    if node not in world.drained:
+        world.admin("scontrol", "update", f"nodename={node}", "state=resume")
+
+
+class Fault(Action):
+    def __init__(self, name: str, weight: float = 1.0):
+        self.name, self.weight = name, weight
+
+    def choose(self, world, chance):
+        if world.site.breakable in world.broken or world.site.breakable in world.drained:
+            return None
+        if self.name == "goal fault":
+            return {"fault": chance.choice(GOAL_FAULTS)}
+        return {"how": chance.choice(TOOL_FAULTS), "call": chance.choice(TOOL_CALLS)}
+
+    def do(self, world, step):
+        world.broken.add(world.site.breakable)
+        world.disturb(world.site.breakable)
+        if "fault" in step:
+            world.site.break_goal(step["fault"])
+        else:
+            world.site.break_tool(step["how"], step["call"])
+        return True
+
+
+# --- the cluster -------------------------------------------------------------------------------
+class RestartController(Action):
+    """Not during an administrator's reboot: slurmctld 22.05 then shows that node as rebooting for ever."""
+
+    name = "restart slurmctld"
+
+    def choose(self, world, chance):
+        return None if world.rebooting else {}
+
+    def do(self, world, step):
+        if world.rebooting:
+            return False
+        world.disturb(*world.site.nodes)
+        world.site.restart_controller()
+        return True
+
+
+class Reserve(OfNode):
+    """A maintenance that begins now, over whatever runs there."""
+
+    name = "reserve"
+
+    def fits(self, world, node):
+        return not world.reserved and not world.is_disturbed(node)
+
+    def change(self, world, node, step):
+        if world.admin("scontrol", "create", "reservation", "reservationname=maintenance", "starttime=now",
+                       "duration=10", f"nodes={node}", "users=root", "flags=maint,ignore_jobs"):
+            world.reserved["maintenance"] = node
+
+
+class Unreserve(Action):
+    name = "unreserve"
+
+    def choose(self, world, chance):
+        return {} if world.reserved else None
+
+    def do(self, world, step):
+        if not world.reserved:
+            return False
+        end_reservations(world)
+        return True
+
+
+def end_reservations(world: World) -> None:
+    for name in list(world.reserved):
+        world.admin("scontrol", "delete", f"reservationname={name}")
+        world.disturb(world.reserved.pop(name))
+
+
+class Wait(Action):
+    name, weight = "wait", 0.5
+
+    def choose(self, world, chance):
+        return {"for": round(chance.uniform(0.5, 3), 1)}
+
+    def do(self, world, step):
+        time.sleep(step["for"])
+        return True
+
+
+ACTIONS: tuple[Action, ...] = (
+    Submit("sbatch", "sbatch", 6), Submit("srun", "srun", 4), Submit("salloc", "salloc", 3),
+    SubmitArray("array", "sbatch", 1), SubmitDependent("dependency", "sbatch", 1),
+    Update("update features"), Update("update prefer"), Update("update nodes"), Update("update exclusive"),
+    Update("update time"), Cancel(), Requeue(), Hold(), Release(), Drain(), Resume(), AdminReboot(),
+    RestartSlurmd(), PowerCycle(), Fault("goal fault"), Fault("tool fault"), Repair(), RestartController(),
+    Reserve(), Unreserve(), Wait())
+BY_NAME = {action.name: action for action in ACTIONS}
+# Of the steps so far each action is to have at least this part.
+LEAST = 0.027
+
+
+def make_up(world: World, chance: random.Random, counts: dict[str, int]) -> dict:
+    """The next step; an action that came too seldom so far comes sooner."""
+    total = sum(counts.values()) + 10
+    def want(action: Action) -> float:
+        return action.weight + 8 * max(0.0, LEAST * total - counts.get(action.name, 0))
+    possible = [(action, step) for action in ACTIONS if (step := action.choose(world, chance)) is not None]
+    action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
+    return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}

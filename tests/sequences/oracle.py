@@ -1,0 +1,186 @@
+"""The promises, checked against what jobs, machines and Slurm show."""
+
+import time
+from dataclasses import dataclass
+
+from request import Request
+from world import Submission, World, nodes_of
+
+# Slurm looks at what it holds or missed every 30 s.
+PASS_S = 30
+HELD_S = PASS_S + 12
+IDLE_S = PASS_S + 20
+GOAL_S = PASS_S
+DOWN_S = 40         # ResumeTimeout of the bench is 20 s
+DRAIN_S = 2
+SETTLE_S = 100
+
+
+@dataclass(frozen=True)
+class Violation:
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """A line that a job printed."""
+
+    word: str
+    at: float
+    job: str
+    restarts: str
+    node: str
+    mode: str
+
+
+def looks_of(job: Submission, mode_of) -> list[Look]:
+    try:
+        lines = [line.split() for line in job.log.read_text(errors="replace").splitlines()]
+    except FileNotFoundError:
+        return []
+    return [Look(words[0], float(words[1]), *words[2:5], mode_of(words[5])) for words in lines if len(words) == 6]
+
+
+def fault_of(request: Request, look: Look) -> str:
+    """Why a job with this request must not run like this, "" when it may."""
+    modes = request.modes()
+    if modes is not None and look.mode not in modes:
+        return f"wrong mode: asked for {' or '.join(sorted(modes)) or 'none that exists'}"
+    if not request.can_use(look.node):
+        return "wrong node: it is excluded or has not the feature"
+    return ""
+
+
+def wrong_looks(job: Submission, looks: list[Look]) -> list[Violation]:
+    """The mode at a job's end is held against what it asked for at its start."""
+    started = {(look.job, look.restarts): look.at for look in looks if look.word == "start"}
+    found = []
+    for look in looks:
+        if look.word == "end" and job.disturbed:
+            continue
+        faults = [fault_of(request, look) for request in job.asked_at(started.get((look.job, look.restarts), look.at))]
+        if all(faults):
+            kind, _, text = faults[-1].partition(": ")
+            found.append(Violation(kind, f"{job.name} ({' '.join(job.argv)}) at its {look.word} on {look.node} "
+                                         f"in {look.mode}: {text}"))
+    return found
+
+
+class Oracle:
+    def __init__(self, world: World):
+        self.world = world
+        self.since: dict[tuple, float] = {}
+        self.done: set[int] = set()
+
+    def lasts(self, seconds: float, holds: bool, *key) -> bool:
+        """Has this been so at each look for that long?"""
+        if not holds:
+            self.since.pop(key, None)
+            return False
+        return time.time() - self.since.setdefault(key, time.time()) >= seconds
+
+    def check(self) -> list[Violation]:
+        found = [violation for node in self.world.site.nodes for violation in self._check_node(node)]
+        for job in self.world.submissions.values():
+            if job.number not in self.done:
+                over = job.is_over()
+                found += self._check_job(job)
+                if over:
+                    self.done.add(job.number)
+                    found += self._check_end(job)
+        return found
+
+    # --- nodes ---------------------------------------------------------------------------------
+    def _check_node(self, node: str) -> list[Violation]:
+        state = self.world.state(node)
+        if not state:
+            return []
+        return self._check_drain(node, state) + self._check_out(node, state) + self._check_goal(node, state)
+
+    def _check_drain(self, node: str, state: str) -> list[Violation]:
+        lost = node in self.world.drained and "DRAIN" not in state
+        if self.lasts(DRAIN_S, lost, "undrained", node):
+            return [Violation("undrained", f"{node} is {state}, nobody lifted the administrator's drain")]
+        return []
+
+    def _check_out(self, node: str, state: str) -> list[Violation]:
+        world = self.world
+        ours = node in world.drained or node in world.broken or node in world.rebooting
+        reason = world.nodes[node].get("Reason", "")
+        boots = reason.startswith("Reboot ASAP")
+        drains = "DRAIN" in state and not ours
+        down = ("DOWN" in state or "FAIL" in state) and not ours
+        if drains and time.time() < world.disturbed_until.get(node, 0):
+            world.broken.add(node)      # what a power cut or a killed slurmd may cost: an administrator looks
+            return []
+        if (self.lasts(DRAIN_S, drains and not boots, "drained", node)
+                or self.lasts(DOWN_S, drains and boots or down, "down", node)):
+            return [Violation("drained", f"{node} is {state} ({reason}), without a fault or an administrator")]
+        return []
+
+    def _check_goal(self, node: str, state: str) -> list[Violation]:
+        world = self.world
+        busy = any(word in state for word in ("ALLOC", "MIXED", "COMPLETING", "REBOOT", "POWER"))
+        waits = not busy and node not in world.broken and bool(world.site.goals(node))
+        if self.lasts(GOAL_S, waits, "goal", node):
+            return [Violation("goal left", f"{node} is {state}, and a goal waits in {', '.join(world.site.goals(node))}")]
+        return []
+
+    # --- jobs ----------------------------------------------------------------------------------
+    def _check_job(self, job: Submission) -> list[Violation]:
+        found = wrong_looks(job, looks_of(job, self.world.site.mode_of))
+        for record in job.pending():
+            found += self._check_pending(job, record)
+        return found
+
+    def _check_pending(self, job: Submission, record: dict) -> list[Violation]:
+        world, reason = self.world, record.get("Reason", "")
+        servable = not job.held and job.request.can_be_served(world.in_service())
+        text = f"{job.name} ({' '.join(job.argv)}) is pending: {reason}, priority {record.get('Priority')}"
+        held = servable and record.get("Priority") == "0" and "Dependency" not in reason
+        if self.lasts(HELD_S, held, "held", job.number, record["JobId"]):
+            return [Violation("held", text)]
+        idle = {node for node in world.up() if world.state(node) == "IDLE"}
+        waits = (not job.held and "Dependency" not in reason and "JobArrayTaskLimit" not in reason
+                 and job.request.can_be_served(idle))
+        if self.lasts(IDLE_S, waits, "waits", job.number, record["JobId"]):
+            return [Violation("stuck", f"{text}, while {', '.join(sorted(idle))} idle")]
+        return []
+
+    def _check_end(self, job: Submission) -> list[Violation]:
+        if job.cancelled:
+            return []
+        if job.status and not any(nodes_of(record) for record in job.records):
+            return self._check_refusal(job)
+        looks = looks_of(job, self.world.site.mode_of)
+        found = []
+        for record in job.records:
+            found += self._check_completed(job, record, looks)
+        return found
+
+    def _check_refusal(self, job: Submission) -> list[Violation]:
+        words = job.words.read_text(errors="replace").strip() if job.words.exists() else ""
+        if job.status == 0 or job.request.is_odd() or not job.could_be_served:
+            return []
+        return [Violation("refused", f"{' '.join(job.argv)}: {words.splitlines()[0] if words else job.status}")]
+
+    def _check_completed(self, job: Submission, record: dict, looks: list[Look]) -> list[Violation]:
+        state, number = record["JobState"], record["JobId"]
+        text = f"{job.name} ({' '.join(job.argv)}), job {number}, is {state} ({record.get('Reason')})"
+        mine = [look for look in looks if look.job == number]
+        if state == "COMPLETED":
+            ends = {look.node for look in mine if look.word == "end"}
+            missing = set(nodes_of(record)) - ends
+            return [Violation("lost", f"{text}, and has not run on {', '.join(sorted(missing))}")] if missing else []
+        if job.disturbed or "Dependency" in record.get("Reason", ""):
+            return []
+        return [Violation("lost", text)]
+
+
+# --- at rest -----------------------------------------------------------------------------------
+def unfinished(world: World) -> list[Violation]:
+    """Of a cluster that had everything and all the time it needs."""
+    return [Violation("stuck", f"{job.name} ({' '.join(job.argv)}) is {record['JobState']}: {record.get('Reason')}, "
+                               f"priority {record.get('Priority')}, {record.get('NodeList')}; all nodes are in service")
+            for job in world.live() for record in job.live()]

@@ -1,0 +1,18 @@
+# Sequences that a test makes up: users, administrators and faults on a bench, the promises checked after each step.
+SEQUENCES_ARGS ?=
+sequences_need = programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
+
+.PHONY: check-sequences run-sequences run-sequences-short check-sequences-pieces
+check-sequences:
+	@./setup build check bench
+	@$(MAKE) --no-print-directory run-sequences
+run-sequences: $(sequences_need) check-sequences-pieces
+	tests/sequences/run --steps 500 $(SEQUENCES_ARGS)
+
+# The part of make check.
+run-sequences-short: $(sequences_need) check-sequences-pieces
+	tests/sequences/run --steps 50 --shrink 2 $(SEQUENCES_ARGS)
+
+# What the oracle reads, and how it judges: without Slurm.
+check-sequences-pieces:
+	@PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/sequences

@@ -1,0 +1,141 @@
+"""A sequence: steps one after the other on a fresh site, the oracle's look after each, and rest."""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from actions import BY_NAME, end_reservations, repair
+from oracle import SETTLE_S, Oracle, Violation, unfinished
+from sites import BenchSite
+from world import Submission, World
+
+LOOK_S = 0.5
+RECONFIGURE_S = 20
+
+
+class Sequence:
+    """`steps` is what was done, as a script holds it; `violations` end it."""
+
+    def __init__(self, site: BenchSite):
+        self.world = World(site)
+        self.oracle = Oracle(self.world)
+        self.steps: list[dict] = []
+        self.violations: list[Violation] = []
+        self.world.observe()
+
+    def look(self) -> None:
+        self.world.observe()
+        self.violations += self.oracle.check()
+
+    def take(self, step: dict) -> bool:
+        """True when the step could be done."""
+        self.world.said.append(f"--- {time.strftime('%T')} {json.dumps(step)}")
+        if step["do"] == "rest":
+            self.rest()
+            done = True
+        else:
+            done = BY_NAME[step["do"]].do(self.world, step)
+            time.sleep(step.get("pause", 0))
+            self.look()
+        if done:
+            self.steps.append(step)
+        return done
+
+    def rest(self) -> None:
+        """Everything is in service, nobody holds anything: what was asked for gets done."""
+        world = self.world
+        end_reservations(world)
+        for node in sorted(world.broken):
+            repair(world, node)
+        for node in list(world.drained):
+            BY_NAME["resume"].do(world, {"node": node})
+        self.look()
+        for job in world.live():
+            self._let_go(job)
+        self._wait()
+
+    def _let_go(self, job: Submission) -> None:
+        """Cancels a job that cannot be served, or that lost its node: Slurm misses an interactive one at no time."""
+        world = self.world
+        if job.held:
+            BY_NAME["release"].do(world, {"job": job.number})
+        never = any("Never" in record.get("Reason", "") for record in job.records)
+        if (never or not job.request.can_be_served(set(world.site.nodes)) or job.client and job.disturbed):
+            BY_NAME["cancel"].do(world, {"job": job.number, "how": "scancel"})
+
+    def _wait(self) -> None:
+        world, asked = self.world, False
+        end = time.time() + SETTLE_S
+        while not self.violations and world.live():
+            if not asked and time.time() > end - SETTLE_S + RECONFIGURE_S:
+                asked = world.admin("scontrol", "reconfigure")      # slurmctld asks nodes for jobs that it misses
+            if time.time() > end:
+                self.violations += unfinished(world)
+                return
+            time.sleep(LOOK_S)
+            self.look()
+            for node in sorted(world.broken):
+                repair(world, node)
+
+
+def with_site(use: Callable[[BenchSite], object]) -> object:
+    with tempfile.TemporaryDirectory(prefix="pm-sequence.") as folder:
+        site = BenchSite(Path(folder) / "bench")
+        try:
+            return use(site)
+        finally:
+            site.down()
+
+
+# --- scripts -----------------------------------------------------------------------------------
+def write_script(path: Path, steps: Iterable[dict], head: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"# {line}" for line in head.splitlines()] + [json.dumps(step) for step in steps]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def read_script(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def replay(steps: list[dict], logs: Path | None = None) -> list[Violation]:
+    """Of these steps on a fresh site, with rest behind them."""
+    def use(site: BenchSite) -> list[Violation]:
+        sequence = Sequence(site)
+        for step in [*steps, {"do": "rest"}]:
+            sequence.take(step)
+            if sequence.violations:
+                break
+        if logs:
+            keep(sequence, logs)
+        return sequence.violations
+    return with_site(use)
+
+
+def keep(sequence: Sequence, logs: Path) -> None:
+    """The daemons' logs, what jobs printed, what each command answered."""
+    sequence.world.site.save(logs)
+    for command in (["squeue", "-o", "%i %j %T %r %p %N %f"], ["sinfo", "-N", "-o", "%N %T %b %E"]):
+        sequence.world.admin(*command)
+    (logs / "said").write_text("\n".join(sequence.world.said) + "\n")
+
+
+def shrink(steps: list[dict], fails: Callable[[list[dict]], bool], seconds: float) -> list[dict]:
+    """Fewer steps that still fail: the last ones alone, then without parts of them, while time lasts."""
+    end = time.monotonic() + seconds
+    for length in (4, 8, 16, 32, 64):
+        if length < len(steps) and time.monotonic() < end and fails(steps[-length:]):
+            steps = steps[-length:]
+            break
+    part = max(1, len(steps) // 2)
+    while time.monotonic() < end:
+        smaller = next((rest for at in range(0, len(steps), part) if time.monotonic() < end
+                        and (rest := steps[:at] + steps[at + part:]) and fails(rest)), None)
+        if smaller:
+            steps = smaller
+        elif part == 1:
+            break
+        part = max(1, min(part if smaller else part // 2, len(steps) // 2))
+    return steps

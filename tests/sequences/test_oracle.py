@@ -1,0 +1,65 @@
+"""The oracle's own pieces, on what jobs printed and what Slurm showed."""
+
+import pytest
+import sequence
+from oracle import Look, looks_of, wrong_looks
+from request import read, update
+from sites import fields_of
+from world import Submission, Version, nodes_of
+
+
+def job_of(line: str, tmp_path, *looks: str) -> Submission:
+    log = tmp_path / "log"
+    log.write_text("".join(f"{look}\n" for look in looks))
+    return Submission(1, line.split(), [Version(read(line.split(), {}), 10, 10)], log, tmp_path / "words")
+
+
+def kinds(job: Submission) -> list[str]:
+    return [violation.kind for violation in wrong_looks(job, looks_of(job, str))]
+
+
+def test_a_look_is_read(tmp_path):
+    job = job_of("sbatch", tmp_path, "start 11.5 7 0 n1 memory", "start 12")
+    assert looks_of(job, str) == [Look("start", 11.5, "7", "0", "n1", "memory")]
+
+
+@pytest.mark.parametrize("line, look, found", [
+    ("sbatch --pm-mode=memory", "n1 memory", []),
+    ("sbatch --pm-mode=memory", "n1 appdirect", ["wrong mode"]),
+    ("sbatch", "n1 appdirect", []),
+    ("sbatch -x n1", "n1 appdirect", ["wrong node"]),
+    ("sbatch -C rack2", "n1 appdirect", ["wrong node"]),
+])
+def test_a_start_is_judged(tmp_path, line, look, found):
+    assert kinds(job_of(line, tmp_path, f"start 11 7 0 {look}")) == found
+
+
+def test_an_update_counts_from_its_answer_on(tmp_path):
+    job = job_of("sbatch -C pm_memory", tmp_path)
+    job.versions.append(Version(update(job.request, {"features": "pm_mixed"}), 20, 22))
+    asked = [{mode for request in job.asked_at(at) for mode in request.modes()} for at in (15, 21, 23)]
+    assert asked == [{"memory"}, {"memory", "mixed"}, {"mixed"}]
+
+
+def test_an_end_is_judged_by_what_was_asked_at_the_start(tmp_path):
+    job = job_of("sbatch -C pm_memory", tmp_path, "start 11 7 0 n1 memory", "end 30 7 0 n1 memory")
+    job.versions.append(Version(update(job.request, {"features": "pm_mixed"}), 20, 20))
+    assert kinds(job) == []
+
+
+@pytest.mark.parametrize("text, nodes", [
+    ("n1", ["n1"]), ("n[1-3]", ["n1", "n2", "n3"]), ("n[1,3]", ["n1", "n3"]), ("(null)", []), ("", [])])
+def test_node_lists(text, nodes):
+    assert nodes_of({"NodeList": text}) == nodes
+
+
+def test_a_reason_goes_on_to_the_end_of_its_line():
+    fields = fields_of("NodeName=n1 State=IDLE+DRAIN Weight=1 Reason=pm: no goal [root@2026-11-23T21:16:36]")
+    assert (fields["State"], fields["Reason"]) == ("IDLE+DRAIN", "pm: no goal")
+
+
+def test_shrinking_keeps_what_fails():
+    steps = [{"do": "wait", "for": n} for n in range(40)]
+    def fails(some):
+        return {3, 31} <= {step["for"] for step in some}
+    assert [step["for"] for step in sequence.shrink(steps, fails, 60)] == [3, 31]

@@ -1,0 +1,156 @@
+"""The model: what was asked of a cluster so far, by users and by administrators, and when."""
+
+import re
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from request import Request
+
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
+# How long a node may show what a boot or a restart of ours did to it.
+DISTURBED_S = 20
+
+
+def nodes_of(record: dict) -> list[str]:
+    """The nodes of a job: "n[1-2,4]" and "n1" are all the forms that a few nodes come in."""
+    found = re.fullmatch(r"([a-z]+)\[([0-9,-]+)\]", record.get("NodeList", ""))
+    if not found:
+        return [name for name in record.get("NodeList", "").split(",") if name not in ("", "(null)")]
+    spans = (span.partition("-") for span in found[2].split(","))
+    return [f"{found[1]}{n}" for first, _, last in spans for n in range(int(first), int(last or first) + 1)]
+
+
+@dataclass
+class Version:
+    """What a job asked for from some moment between `asked_at` and `known_at` on."""
+
+    request: Request
+    asked_at: float
+    known_at: float
+
+
+@dataclass
+class Submission:
+    """One command of a user: a job, or an array of them. Slurm knows it as sNUMBER."""
+
+    number: int
+    argv: list[str]
+    versions: list[Version]
+    log: Path
+    words: Path
+    client: subprocess.Popen | None = None
+    status: int | None = None       # of the command, once it has ended
+    could_be_served: bool = True    # when it was submitted
+    held: bool = False              # by a user or an admin
+    cancelled: bool = False
+    disturbed: bool = False         # by a fault or an admin, while it was there
+    seen: bool = False              # by Slurm, as a job
+    records: list[dict] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return f"s{self.number}"
+
+    @property
+    def request(self) -> Request:
+        return self.versions[-1].request
+
+    @property
+    def is_batch(self) -> bool:
+        return self.argv[0] == "sbatch"
+
+    def asked_at(self, at: float) -> list[Request]:
+        """Every request that may have been in force at a time."""
+        known = [v.known_at for v in self.versions if v.known_at <= at]
+        since = max(known, default=self.versions[0].known_at)
+        return [v.request for v in self.versions if v.asked_at <= at and v.known_at >= since] or [
+            self.versions[0].request]
+
+    def live(self) -> list[dict]:
+        return [record for record in self.records if record["JobState"] not in ENDED]
+
+    def pending(self) -> list[dict]:
+        return [record for record in self.records if record["JobState"] == "PENDING"]
+
+    def is_over(self) -> bool:
+        return (self.status is not None and not self.live()) if self.client or self.seen else (
+            self.status is not None)
+
+    def job_id(self) -> str | None:
+        """What scontrol calls all of it."""
+        if not self.records:
+            return None
+        return self.records[0].get("ArrayJobId", self.records[0]["JobId"])
+
+
+@dataclass
+class World:
+    site: object
+    submissions: dict[int, Submission] = field(default_factory=dict)
+    drained: dict[str, float] = field(default_factory=dict)         # by the administrator, since
+    broken: set[str] = field(default_factory=set)                   # by a fault, until it is repaired
+    disturbed_until: dict[str, float] = field(default_factory=dict)
+    rebooting: dict[str, tuple[str, float]] = field(default_factory=dict)   # by scontrol reboot: boot id, since
+    reserved: dict[str, str] = field(default_factory=dict)          # reservation and its node
+    nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
+    said: list[str] = field(default_factory=list)                   # commands and their answers
+
+    # --- looking -------------------------------------------------------------------------------
+    def observe(self) -> None:
+        shown = self.site.jobs_shown()
+        self.nodes = self.site.nodes_shown()
+        by_name: dict[str, list[dict]] = {}
+        for record in shown:
+            by_name.setdefault(record["JobName"], []).append(record)
+        for job in self.submissions.values():
+            job.records = by_name.get(job.name, [])
+            job.seen = job.seen or bool(job.records)
+            if job.client and job.status is None:
+                job.status = job.client.poll()
+        self._note_disturbed()
+
+    def _note_disturbed(self) -> None:
+        for node, (boot, _) in list(self.rebooting.items()):
+            if self.site.boot_id(node) not in ("", boot) and "REBOOT" not in self.state(node):
+                del self.rebooting[node]
+                self.disturb(node)
+        for job in self.live():
+            if any(self.is_disturbed(node) for record in job.records for node in nodes_of(record)):
+                job.disturbed = True
+
+    def state(self, node: str) -> str:
+        return self.nodes.get(node, {}).get("State", "")
+
+    def live(self) -> list[Submission]:
+        return [job for job in self.submissions.values() if not job.is_over()]
+
+    def is_disturbed(self, node: str) -> bool:
+        return (node in self.broken or node in self.rebooting or node in self.reserved.values()
+                or time.time() < self.disturbed_until.get(node, 0))
+
+    def in_service(self) -> set[str]:
+        """Nodes that may serve jobs, though perhaps not at this moment."""
+        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values())
+
+    def up(self) -> set[str]:
+        """Nodes that nothing of ours keeps from serving jobs."""
+        return {node for node in self.in_service() if not self.is_disturbed(node)}
+
+    # --- noting --------------------------------------------------------------------------------
+    def disturb(self, *nodes: str) -> None:
+        """What runs there now may be lost for a reason of ours."""
+        for node in nodes:
+            self.disturbed_until[node] = time.time() + DISTURBED_S
+
+    def note(self, done: subprocess.CompletedProcess) -> bool:
+        words = (done.stderr or "").strip() or (done.stdout or "").strip()
+        self.said.append(f"{' '.join(map(str, done.args))} -> {done.returncode} {words}")
+        return done.returncode == 0
+
+    def admin(self, *argv: str) -> bool:
+        return self.note(self.site.admin(*argv))
+
+    def user(self, *argv: str) -> bool:
+        return self.note(self.site.user(list(argv), {}))
