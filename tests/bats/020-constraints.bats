@@ -166,6 +166,8 @@ refused_at() {
 }
 
 @test "either of two modes, and nobody knows what is idle: the site's first" {
+	use_state ''
+	rm "$BATS_TEST_TMPDIR/modes"
 	submit_held -C 'pm_appdirect|pm_memory'
 	run job_field "$output" Features
 	assert_output Features=pm_memory
