@@ -67,7 +67,8 @@ $(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
 help:
 	@printf '%s\n' \
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
-	'make check        lint, fuzz, unit, ansible, bench, sequences, twin (installs what they need, says so first)' \
+	'make check        lint, fuzz, unit, ansible, bench, sequences, twin (installs what they need, says so first); half an hour' \
+	'make check-all    these, and all check-… that takes long or is rarely needed, once and whole; many hours' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-bench-trixie  the same on Debian 13'\''s Slurm, in a root file system that is made once' \
@@ -143,12 +144,16 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
+# What check-all runs after check, one after the other: run-NAME of each. The long ones come last, the next goes in front of them.
+CHECK_ALL := bench-trixie sequences packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
+
 .PHONY: check check-all check-unit check-bench check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
 check:
 	@./setup build twin bench check fuzz lint ansible
-	@$(MAKE) --no-print-directory check-all
-check-all:
 	@tests/run-all
+check-all:
+	@./setup build twin bench check fuzz lint ansible package speed root
+	@tests/run-all $(CHECK_ALL)
 check-unit:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-unit

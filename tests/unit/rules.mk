@@ -25,7 +25,7 @@ $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
-	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_pmreport.py tests/unit/test_templates.sh
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_pmreport.py tests/unit/test_templates.sh tests/unit/test_run_all.sh
 
 # The same programs under the address and undefined-behaviour sanitizers.
 .PHONY: check-unit-c-asan
