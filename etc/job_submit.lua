@@ -5,7 +5,8 @@
 -- luacheck: globals slurm_job_submit slurm_job_modify
 local pm = dofile("/usr/share/slurm-pmem/pmem.lua")
 
--- The controller's version. From 23.02 on a job may combine a mode with '|' and '()'.
+-- The controller's version. From 23.02 on a job may combine a mode with '|' and '()'. Lua cannot ask Slurm
+-- for it: one that is too high lets jobs through to Slurm's own 'Invalid feature specification'.
 --pm.slurm_version = 24.11
 
 -- What the site decides for jobs: modes, defaults, memory in each mode, who may cause a reboot. Read

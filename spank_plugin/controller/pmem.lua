@@ -292,9 +292,9 @@ local function check_offered(policy, modes, source)
 	return nil
 end
 
--- The modes that a constraint leaves open, one for each of its features, in the site's order; nil and
--- the sentence where it leaves open whether there is one, or none is left.
-local function open_modes(source, tree, policy)
+-- The modes that a constraint leaves open, one for each of its features, in the site's order, and `meant`
+-- for the feature of that; nil and the sentence where it leaves open whether there is one, or none is left.
+local function open_modes(source, tree, policy, meant)
 	local modes = {}
 	if #tree.ours > 0 and constraint.allows(tree, nil) then
 		return nil, problem("%s=%s leaves open whether the job has a mode, name one in each alternative "
@@ -303,7 +303,8 @@ local function open_modes(source, tree, policy)
 	for _, mode in ipairs(#tree.ours > 0 and pm.modes or {}) do
 		local first = find("feature", mode.feature) == mode
 		if first and constraint.allows(tree, mode.feature) then
-			modes[#modes + 1] = mode_of_feature(mode.feature, policy)
+			modes[#modes + 1] = meant and meant.feature == mode.feature and meant
+				or mode_of_feature(mode.feature, policy)
 		end
 	end
 	if #tree.ours > 0 and #modes == 0 then
@@ -515,7 +516,8 @@ local function mode_of_request(job_desc, request, policy)
 	if mode or fault or #request.ours == 0 then
 		return mode, fault
 	end
-	local modes, contradiction = open_modes("--constraint", request.tree, policy)
+	local modes, contradiction = open_modes("--constraint", request.tree, policy,
+		find("name", request.twins.mode))
 	if not modes then
 		return nil, contradiction
 	end
@@ -620,38 +622,49 @@ local function memory_after(job_desc, job_rec)
 	return { min_mem_per_node = from.min_mem_per_node, min_mem_per_cpu = from.min_mem_per_cpu }
 end
 
--- The mode that an expression means for a job that is in the queue: its option tells apart those of a
--- feature.
+-- Its option or variable, which tells apart the modes of a feature; then that of the option alone.
+local function recorded_mode(job_rec)
+	local variables = spank_variables(job_rec)
+	local option = find("name", variables[OPTIONS.mode.word])
+	return option or find("name", variables[OPTIONS.mode.twin]), option
+end
+
+-- The mode that an expression means for a job that is in the queue.
 local function mode_in(text, job_rec, policy)
 	local tree = constraint.read(text or "")
-	local mode = find("name", spank_variables(job_rec)[OPTIONS.mode.word])
-	if mode and tree and tree.ours[1] and not contradicts(tree.ours, mode.feature) then
-		return mode
-	end
-	local modes = tree and open_modes("Features", tree, policy)
+	local modes = tree and open_modes("Features", tree, policy, recorded_mode(job_rec))
 	return modes and modes[1]
+end
+
+-- Slurm changes all tasks of an array and all components of a heterogeneous job by one description,
+-- where the next finds what the one before made of it: a mode put in there could be another one's.
+local function has_parts(job_rec)
+	return (job_rec.array_job_id or 0) ~= 0 or (job_rec.het_job_id or 0) ~= 0
 end
 
 -- The mode of the new constraint and how it reads then; nil, nil and a sentence. A job keeps its mode
 -- unless the new constraint names another.
 local function new_features(job_desc, job_rec, policy, partitions, old)
 	local tree, fault = read_features("Features", job_desc.features)
-	local option = find("name", spank_variables(job_rec)[OPTIONS.mode.word])
+	local meant, option = recorded_mode(job_rec)
 	local modes, mode = {}, old
 	if not tree then
 		return nil, nil, fault
+	elseif old and not tree.ours[1] and has_parts(job_rec) then
+		return nil, nil, problem("Features=%s: name the mode as well (%s), the change is for all parts of "
+			.. "the job", tree.text, old.feature)
 	elseif tree.ours[1] and not old then
 		return nil, nil, problem("job was submitted without a mode, submit it again with %s", tree.ours[1])
 	elseif option and contradicts(tree.ours, option.feature) then
 		return nil, nil, problem("job was submitted with --pm-mode=%s, submit it again with the other mode",
 			option.name)
 	elseif tree.ours[1] then
-		modes, fault = open_modes("Features", tree, policy)
+		modes, fault = open_modes("Features", tree, policy, meant)
 	end
 	if fault or not mode then
 		return nil, job_desc.features, fault
 	elseif modes[1] then
-		mode = option or take_one(modes, memory_after(job_desc, job_rec), policy, partitions)
+		mode = take_one(modes, memory_after(job_desc, job_rec), policy, partitions)
 	end
 	return mode, with_mode(tree, mode, "Features", "mode " .. mode.name)
 end

@@ -238,6 +238,29 @@ submit_mode_job() {
 	assert_output memory
 }
 
+@test "a preference that is cleared leaves the job its mode" {
+	put_in memory n2
+	submit_mode_job -C pm_appdirect --prefer=rack2
+	update_and_run "$output" prefer=
+	assert_output appdirect
+}
+
+@test "one description changes all parts of a job: none gets the mode of another" {
+	submit_held --array=1-2 -C pm_memory
+	local job=$output
+	run bench user scontrol update jobid="$job" features=rack1
+	assert_failure
+	submit_held -C pm_memory --wrap=true : -C pm_appdirect
+	run bench user scontrol update jobid="$output" features=rack1
+	assert_failure
+	run admin squeue -h -o %f
+	assert_output "$(printf '%s\n' pm_appdirect pm_memory pm_memory)"
+	run bench user scontrol update jobid="$job" features='rack1&pm_memory'
+	assert_success
+	run job_field "$job" Features
+	assert_output --partial 'Features=rack1&pm_memory'
+}
+
 # nothing_runs OPTION...: in no way of starting a task; pmem.lua is not called. $output is what srun said.
 nothing_runs() {
 	local out said

@@ -227,6 +227,14 @@ local REPLACED = {
 	{ {}, "pm_memory", nil, "ssd&", false },
 	{ { MEMORY }, "pm_memory", "pm_appdirect", nil, false },
 	{ { MEMORY }, "pm_memory", "pm_memory|pm_appdirect", nil, false },
+	{ { "PM_MODE=flat" }, "pm_appdirect", "pm_appdirect|pm_memory", nil, "pm_memory", "pm_memory" },
+	{ { "ARRAY" }, "pm_memory", "gpu", nil, false },
+	{ { "ARRAY" }, "pm_memory", "", nil, false },
+	{ { "HET" }, "pm_memory", "gpu", nil, false },
+	{ { "ARRAY" }, "pm_memory", "gpu&pm_memory", nil, "gpu&pm_memory", "gpu&pm_memory" },
+	{ { "HET" }, "pm_memory", nil, "ssd&pm_appdirect", false },
+	{ { "HET" }, "gpu", nil, "ssd&pm_appdirect", false },
+	{ { "ARRAY" }, "gpu", "big", nil, "big", nil },
 	{ {}, "gpu", nil, "pm_memory", false },
 	{ {}, nil, nil, "pm_memory", false },
 	{ {}, "gpu", nil, "ssd", nil, "ssd" },
@@ -235,7 +243,10 @@ local REPLACED = {
 for _, row in ipairs(REPLACED) do
 	local desc, label = { features = row[3], prefer = row[4] },
 		string.format("modify %s by %s, %s: ", tostring(row[2]), tostring(row[3]), tostring(row[4]))
-	check(label .. "status", load().modify(strict(desc), job(row[2], unpack(row[1])), {}, 1000),
+	local queued = job(row[2], unpack(row[1]))
+	queued.array_job_id = row[1][1] == "ARRAY" and 7 or 0
+	queued.het_job_id = row[1][1] == "HET" and 7 or 0
+	check(label .. "status", load().modify(strict(desc), queued, {}, 1000),
 		row[5] == false and slurm.ERROR or slurm.SUCCESS)
 	check(label .. "features", desc.features, row[5] or row[3])
 	check(label .. "preference", desc.prefer, row[6] or row[4])
