@@ -15,9 +15,10 @@
  * characters and !"'`\ are refused, as Slurm would look for a feature with such a name. An operator
  * at the end, or text behind a count or a bracket, which Slurm skips, is refused too.
  *
- * A name that starts with "pm_" is ours: true when it is the feature of the mode the node is in. Any
- * other name counts as true: slurmctld has already chosen the node by it. ',' is '&'. With one of
- * our names, '&' and '|' on one level are refused: releases of Slurm differ in which binds first.
+ * A name that starts with "pm_" is ours: true when it is the feature of the mode the node is in.
+ * Any other name counts as true: slurmctld has already chosen the node by it. ',' is '&'. With one
+ * of our names, '&' and '|' on one level are refused: releases of Slurm differ in which binds
+ * first.
  *
  * pmem_constraint.lua reads the same; tests/fixtures/constraints.tsv is the table of both.
  */
