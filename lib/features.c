@@ -9,6 +9,7 @@
 #define NOT_IN_NAMES "*&,|[]()!\"'`\\"
 #define DIGITS	     "0123456789"
 #define MAX_DIGITS   9
+#define MAX_LENGTH   1024
 #define ALL_MODES    (~0u)
 
 struct parser {
@@ -146,8 +147,11 @@ int pm_features_read(const char *expr, struct pm_features *ret, struct pm_err *e
 {
 	struct parser p = {.text = expr, .at = expr};
 	unsigned modes = ALL_MODES;
-	int rc = expr && *expr ? parse_level(&p, '\0', &modes, err) : 0;
+	int rc;
 
+	if (expr && strlen(expr) > MAX_LENGTH)
+		return expected(&p, expr + MAX_LENGTH, "the end", err);
+	rc = expr && *expr ? parse_level(&p, '\0', &modes, err) : 0;
 	if (rc)
 		return rc;
 	if (expr && *p.at)

@@ -9,11 +9,11 @@
  *	item  = name [count] | '(' level ')' [count] | '[' level ']'
  *	count = '*' digits, not all 0, 9 at most
  *
- * Inside '[' no other '[' opens, and inside '(' none at all, nor does a count stand there. A name
- * is what slurmctld takes for one (build_feature_list() of 22.05, _feature_string2list() of
- * 24.11): all bytes but the operators. Blanks, control characters and !"'`\ are refused, as Slurm
- * would look for a feature with such a name. An operator at the end, or text behind a count or a
- * bracket, which Slurm skips, is refused too.
+ * 1024 characters at most, as Slurm has it. Inside '[' no other '[' opens, and inside '(' none at
+ * all, nor does a count stand there. A name is what slurmctld takes for one (build_feature_list()
+ * of 22.05, _feature_string2list() of 24.11): all bytes but the operators. Blanks, control
+ * characters and !"'`\ are refused, as Slurm would look for a feature with such a name. An operator
+ * at the end, or text behind a count or a bracket, which Slurm skips, is refused too.
  *
  * A name that starts with "pm_" is ours: true when it is the feature of the mode the node is in.
  * Any other name counts as true: slurmctld has already chosen the node by it. ',' is '&'. With one
@@ -29,7 +29,8 @@
 #include "lib/modes.h"
 
 struct pm_features {
-	unsigned modes; /* a bit of each that a node may be in, 1 << enum pm_mode; UNKNOWN: none */
+	unsigned
+		modes; /* those that a node may be in, 1 << enum pm_mode; UNKNOWN: one of no mode */
 	bool mentioned; /* one of its names is ours */
 };
 

@@ -106,7 +106,8 @@ end
 local function read_features(source, text)
 	local tree, fault = constraint.read(text)
 	if not tree then
-		return nil, problem("cannot read %s=%s: %s", source, text, constraint.explain(text, fault))
+		return nil, problem("cannot read %s=%s: %s", source, string.sub(text, 1, 200),
+			constraint.explain(text, fault))
 	end
 	for _, name in ipairs(tree.ours) do
 		if not find("feature", name) then

@@ -7,7 +7,7 @@ local constraint = {}
 local PREFIX = "pm_"
 -- As lib/features.c has it, and as bytes: slurmctld's locale does not count.
 local NAME = "^[^%z\1-\32\127*&,|%[%]()!\"'`\\]+"
-local MAX_DIGITS = 9
+local MAX_DIGITS, MAX_LENGTH = 9, 1024
 
 -- What Slurm up to 22.05 refuses beside a feature that a reboot changes; later only '[', ']' and '*'.
 local OPERATORS = "[%[%]*()|]"
@@ -108,7 +108,9 @@ local AROUND = "'(' and ')' around the alternatives"
 -- nil and the failure: at (which character), expected.
 function constraint.read(text)
 	local tree = { text = text, level = { terms = {} }, ours = {} }
-	if text ~= "" then
+	if #text > MAX_LENGTH then
+		return failure(MAX_LENGTH + 1, "the end")
+	elseif text ~= "" then
 		local level, ends = read_level(text, 1)
 		if not level then
 			return nil, ends

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What stands beside a mode in a job's constraint and preference, on a Slurm that takes '|' and '()' there (23.02 and
 # later): no job gets into another mode by it. The older one is on the bench (tests/bats/020-constraints.bats).
+# bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 
 setup() {
@@ -67,13 +68,14 @@ features_of_job() {
 }
 
 @test "Slurm takes what a constraint becomes with a mode in it" {
-	local constraint
+	local constraint option
 	add_features
 	for constraint in rack-1 c++ 'rack-1|c++' '(rack-1|c++)' '(rack-1|c++)&rack-1' '(rack-1&c++)|c++' \
 		'(rack-1&pm_appdirect)|(c++&pm_appdirect)' '(pm_appdirect|pm_memory)&rack-1' '[pm_appdirect|pm_memory]&c++'; do
 		write_state 'pm_memory=0 pm_appdirect=1 pm_mixed=0'
-		run_user 0 sbatch --parsable --hold -C "$constraint" $([[ $constraint == *pm_* ]] || echo --pm-mode=appdirect) \
-			--wrap=true
+		option=--pm-mode=appdirect
+		[[ $constraint != *pm_memory* ]] || option=--comment=by-constraint
+		run_user 0 sbatch --parsable --hold -C "$constraint" "$option" --wrap=true
 		features_of_job
 		assert_output --regexp '^Features=.*pm_appdirect'
 	done

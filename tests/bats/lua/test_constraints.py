@@ -170,6 +170,15 @@ def check_table(program: str) -> list[bytes]:
     return lines
 
 
+def check_length(program: str) -> None:
+    """Slurm takes 1024 characters."""
+    lines = [b"a" * 1024, b"a" * 1025, b"pm_memory|" * 102 + b"(a)&", b"pm_memory|" * 102 + b"(a)&b"]
+    refusal = "the end expected at character 1025, not "
+    for line, by_c, by_lua in zip(lines, answers([program], lines), answers(LUA, lines), strict=True):
+        check(f"{len(line)} characters", by_c[0] == by_lua[0] and by_c[0].startswith(refusal) == (len(line) > 1024),
+              (by_c, by_lua))
+
+
 def check_random(program: str, table: list[bytes], count: int, seed: int) -> None:
     """Half are made of pieces, half are rows of the table with a piece put over a part of them."""
     dice = random.Random(seed)
@@ -190,6 +199,7 @@ def check_random(program: str, table: list[bytes], count: int, seed: int) -> Non
 def main() -> int:
     program = sys.argv[1]
     table = check_table(program)
+    check_length(program)
     check_random(program, table, int(sys.argv[2]) if sys.argv[2:] else 20000,
                  int(sys.argv[3]) if sys.argv[3:] else random.randrange(10 ** 6))
     print(f"1..{tests}\n# {tests - failed} passed, {failed} failed")
