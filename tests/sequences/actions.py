@@ -7,9 +7,8 @@ None where the cluster is not in a state for it; `do` does it and tells whether 
 import random
 import signal
 import time
-from dataclasses import replace
 
-from request import RACK, Request, read, update
+from request import RACK, options_of, read, update
 from world import Submission, Version, World
 
 MAX_LIVE = 6
@@ -89,6 +88,8 @@ class Submit(Action):
             return None
         words, env = mode_words(world.site.modes(), chance)
         words = place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
+        if world.without & set(options_of([self.client, *words])):
+            return None
         extra = self.extra(world, chance)
         if extra is None:
             return None
@@ -124,17 +125,12 @@ class SubmitDependent(Submit):
         return True
 
 
-def as_slurm_tries(request: Request) -> list[Request]:
-    """Slurm refuses a job at its submission if its preference alone, in place of its constraint, fits no node."""
-    return [request, replace(request, constraint=request.prefer)] if request.prefer else [request]
-
-
 def submit(world: World, step: dict) -> None:
     site, number = world.site, step["job"]
     log, words = (site.home / "home" / f"s{number}.{kind}" for kind in ("log", "words"))
     request = read(step["argv"], step["env"])
     job = Submission(number, step["argv"], [Version(request, time.time(), time.time())], log, words)
-    job.could_be_served = all(one.can_be_served(world.up()) for one in as_slurm_tries(request))
+    job.could_be_served = request.can_be_served(world.up())
     argv = [step["argv"][0], f"--job-name={job.name}", *step["argv"][1:]]
     command = site.job_command(log, step["seconds"])
     if job.is_batch:
@@ -200,6 +196,7 @@ class Update(OfJob):
         asked_at = time.time()
         command = ["scontrol", "update", f"jobid={job.job_id()}",
                    *(f"{name}={value}" for name, value in step["set"].items())]
+        job.shares = job.shares or "oversubscribe" in step["set"]
         if (world.user if step["by"] == "user" else world.admin)(*command):
             job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
 
@@ -455,6 +452,7 @@ def make_up(world: World, chance: random.Random, counts: dict[str, int]) -> dict
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
         return action.weight + 8 * max(0.0, LEAST * total - counts.get(action.name, 0))
-    possible = [(action, step) for action in ACTIONS if (step := action.choose(world, chance)) is not None]
+    possible = [(action, step) for action in ACTIONS
+                if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
     return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}

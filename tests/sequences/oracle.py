@@ -67,11 +67,24 @@ def wrong_looks(job: Submission, looks: list[Look]) -> list[Violation]:
     return found
 
 
+def spans_of(job: Submission, looks: list[Look]) -> list[tuple[str, float, float, str]]:
+    """Where it ran from when to when, by what it printed at both ends: node, start, end, Slurm's number."""
+    starts = {(look.job, look.restarts, look.node): look.at for look in looks if look.word == "start"}
+    return [(look.node, starts[key], look.at, look.job) for look in looks if look.word == "end"
+            and (key := (look.job, look.restarts, look.node)) in starts]
+
+
+def wants_whole_nodes(job: Submission) -> bool:
+    """Unless an operator has said otherwise."""
+    return not job.shares and all(version.request.modes() is not None for version in job.versions)
+
+
 class Oracle:
     def __init__(self, world: World):
         self.world = world
         self.since: dict[tuple, float] = {}
         self.done: set[int] = set()
+        self.spans: list[tuple[Submission, tuple[str, float, float, str]]] = []
 
     def lasts(self, seconds: float, holds: bool, *key) -> bool:
         """Has this been so at each look for that long?"""
@@ -157,6 +170,17 @@ class Oracle:
         found = []
         for record in job.records:
             found += self._check_completed(job, record, looks)
+        return found + self._check_shared(job, looks)
+
+    def _check_shared(self, job: Submission, looks: list[Look]) -> list[Violation]:
+        found = []
+        for node, start, end, number in spans_of(job, looks):
+            for other, (its_node, its_start, its_end, its_number) in self.spans:
+                meets = its_node == node and its_number != number and its_start < end and start < its_end
+                if meets and (wants_whole_nodes(job) or wants_whole_nodes(other)):
+                    found.append(Violation("shared", f"{job.name} ({' '.join(job.argv)}) and {other.name} "
+                                                     f"({' '.join(other.argv)}) ran on {node} at the same time"))
+            self.spans.append((job, (node, start, end, number)))
         return found
 
     def _check_refusal(self, job: Submission) -> list[Violation]:

@@ -45,6 +45,7 @@ class Submission:
     could_be_served: bool = True    # when it was submitted
     held: bool = False              # by a user or an admin
     cancelled: bool = False
+    shares: bool = False            # its nodes, as an operator said
     disturbed: bool = False         # by a fault or an admin, while it was there
     seen: bool = False              # by Slurm, as a job
     records: list[dict] = field(default_factory=list)
@@ -95,6 +96,7 @@ class World:
     rebooting: dict[str, tuple[str, float]] = field(default_factory=dict)   # by scontrol reboot: boot id, since
     reserved: dict[str, str] = field(default_factory=dict)          # reservation and its node
     nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
+    without: frozenset = frozenset()                                # actions and options that are left out
     said: list[str] = field(default_factory=list)                   # commands and their answers
 
     # --- looking -------------------------------------------------------------------------------
