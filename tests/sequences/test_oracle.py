@@ -11,7 +11,7 @@ from world import Submission, Version, nodes_of
 def job_of(line: str, tmp_path, *looks: str) -> Submission:
     log = tmp_path / "log"
     log.write_text("".join(f"{look}\n" for look in looks))
-    return Submission(1, line.split(), [Version(read(line.split(), {}), 10, 10)], log, tmp_path / "words")
+    return Submission(1, line.split(), {}, [Version(read(line.split(), {}), 10, 10)], log, tmp_path / "words")
 
 
 def kinds(job: Submission) -> list[str]:
