@@ -7,9 +7,8 @@ None where the cluster is not in a state for it; `do` does it and tells whether 
 import random
 import signal
 import time
-from dataclasses import replace
 
-from request import RACK, Request, read, update
+from request import RACK, options_of, read, update
 from world import Submission, Version, World
 
 MAX_LIVE = 6
@@ -89,6 +88,8 @@ class Submit(Action):
             return None
         words, env = mode_words(world.site.modes(), chance)
         words = place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
+        if world.without & set(options_of([self.client, *words])):
+            return None
         extra = self.extra(world, chance)
         if extra is None:
             return None
@@ -124,17 +125,12 @@ class SubmitDependent(Submit):
         return True
 
 
-def as_slurm_tries(request: Request) -> list[Request]:
-    """Slurm refuses a job at its submission if its preference alone, in place of its constraint, fits no node."""
-    return [request, replace(request, constraint=request.prefer)] if request.prefer else [request]
-
-
 def submit(world: World, step: dict) -> None:
     site, number = world.site, step["job"]
     log, words = (site.home / "home" / f"s{number}.{kind}" for kind in ("log", "words"))
     request = read(step["argv"], step["env"])
-    job = Submission(number, step["argv"], [Version(request, time.time(), time.time())], log, words)
-    job.could_be_served = all(one.can_be_served(world.up()) for one in as_slurm_tries(request))
+    job = Submission(number, step["argv"], step["env"], [Version(request, time.time(), time.time())], log, words)
+    job.could_be_served = request.can_be_served(world.up())
     argv = [step["argv"][0], f"--job-name={job.name}", *step["argv"][1:]]
     command = site.job_command(log, step["seconds"])
     if job.is_batch:
@@ -200,7 +196,9 @@ class Update(OfJob):
         asked_at = time.time()
         command = ["scontrol", "update", f"jobid={job.job_id()}",
                    *(f"{name}={value}" for name, value in step["set"].items())]
+        job.shares = job.shares or "oversubscribe" in step["set"]
         if (world.user if step["by"] == "user" else world.admin)(*command):
+            job.updates += command[3:]
             job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
 
 
@@ -280,7 +278,7 @@ class Drain(OfNode):
 
     def fits(self, world, node):
         others = set(world.site.nodes) - set(world.drained) - world.broken - {node}
-        return node not in world.drained and not world.is_disturbed(node) and len(others) > 0
+        return node not in world.drained and node not in world.rebooting and len(others) > 0
 
     def change(self, world, node, step):
         if world.admin("scontrol", "update", f"nodename={node}", "state=drain", "reason=the admin's drain"):
@@ -305,7 +303,7 @@ class AdminReboot(OfNode):
     name = "scontrol reboot"
 
     def fits(self, world, node):
-        return (node not in world.drained and not world.is_disturbed(node)
+        return (node in world.in_service() and node not in world.rebooting
                 and world.site.uptime(node) > FRESH_S)
 
     def words(self, chance):
@@ -331,6 +329,18 @@ class PowerCycle(OfNode):
     def change(self, world, node, step):
         world.disturb(node)
         world.site.power_cycle(node)
+
+
+class Slow(OfNode):
+    """How long each call of ipmctl takes there from now on: a change has its moments for what comes between."""
+
+    name = "slow ipmctl"
+
+    def words(self, chance):
+        return {"seconds": chance.choice((0, 0.3, 0.6))}
+
+    def change(self, world, node, step):
+        world.site.slow_down(node, step["seconds"])
 
 
 class Repair(Action):
@@ -400,7 +410,7 @@ class Reserve(OfNode):
     name = "reserve"
 
     def fits(self, world, node):
-        return not world.reserved and not world.is_disturbed(node)
+        return not world.reserved and node not in world.rebooting
 
     def change(self, world, node, step):
         if world.admin("scontrol", "create", "reservation", "reservationname=maintenance", "starttime=now",
@@ -443,7 +453,7 @@ ACTIONS: tuple[Action, ...] = (
     SubmitArray("array", "sbatch", 1), SubmitDependent("dependency", "sbatch", 1),
     Update("update features"), Update("update prefer"), Update("update nodes"), Update("update exclusive"),
     Update("update time"), Cancel(), Requeue(), Hold(), Release(), Drain(), Resume(), AdminReboot(),
-    RestartSlurmd(), PowerCycle(), Fault("goal fault"), Fault("tool fault"), Repair(), RestartController(),
+    RestartSlurmd(), PowerCycle(), Slow(), Fault("goal fault"), Fault("tool fault"), Repair(), RestartController(),
     Reserve(), Unreserve(), Wait())
 BY_NAME = {action.name: action for action in ACTIONS}
 # Of the steps so far each action is to have at least this part.
@@ -455,6 +465,7 @@ def make_up(world: World, chance: random.Random, counts: dict[str, int]) -> dict
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
         return action.weight + 8 * max(0.0, LEAST * total - counts.get(action.name, 0))
-    possible = [(action, step) for action in ACTIONS if (step := action.choose(world, chance)) is not None]
+    possible = [(action, step) for action in ACTIONS
+                if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
     return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}

@@ -62,9 +62,21 @@ def wrong_looks(job: Submission, looks: list[Look]) -> list[Violation]:
         faults = [fault_of(request, look) for request in job.asked_at(started.get((look.job, look.restarts), look.at))]
         if all(faults):
             kind, _, text = faults[-1].partition(": ")
-            found.append(Violation(kind, f"{job.name} ({' '.join(job.argv)}) at its {look.word} on {look.node} "
+            found.append(Violation(kind, f"{job} at its {look.word} on {look.node} "
                                          f"in {look.mode}: {text}"))
     return found
+
+
+def spans_of(job: Submission, looks: list[Look]) -> list[tuple[str, float, float, str]]:
+    """Where it ran from when to when, by what it printed at both ends: node, start, end, Slurm's number."""
+    starts = {(look.job, look.restarts, look.node): look.at for look in looks if look.word == "start"}
+    return [(look.node, starts[key], look.at, look.job) for look in looks if look.word == "end"
+            and (key := (look.job, look.restarts, look.node)) in starts]
+
+
+def wants_whole_nodes(job: Submission) -> bool:
+    """Unless an operator has said otherwise."""
+    return not job.shares and all(version.request.modes() is not None for version in job.versions)
 
 
 class Oracle:
@@ -72,6 +84,7 @@ class Oracle:
         self.world = world
         self.since: dict[tuple, float] = {}
         self.done: set[int] = set()
+        self.spans: list[tuple[Submission, tuple[str, float, float, str]]] = []
 
     def lasts(self, seconds: float, holds: bool, *key) -> bool:
         """Has this been so at each look for that long?"""
@@ -137,7 +150,7 @@ class Oracle:
     def _check_pending(self, job: Submission, record: dict) -> list[Violation]:
         world, reason = self.world, record.get("Reason", "")
         servable = not job.held and job.request.can_be_served(world.in_service())
-        text = f"{job.name} ({' '.join(job.argv)}) is pending: {reason}, priority {record.get('Priority')}"
+        text = f"{job} is pending: {reason}, priority {record.get('Priority')}"
         held = servable and record.get("Priority") == "0" and "Dependency" not in reason
         if self.lasts(HELD_S, held, "held", job.number, record["JobId"]):
             return [Violation("held", text)]
@@ -157,17 +170,27 @@ class Oracle:
         found = []
         for record in job.records:
             found += self._check_completed(job, record, looks)
+        return found + self._check_shared(job, looks)
+
+    def _check_shared(self, job: Submission, looks: list[Look]) -> list[Violation]:
+        found = []
+        for node, start, end, number in spans_of(job, looks):
+            for other, (its_node, its_start, its_end, its_number) in self.spans:
+                meets = its_node == node and its_number != number and its_start < end and start < its_end
+                if meets and (wants_whole_nodes(job) or wants_whole_nodes(other)):
+                    found.append(Violation("shared", f"{job} and {other} ran on {node} at the same time"))
+            self.spans.append((job, (node, start, end, number)))
         return found
 
     def _check_refusal(self, job: Submission) -> list[Violation]:
         words = job.words.read_text(errors="replace").strip() if job.words.exists() else ""
         if job.status == 0 or job.request.is_odd() or not job.could_be_served:
             return []
-        return [Violation("refused", f"{' '.join(job.argv)}: {words.splitlines()[0] if words else job.status}")]
+        return [Violation("refused", f"{job}: {words.splitlines()[0] if words else job.status}")]
 
     def _check_completed(self, job: Submission, record: dict, looks: list[Look]) -> list[Violation]:
         state, number = record["JobState"], record["JobId"]
-        text = f"{job.name} ({' '.join(job.argv)}), job {number}, is {state} ({record.get('Reason')})"
+        text = f"{job}, job {number}, is {state} ({record.get('Reason')})"
         mine = [look for look in looks if look.job == number]
         if state == "COMPLETED":
             ends = {look.node for look in mine if look.word == "end"}
@@ -181,6 +204,6 @@ class Oracle:
 # --- at rest -----------------------------------------------------------------------------------
 def unfinished(world: World) -> list[Violation]:
     """Of a cluster that had everything and all the time it needs."""
-    return [Violation("stuck", f"{job.name} ({' '.join(job.argv)}) is {record['JobState']}: {record.get('Reason')}, "
+    return [Violation("stuck", f"{job} is {record['JobState']}: {record.get('Reason')}, "
                                f"priority {record.get('Priority')}, {record.get('NodeList')}; all nodes are in service")
             for job in world.live() for record in job.live()]

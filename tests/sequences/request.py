@@ -36,14 +36,20 @@ class Request:
         return frozenset.intersection(*pm)
 
     def can_use(self, node: str) -> bool:
-        return node not in self.excluded and all(
-            term_allows(term, node) for term in terms_of(self.constraint))
+        """By Slurm's rules: where the preference can be met, it takes the place of the constraint."""
+        return node not in self.excluded and any(
+            all(term_allows(term, node) for term in terms_of(words))
+            for words in (self.constraint, self.prefer or self.constraint))
 
     def can_be_served(self, nodes: set) -> bool:
-        """By these nodes alone, once they are free."""
-        usable = {node for node in nodes if self.can_use(node)}
-        wanted = max(self.count, len(self.nodes))
-        return self.modes() != frozenset() and self.nodes <= usable and len(usable) >= wanted
+        """By these nodes alone, once they are free; so that Slurm does not give up at the preference already."""
+        return self.modes() != frozenset() and all(
+            self._fits(words, nodes) for words in (self.constraint, self.prefer or self.constraint))
+
+    def _fits(self, words: str, nodes: set) -> bool:
+        usable = {node for node in nodes - self.excluded
+                  if all(term_allows(term, node) for term in terms_of(words))}
+        return self.nodes <= usable and len(usable) >= max(self.count, len(self.nodes))
 
     def is_odd(self) -> bool:
         """May be refused with a sentence: contradictions, OR and preferences among modes."""

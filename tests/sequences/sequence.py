@@ -61,8 +61,8 @@ class Sequence:
         world = self.world
         if job.held:
             BY_NAME["release"].do(world, {"job": job.number})
-        never = any("Never" in record.get("Reason", "") for record in job.records)
-        if (never or not job.request.can_be_served(set(world.site.nodes)) or job.client and job.disturbed):
+        if (job.waits_for_ever() or not job.request.can_be_served(set(world.site.nodes))
+                or job.client and job.disturbed):
             BY_NAME["cancel"].do(world, {"job": job.number, "how": "scancel"})
 
     def _wait(self) -> None:
@@ -78,6 +78,9 @@ class Sequence:
             self.look()
             for node in sorted(world.broken):
                 repair(world, node)
+            for job in world.live():
+                if job.waits_for_ever() and not job.cancelled:
+                    self._let_go(job)
 
 
 def with_site(use: Callable[[BenchSite], object]) -> object:

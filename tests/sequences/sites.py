@@ -55,6 +55,22 @@ class BenchSite(benchsite.Site):
         self.look = self.home / "home" / "look"
         self.look.write_text(LOOK.format(home=self.home))
         self.look.chmod(0o755)
+        for node in self.nodes:
+            self._may_slow_down(node)
+
+    def _may_slow_down(self, node: str) -> None:
+        """ipmctl takes seconds on real machines: a file `slow` says how many here."""
+        home = self.home / node
+        path = home / "real/ipmctl" if node == BREAKABLE else home / "ipmctl"
+        head, _, rest = path.read_text().partition("\n")
+        path.write_text(f"{head}\n[ ! -e {home}/slow ] || sleep $(cat {home}/slow)\n{rest}")
+
+    def slow_down(self, node: str, seconds: float) -> None:
+        path = self.home / node / "slow"
+        if seconds:
+            path.write_text(f"{seconds}\n")
+        else:
+            path.unlink(missing_ok=True)
 
     # --- commands ------------------------------------------------------------------------------
     def as_user(self, argv: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 import sequence
-from oracle import Look, looks_of, wrong_looks
+from oracle import Look, Oracle, looks_of, wrong_looks
 from request import read, update
 from sites import fields_of
 from world import Submission, Version, nodes_of
@@ -11,7 +11,7 @@ from world import Submission, Version, nodes_of
 def job_of(line: str, tmp_path, *looks: str) -> Submission:
     log = tmp_path / "log"
     log.write_text("".join(f"{look}\n" for look in looks))
-    return Submission(1, line.split(), [Version(read(line.split(), {}), 10, 10)], log, tmp_path / "words")
+    return Submission(1, line.split(), {}, [Version(read(line.split(), {}), 10, 10)], log, tmp_path / "words")
 
 
 def kinds(job: Submission) -> list[str]:
@@ -29,6 +29,8 @@ def test_a_look_is_read(tmp_path):
     ("sbatch", "n1 appdirect", []),
     ("sbatch -x n1", "n1 appdirect", ["wrong node"]),
     ("sbatch -C rack2", "n1 appdirect", ["wrong node"]),
+    ("sbatch -C rack2 --prefer=rack1", "n1 appdirect", []),
+    ("sbatch -C pm_memory --prefer=pm_appdirect", "n1 appdirect", ["wrong mode"]),
 ])
 def test_a_start_is_judged(tmp_path, line, look, found):
     assert kinds(job_of(line, tmp_path, f"start 11 7 0 {look}")) == found
@@ -56,6 +58,18 @@ def test_node_lists(text, nodes):
 def test_a_reason_goes_on_to_the_end_of_its_line():
     fields = fields_of("NodeName=n1 State=IDLE+DRAIN Weight=1 Reason=pm: no goal [root@2026-11-23T21:16:36]")
     assert (fields["State"], fields["Reason"]) == ("IDLE+DRAIN", "pm: no goal")
+
+
+@pytest.mark.parametrize("other, shares, found", [
+    ("sbatch", False, ["shared"]), ("sbatch", True, []), ("sbatch -C pm_memory", False, ["shared"])])
+def test_two_jobs_on_a_node(tmp_path, other, shares, found):
+    judge = Oracle(None)
+    lines = ("start 11 7 0 n1 memory", "end 20 7 0 n1 memory"), ("start 19 8 0 n1 memory", "end 21 8 0 n1 memory")
+    (tmp_path / "other").mkdir()
+    jobs = [job_of("sbatch --pm-mode=memory", tmp_path, *lines[0]), job_of(other, tmp_path / "other", *lines[1])]
+    jobs[0].shares = shares
+    seen = [violation.kind for job in jobs for violation in judge._check_shared(job, looks_of(job, str))]
+    assert seen == found
 
 
 def test_shrinking_keeps_what_fails():

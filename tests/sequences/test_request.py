@@ -46,6 +46,9 @@ def test_modes(line, env, modes):
     ("sbatch -C rack2 -w n1", {"n1", "n2"}, False),
     ("sbatch -N 2", {"n1"}, False),
     ("sbatch -N 2 -w n1", {"n1", "n3"}, True),
+    ("sbatch --prefer=rack1", {"n2"}, False),
+    ("sbatch --prefer=rack1 -N 2", {"n1", "n2"}, False),
+    ("sbatch --prefer=rack1 -C pm_memory", {"n1"}, True),
     ("sbatch --pm-mode=memory -C pm_mixed", {"n1", "n2", "n3"}, False),
 ])
 def test_nodes(line, nodes, served):

@@ -11,6 +11,7 @@ from request import Request
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
 # How long a node may show what a boot or a restart of ours did to it.
 DISTURBED_S = 20
+LATER_S = 5
 
 
 def nodes_of(record: dict) -> list[str]:
@@ -37,14 +38,17 @@ class Submission:
 
     number: int
     argv: list[str]
+    env: dict[str, str]
     versions: list[Version]
     log: Path
     words: Path
+    updates: list[str] = field(default_factory=list)
     client: subprocess.Popen | None = None
     status: int | None = None       # of the command, once it has ended
     could_be_served: bool = True    # when it was submitted
     held: bool = False              # by a user or an admin
     cancelled: bool = False
+    shares: bool = False            # its nodes, as an operator said
     disturbed: bool = False         # by a fault or an admin, while it was there
     seen: bool = False              # by Slurm, as a job
     records: list[dict] = field(default_factory=list)
@@ -52,6 +56,11 @@ class Submission:
     @property
     def name(self) -> str:
         return f"s{self.number}"
+
+    def __str__(self) -> str:
+        """As its user typed it, and what was updated since."""
+        words = [*(f"{name}={value}" for name, value in self.env.items()), *self.argv]
+        return f"{self.name} ({' '.join([*words, *(f'+{update}' for update in self.updates)])})"
 
     @property
     def request(self) -> Request:
@@ -74,6 +83,10 @@ class Submission:
     def pending(self) -> list[dict]:
         return [record for record in self.records if record["JobState"] == "PENDING"]
 
+    def waits_for_ever(self) -> bool:
+        """For a job that failed, or was cancelled."""
+        return any("DependencyNever" in record.get("Reason", "") for record in self.records)
+
     def is_over(self) -> bool:
         return (self.status is not None and not self.live()) if self.client or self.seen else (
             self.status is not None)
@@ -95,6 +108,7 @@ class World:
     rebooting: dict[str, tuple[str, float]] = field(default_factory=dict)   # by scontrol reboot: boot id, since
     reserved: dict[str, str] = field(default_factory=dict)          # reservation and its node
     nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
+    without: frozenset = frozenset()                                # actions and options that are left out
     said: list[str] = field(default_factory=list)                   # commands and their answers
 
     # --- looking -------------------------------------------------------------------------------
@@ -116,9 +130,17 @@ class World:
             if self.site.boot_id(node) not in ("", boot) and "REBOOT" not in self.state(node):
                 del self.rebooting[node]
                 self.disturb(node)
-        for job in self.live():
-            if any(self.is_disturbed(node) for record in job.records for node in nodes_of(record)):
-                job.disturbed = True
+        for job in self.submissions.values():
+            for record in job.records:
+                self._note_job(job, record)
+
+    def _note_job(self, job: Submission, record: dict) -> None:
+        """A job that waits for a disturbed node to boot meets what became of it later, at Slurm's next pass."""
+        disturbed = [node for node in nodes_of(record) if self.is_disturbed(node)]
+        job.disturbed = job.disturbed or bool(disturbed)
+        if record["JobState"] == "CONFIGURING":
+            for node in disturbed:
+                self.disturbed_until[node] = max(self.disturbed_until.get(node, 0), time.time() + LATER_S)
 
     def state(self, node: str) -> str:
         return self.nodes.get(node, {}).get("State", "")
