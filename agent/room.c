@@ -96,12 +96,12 @@ static bool forget_file_system(const struct pm_stored *stored)
 	       !fsync(fd);
 }
 
-static bool give_up(const struct pm_pmem *pmem)
+static bool give_up(const struct pm_agent *agent, const struct pm_pmem *pmem)
 {
 	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
 
 	return !stored->is_pinned && !*stored->elsewhere && is_worthless(pmem) &&
-	       !pm_place_unmount(pmem, NULL) && forget_file_system(stored);
+	       !pm_sweeper_unmount(agent, pmem, NULL) && forget_file_system(stored);
 }
 
 /* Whatever came of it, all are mounted afterwards. */
@@ -114,7 +114,7 @@ static int make_anew(const struct room *room, struct pm_err *err)
 
 		if (rc)
 			return rc;
-		if (is_short && give_up(pmem))
+		if (is_short && give_up(room->agent, pmem))
 			pm_say(room->agent, "%s is made anew: earlier jobs have filled it",
 				pmem->place);
 	}
@@ -157,9 +157,9 @@ int pm_room_make(const struct pm_agent *agent, const struct pm_inventory *invent
 	rc = look_at_all(&room, &is_short, err);
 	if (rc || !is_short)
 		return rc;
-	if (room.is_alone && !pm_sweeper_stop(agent, err)) {
+	if (room.is_alone) {
 		rc = make_anew(&room, err);
-		pm_sweeper_start(agent);
+		pm_sweeper_start(agent); /* what could not be unmounted still has trash */
 	}
 	return rc ? rc : wait_for_sweeper(&room, err);
 }

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "agent/actions.h"
 #include "agent/demotion.h"
@@ -17,8 +16,6 @@
 #include "agent/would.h"
 #include "lib/cleanup.h"
 #include "lib/steps.h"
-
-#define UNMOUNT_TRIES 10
 
 /* All that a change carries along. */
 struct reach {
@@ -108,29 +105,13 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 	return rc;
 }
 
-/* Trash goes with what follows. One that has just been started may come in between. */
-static int unmount(const struct pm_agent *agent, const struct pm_pmem *pmem, struct pm_err *err)
-{
-	const struct timespec step = {.tv_nsec = 50000000};
-	int rc = -EBUSY;
-
-	for (int i = 0; rc == -EBUSY && i < UNMOUNT_TRIES; i++) {
-		if (i)
-			nanosleep(&step, NULL);
-		rc = pm_sweeper_stop(agent, err);
-		if (!rc)
-			rc = pm_place_unmount(pmem, err);
-	}
-	return rc;
-}
-
 static int act_one(struct reach *reach, const struct pm_step *step, struct pm_err *err)
 {
 	const struct pm_config *config = &reach->agent->config;
 
 	switch (step->kind) {
 	case PM_STEP_UNMOUNT:
-		return unmount(reach->agent, step->pmem, err);
+		return pm_sweeper_unmount(reach->agent, step->pmem, err);
 	case PM_STEP_MOUNT:
 		return pm_place_mount(config, step->pmem, step->stored, err);
 	default:

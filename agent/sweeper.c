@@ -12,11 +12,15 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "agent/place.h"
 #include "lib/cleanup.h"
 
 #define END_MS	5000
+#define TRIES	10
+#define STEP_MS 50
 #define LOWEST	19
 #define WORDS	5
 #define PROGRAM "/proc/self/exe"
@@ -70,7 +74,7 @@ static bool end_holder(int fd, int which)
 	return poll(&ends, 1, END_MS) == 1;
 }
 
-int pm_sweeper_stop(const struct pm_agent *agent, struct pm_err *err)
+static int stop(const struct pm_agent *agent, struct pm_err *err)
 {
 	cleanup_close int fd = open_lock(agent, err);
 
@@ -81,6 +85,22 @@ int pm_sweeper_stop(const struct pm_agent *agent, struct pm_err *err)
 	return pm_err_set(err, -EBUSY,
 		"'pmctl sweep' was killed and does not end; the kernel is at work for it, see "
 		"'dmesg'");
+}
+
+/* One that was started a moment ago may not have its lock yet. */
+int pm_sweeper_unmount(const struct pm_agent *agent, const struct pm_pmem *pmem, struct pm_err *err)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+	int rc = -EBUSY;
+
+	for (int i = 0; rc == -EBUSY && i < TRIES; i++) {
+		if (i)
+			nanosleep(&step, NULL);
+		rc = stop(agent, err);
+		if (!rc)
+			rc = pm_place_unmount(pmem, err);
+	}
+	return rc;
 }
 
 int pm_sweeper_enter(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)

@@ -11,16 +11,18 @@
  * begin and end of a job that meets trash starts one.
  */
 #include "agent/pmctl.h"
+#include "lib/inventory.h"
 
 /* Starts one in the background. It is no failure of the caller's if that does not work: the next
  * job's begin tries again. */
 void pm_sweeper_start(const struct pm_agent *agent);
 
 /*
- * Ends all of them and waits until their files are closed: before a file system is unmounted.
- * -EBUSY: one does not end.
+ * Unmounts the region's file system, and ends whoever removes trash from it. -EBUSY: somebody else
+ * uses it, or one does not end.
  */
-int pm_sweeper_stop(const struct pm_agent *agent, struct pm_err *err);
+int pm_sweeper_unmount(
+	const struct pm_agent *agent, const struct pm_pmem *pmem, struct pm_err *err);
 
 /* Makes this process the one that works, for as long as *ret_fd is open. -EALREADY: another waits
  * already, there is nothing to do. */
