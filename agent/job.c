@@ -10,6 +10,7 @@
 #include "agent/job_memory.h"
 #include "agent/observe.h"
 #include "agent/places.h"
+#include "agent/room.h"
 #include "agent/substate.h"
 #include "lib/cleanup.h"
 #include "lib/file.h"
@@ -128,7 +129,7 @@ static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
 		return 0;
 	rc = pm_substate_look(agent, &inventory, err);
 	if (!rc)
-		rc = pm_places_remove(&inventory, jobs, job, err);
+		rc = pm_places_remove(agent, &inventory, jobs, job, err);
 	if (!rc && is_alone(job))
 		rc = pm_substate_recover(agent, /* dry_run= */ false, err);
 	return rc;
@@ -163,7 +164,7 @@ static int sweep_places(const struct pm_agent *agent, struct pm_err *err)
 
 	if (!rc)
 		rc = pm_substate_look(agent, &inventory, err);
-	return rc ? rc : pm_places_sweep(&inventory, &jobs, err);
+	return rc ? rc : pm_places_sweep(agent, &inventory, &jobs, err);
 }
 
 int pm_jobs_sweep(const struct pm_agent *agent, struct pm_err *err)
@@ -286,7 +287,8 @@ static bool is_same(const struct pm_job *a, const struct pm_job *b)
 	       !strcmp(a->boot_id, b->boot_id);
 }
 
-/* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much. */
+/* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much,
+ * -EAGAIN when that is there later. */
 static int provide(const struct pm_agent *agent, const struct pm_job *job, struct pm_jobview *view,
 	struct pm_err *err)
 {
@@ -302,7 +304,9 @@ static int provide(const struct pm_agent *agent, const struct pm_job *job, struc
 	if (!rc)
 		rc = pm_jobs_of(agent, &jobs, err);
 	if (!rc)
-		rc = pm_places_sweep(&inventory, &jobs, err);
+		rc = pm_places_sweep(agent, &inventory, &jobs, err);
+	if (!rc)
+		rc = pm_room_make(agent, &inventory, &jobs, job, err);
 	if (!rc)
 		rc = pm_places_check_size(&inventory, &jobs, job, err);
 	return rc ? rc : pm_places_make(&inventory, &jobs, job, view, err);
@@ -316,6 +320,8 @@ static int undo(const struct pm_agent *agent, const struct pm_jobs *jobs, struct
 
 	if (finish(agent, jobs, job, job->boot_id, &undo_err))
 		pm_warn(agent, "%s", undo_err.text);
+	if (rc == -EAGAIN)
+		return PM_EXIT_CONFLICT;
 	return rc == -EDQUOT ? refuse(agent, job, err) : PM_EXIT_FAILED;
 }
 

@@ -14,6 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/file.h"
 #include "lib/secure.h"
+#include "lib/trash.h"
 
 static bool is_of_a_job(const char *name)
 {
@@ -23,10 +24,14 @@ static bool is_of_a_job(const char *name)
 	       !number[strspn(number, "0123456789")];
 }
 
+bool pm_place_is_made(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "lost+found");
+}
+
 static bool is_expected(const char *name)
 {
-	return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "lost+found") ||
-	       is_of_a_job(name);
+	return pm_place_is_made(name) || is_of_a_job(name) || pm_trash_is_name(name);
 }
 
 static int check_content(int root_fd, const char *place, struct pm_err *err)

@@ -16,6 +16,9 @@
 /* "job_": directories of jobs are called so, with the job's number behind it. */
 #define PM_PLACE_JOB_PREFIX "job_"
 
+/* Has mkfs made this entry of a root? */
+bool pm_place_is_made(const char *name);
+
 /*
  * -EPERM: there is something in its root that no job of ours made; -EBUSY and others of mount(2).
  * After a failure it is not mounted.

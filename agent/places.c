@@ -12,9 +12,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/file_system.h"
+#include "agent/limits.h"
+#include "agent/sweeper.h"
 #include "lib/cleanup.h"
+#include "lib/kernel.h"
 #include "lib/quota.h"
-#include "lib/rmtree.h"
+#include "lib/trash.h"
 
 #define PREFIX	  "job_"
 #define NAME_MAX_ 20
@@ -23,55 +27,6 @@
 static void name_of(uint32_t id, char ret[NAME_MAX_])
 {
 	snprintf(ret, NAME_MAX_, PREFIX "%u", (unsigned)id);
-}
-
-/* The root of the region's file system: a negative errno, with the sentence, when it is not what
- * is mounted there. */
-static int open_root(const struct pm_pmem *pmem, const struct pm_stored *stored, struct pm_err *err)
-{
-	cleanup_close int fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	char device[PM_DEVICE_MAX];
-	struct stat st;
-	int ret;
-
-	if (fd < 0 || fstat(fd, &st))
-		return pm_err_sys(err, -errno, "open '%s'", pmem->place);
-	snprintf(device, sizeof(device), "%u:%u", major(st.st_dev), minor(st.st_dev));
-	if (strcmp(device, stored->device))
-		return pm_err_set(err, -EIO, "'%s' is not on %s (device %s, not %s)", pmem->place,
-			stored->nd.dev, device, stored->device);
-	ret = fd;
-	fd = -1;
-	return ret;
-}
-
-/* The region's mounted file system of ours; NULL when there is none. */
-static const struct pm_stored *mounted_on(const struct pm_pmem *pmem)
-{
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
-
-	return stored && (stored->is_mounted || stored->is_misplaced) ? stored : NULL;
-}
-
-/* What the quotas of other jobs promise beyond what these jobs use already. */
-static int add_promises(int fd, const struct pm_jobs *jobs, const struct pm_job *job,
-	uint64_t *ret_bytes, struct pm_err *err)
-{
-	int rc = 0;
-
-	*ret_bytes = 0;
-	for (size_t i = 0; !rc && i < jobs->n; i++) {
-		const struct pm_job *other = &jobs->list[i];
-		struct pm_quota quota = {0};
-
-		if (other->id == job->id || other->substate != PM_SUBSTATE_FSDAX ||
-			!other->size_bytes)
-			continue;
-		rc = pm_quota_get(fd, PM_QUOTA_PROJECT(other->id), &quota, err);
-		if (!rc && quota.limit_bytes > quota.used_bytes)
-			*ret_bytes += quota.limit_bytes - quota.used_bytes;
-	}
-	return rc;
 }
 
 static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
@@ -88,28 +43,36 @@ static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
 		(double)job->size_bytes / GIB, socket, (double)left_bytes / GIB, promised);
 }
 
+/* Trash goes by itself. */
+static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
+{
+	return pm_err_set(err, -EAGAIN,
+		"the job asks for %.1f GiB of persistent memory on each socket; on socket %d that "
+		"is there when the files of earlier jobs are removed",
+		(double)job->size_bytes / GIB, socket);
+}
+
 static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
-	const struct pm_stored *stored = mounted_on(pmem);
-	cleanup_close int fd = -1;
+	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
+	cleanup_close int fd = pm_file_system_open(pmem, err);
+	struct pm_space space;
 	uint64_t promised, left;
-	struct statvfs st;
-	int rc;
+	bool has_trash = false;
+	int rc = fd < 0 ? fd : pm_limits_promised(fd, &others, &promised, err);
 
-	if (!stored)
-		return pm_err_set(err, -EIO, "there is no file system on %s", pmem->nd.dev);
-	fd = open_root(pmem, stored, err);
-	if (fd < 0)
-		return fd;
-	if (fstatvfs(fd, &st))
-		return pm_err_sys(err, -errno, "ask for the space in '%s'", pmem->place);
-	rc = add_promises(fd, jobs, job, &promised, err);
+	if (!rc)
+		rc = pm_file_system_space(fd, &space, err);
+	if (!rc)
+		rc = pm_trash_find(fd, &has_trash, err);
 	if (rc)
-		return rc;
-	left = (uint64_t)st.f_bavail * st.f_frsize;
-	left = left > promised ? left - promised : 0;
-	return job->size_bytes <= left ? 0 : refuse(job, pmem->socket, left, promised, err);
+		return pm_err_prefix(err, "%s", pmem->place);
+	left = space.left.bytes > promised ? space.left.bytes - promised : 0;
+	if (job->size_bytes <= left)
+		return 0;
+	return has_trash ? put_off(job, pmem->socket, err)
+			 : refuse(job, pmem->socket, left, promised, err);
 }
 
 int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
@@ -128,54 +91,19 @@ int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_j
 	return rc;
 }
 
-/* The sum of what the user's jobs may use; 0, no limit, when he has none, or one without a size. */
-static uint64_t limit_of_user(const struct pm_jobs *jobs, const struct pm_job *job, bool with_job)
-{
-	uint64_t sum = with_job ? job->size_bytes : 0;
-
-	if (with_job && !sum)
-		return 0;
-	for (size_t i = 0; i < jobs->n; i++) {
-		const struct pm_job *other = &jobs->list[i];
-
-		if (other->id == job->id || other->uid != job->uid ||
-			other->substate != PM_SUBSTATE_FSDAX || other->state == PM_JOB_REFUSED ||
-			strcmp(other->boot_id, job->boot_id))
-			continue;
-		if (!other->size_bytes)
-			return 0;
-		sum += other->size_bytes;
-	}
-	return sum;
-}
-
-/* File systems that were made without it go without it. */
-static int limit_user(int root_fd, const struct pm_jobs *jobs, const struct pm_job *job,
-	bool with_job, struct pm_err *err)
-{
-	int rc = pm_quota_limit_user(root_fd, job->uid, limit_of_user(jobs, job, with_job), err);
-
-	return rc == -ESRCH ? 0 : rc;
-}
-
 /* The user gets it last, when it is in its project. */
 static int make_directory(
 	int root_fd, const struct pm_job *job, const char *name, struct pm_err *err)
 {
-	uint32_t project = PM_QUOTA_PROJECT(job->id);
 	cleanup_close int fd = -1;
-	int rc = pm_rmtree(root_fd, name, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	if (mkdirat(root_fd, name, 0700))
 		return pm_err_sys(err, -errno, "make directory '%s'", name);
 	fd = openat(root_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return pm_err_sys(err, -errno, "open directory '%s'", name);
-	rc = pm_quota_set(root_fd, project, job->size_bytes, err);
-	if (!rc)
-		rc = pm_quota_mark(fd, project, err);
+	rc = pm_quota_mark(fd, PM_QUOTA_PROJECT(job->id), err);
 	if (!rc && (fchmod(fd, 0700) || fchown(fd, job->uid, job->gid)))
 		rc = pm_err_sys(
 			err, -errno, "give directory '%s' to user %u", name, (unsigned)job->uid);
@@ -190,25 +118,42 @@ static int add(struct pm_jobview *view, enum pm_place_kind kind, const char *val
 	return rc ? pm_err_sys(err, rc, "tell the job of '%s'", value) : 0;
 }
 
+/* What an earlier run of the job has left there is made trash. */
+static int make_job(const char *place, int root_fd, const struct pm_tenants *tenants,
+	const char *name, struct pm_err *err)
+{
+	bool is_left;
+	int rc = pm_trash_make(root_fd, place, name, &is_left, err);
+
+	if (!rc)
+		rc = pm_limits_set(root_fd, tenants, err);
+	return rc ? rc : make_directory(root_fd, tenants->job, name, err);
+}
+
+/* It is full when several users without a size have filled it together. */
+static int complain(const char *place, int rc, struct pm_err *err)
+{
+	if (rc != -ENOSPC && rc != -EDQUOT)
+		return pm_err_prefix(err, "%s", place);
+	return pm_err_set(err, -EDQUOT,
+		"other jobs have filled the persistent memory of this node, there is no room for "
+		"a directory; try again when they have ended");
+}
+
 static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
-	const struct pm_stored *stored = mounted_on(pmem);
+	const struct pm_tenants tenants = {jobs, job->boot_id, job, /* with_job= */ true};
 	char name[NAME_MAX_], path[PM_PLACE_MAX + NAME_MAX_ + 1];
-	cleanup_close int fd = -1;
+	cleanup_close int fd = pm_file_system_open(pmem, err);
 	int rc;
 
-	if (!stored)
-		return pm_err_set(err, -EIO, "there is no file system on %s", pmem->nd.dev);
-	fd = open_root(pmem, stored, err);
 	if (fd < 0)
 		return fd;
 	name_of(job->id, name);
-	rc = limit_user(fd, jobs, job, /* with_job= */ true, err);
-	if (!rc)
-		rc = make_directory(fd, job, name, err);
+	rc = make_job(pmem->place, fd, &tenants, name, err);
 	if (rc)
-		return pm_err_prefix(err, "%s", pmem->place);
+		return complain(pmem->place, rc, err);
 	snprintf(path, sizeof(path), "%s/%s", pmem->place, name);
 	return add(view, PM_PLACE_DIR, path, pmem->socket, err);
 }
@@ -284,32 +229,38 @@ int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *j
 	return rc;
 }
 
-static int remove_by_id(int root_fd, uint32_t id, struct pm_err *err)
+/* What resists is closed to its owner, and costs nobody more than its space until it goes. */
+static bool discard(
+	const struct pm_agent *agent, int root_fd, const struct pm_pmem *pmem, uint32_t id)
 {
 	char name[NAME_MAX_];
-	int rc;
+	struct pm_err err;
+	bool is_left;
 
 	name_of(id, name);
-	rc = pm_rmtree(root_fd, name, err);
-	return rc ? rc : pm_quota_set(root_fd, PM_QUOTA_PROJECT(id), 0, err);
+	if (pm_trash_make(root_fd, pmem->place, name, &is_left, &err))
+		pm_warn(agent, "%s: %s", pmem->place, err.text);
+	return is_left;
 }
 
 /* A file system that is not mounted keeps the directory until a later job: pm_places_sweep(). */
-static int remove_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
-	const struct pm_job *job, struct pm_err *err)
+static int remove_directory(const struct pm_agent *agent, const struct pm_pmem *pmem,
+	const struct pm_tenants *others, bool *left, struct pm_err *err)
 {
-	const struct pm_stored *stored = mounted_on(pmem);
 	cleanup_close int fd = -1;
 	int rc;
 
-	if (!stored)
+	if (!pm_file_system_is_mounted(pmem))
 		return 0;
-	fd = open_root(pmem, stored, err);
+	fd = pm_file_system_open(pmem, err);
 	if (fd < 0)
 		return fd;
-	rc = remove_by_id(fd, job->id, err);
-	if (!rc)
-		rc = limit_user(fd, jobs, job, /* with_job= */ false, err);
+	*left |= discard(agent, fd, pmem, others->job->id);
+	rc = pm_limits_set(fd, others, err);
+	if (rc == -ENOSPC) {
+		pm_warn(agent, "%s: %s", pmem->place, err->text);
+		return 0;
+	}
 	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
 }
 
@@ -324,17 +275,22 @@ static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
 	return chown_device(path, 0, 0, err);
 }
 
-int pm_places_remove(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
-	const struct pm_job *job, struct pm_err *err)
+int pm_places_remove(const struct pm_agent *agent, const struct pm_inventory *inventory,
+	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
-	int rc = 0;
+	char boot_id[PM_BOOT_ID_MAX];
+	const struct pm_tenants others = {jobs, boot_id, job, /* with_job= */ false};
+	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	bool is_left = false;
 
 	for (size_t i = 0; !rc && i < inventory->n; i++) {
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = remove_directory(&inventory->list[i], jobs, job, err);
+			rc = remove_directory(agent, &inventory->list[i], &others, &is_left, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
 			rc = take_device_back(&inventory->list[i], err);
 	}
+	if (is_left)
+		pm_sweeper_start(agent);
 	return rc;
 }
 
@@ -348,39 +304,54 @@ static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 	return pm_jobs_find(jobs, id) ? 0 : id;
 }
 
-static int sweep_place(const struct pm_pmem *pmem, const struct pm_stored *stored,
+/* Only names are read: what is renamed meanwhile may be met again, as trash. */
+static int discard_orphans(const struct pm_agent *agent, int root_fd, const struct pm_pmem *pmem,
 	const struct pm_jobs *jobs, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = NULL;
+	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;
-	int fd = open_root(pmem, stored, err), rc = 0;
 
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
+	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
-		close(fd);
-		return pm_err_nomem(err);
+		int rc = pm_err_sys(err, -errno, "open '%s'", pmem->place);
+
+		if (fd >= 0)
+			close(fd);
+		return rc;
 	}
-	while (!rc && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
 		uint32_t id = orphan_id(entry->d_name, jobs);
 
 		if (id)
-			rc = remove_by_id(dirfd(dir), id, err);
+			(void)discard(agent, root_fd, pmem, id);
 	}
-	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
+	return 0;
 }
 
-int pm_places_sweep(
-	const struct pm_inventory *inventory, const struct pm_jobs *jobs, struct pm_err *err)
+static int sweep_place(const struct pm_agent *agent, const struct pm_pmem *pmem,
+	const struct pm_jobs *jobs, bool *left, struct pm_err *err)
 {
+	cleanup_close int fd = pm_file_system_open(pmem, err);
+	bool has_trash = false;
+	int rc = fd < 0 ? fd : discard_orphans(agent, fd, pmem, jobs, err);
+
+	if (!rc)
+		rc = pm_trash_find(fd, &has_trash, err);
+	*left |= has_trash;
+	return rc;
+}
+
+int pm_places_sweep(const struct pm_agent *agent, const struct pm_inventory *inventory,
+	const struct pm_jobs *jobs, struct pm_err *err)
+{
+	bool is_left = false;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < inventory->n; i++) {
-		const struct pm_stored *stored = mounted_on(&inventory->list[i]);
-
-		if (stored)
-			rc = sweep_place(&inventory->list[i], stored, jobs, err);
-	}
+	for (size_t i = 0; !rc && i < inventory->n; i++)
+		if (pm_file_system_is_mounted(&inventory->list[i]))
+			rc = sweep_place(agent, &inventory->list[i], jobs, &is_left, err);
+	if (is_left)
+		pm_sweeper_start(agent);
 	return rc;
 }

@@ -6,7 +6,8 @@ AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print
 	agent/verb_show_config.c
 
 # What jobs are given, and how it is wiped.
-AGENT_SRCS += agent/wipe.c agent/crypto_erase.c agent/places.c agent/job.c agent/job_memory.c
+AGENT_SRCS += agent/wipe.c agent/crypto_erase.c agent/file_system.c agent/limits.c agent/places.c \
+	agent/room.c agent/sweeper.c agent/verb_sweep.c agent/job.c agent/job_memory.c
 
 # What people see.
 AGENT_SRCS += agent/verb_show.c agent/show_node.c agent/show_regions.c agent/show_text.c

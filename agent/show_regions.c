@@ -118,9 +118,10 @@ static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_o
 
 	pm_json_add_u64(one, "job", job->id);
 	pm_json_add_u64(one, "uid", job->uid);
-	if (fd >= 0 && !pm_quota_get(fd, PM_QUOTA_PROJECT(job->id), &quota, NULL)) {
-		pm_json_add_u64(one, "quota_bytes", quota.limit_bytes);
-		pm_json_add_u64(one, "used_bytes", quota.used_bytes);
+	if (fd >= 0 &&
+		!pm_quota_get(fd, PM_QUOTA_OF_PROJECT, PM_QUOTA_PROJECT(job->id), &quota, NULL)) {
+		pm_json_add_u64(one, "quota_bytes", job->size_bytes);
+		pm_json_add_u64(one, "used_bytes", quota.used.bytes);
 	}
 	json_object_array_add(list, one);
 }

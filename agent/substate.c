@@ -11,6 +11,7 @@
 #include "agent/signals.h"
 #include "agent/state.h"
 #include "agent/survey.h"
+#include "agent/sweeper.h"
 #include "agent/wipe.h"
 #include "agent/would.h"
 #include "lib/cleanup.h"
@@ -110,7 +111,7 @@ static int act_one(struct reach *reach, const struct pm_step *step, struct pm_er
 
 	switch (step->kind) {
 	case PM_STEP_UNMOUNT:
-		return pm_place_unmount(step->pmem, err);
+		return pm_sweeper_unmount(reach->agent, step->pmem, err);
 	case PM_STEP_MOUNT:
 		return pm_place_mount(config, step->pmem, step->stored, err);
 	default:

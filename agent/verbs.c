@@ -137,11 +137,28 @@ const struct pm_verb pm_verbs[] = {
 		.logs = true,
 		.run = pm_verb_job_end,
 		.summary = "after a job: take away and wipe what it was given",
-		.help = "Removes the job's directories, or takes devices and flat memory back and "
-			"wipes\n"
-			"them. A job that was given nothing is fine. Exits 1 if that failed, 5 if "
-			"only\n"
-			"a reboot gives the memory back; with one sentence on stderr.",
+		.help = "Takes the job's directories away from it, for 'pmctl sweep' to remove, or "
+			"takes\n"
+			"devices and flat memory back and wipes them. A job that was given "
+			"nothing is\n"
+			"fine. Exits 1 if that failed, 5 if only a reboot gives the memory back; "
+			"with one\n"
+			"sentence on stderr.",
+	},
+	{
+		.name = "sweep",
+		.args = "",
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_sweep,
+		.summary = "remove what ended jobs have left in file systems",
+		.help = "Removes the directories that jobs had, for as long as that takes, while "
+			"other\n"
+			"jobs begin and end. Each begin and end of a job starts it in the "
+			"background when\n"
+			"there is something to do. Exits 0 at once if another one waits already. "
+			"It may\n"
+			"be killed at any time.",
 	},
 	{
 		.name = "journal",

@@ -55,7 +55,13 @@ static bool read_line(char *line, struct pm_mount *ret)
 		return false;
 	unescape(fields[4]);
 	unescape(tail[1]);
-	*ret = (struct pm_mount){fields[2], fields[4], tail[0], tail[1], fields[5], tail[2]};
+	*ret = (struct pm_mount){.id = strtoul(fields[0], NULL, 10),
+		.device = fields[2],
+		.point = fields[4],
+		.type = tail[0],
+		.source = tail[1],
+		.options = fields[5],
+		.super_options = tail[2]};
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include "lib/err.h"
 
 struct pm_mount {
+	unsigned long id;
 	const char *device;		     /* "259:0" */
 	const char *point;		     /* where, with its escapes undone */
 	const char *type;		     /* "ext4" */

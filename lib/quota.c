@@ -19,13 +19,23 @@ static int quotactl_of(int fd, unsigned command, unsigned type, uint32_t id, str
 	return rc < 0 ? -errno : 0;
 }
 
-static int complain(int rc, const char *what, uint32_t project, struct pm_err *err)
+static const struct {
+	unsigned type;
+	const char *name, *option;
+} kinds[] = {
+	[PM_QUOTA_OF_USER] = {USRQUOTA, "user", "usrquota"},
+	[PM_QUOTA_OF_PROJECT] = {PRJQUOTA, "project", "prjquota"},
+};
+
+static int complain(
+	int rc, const char *what, enum pm_quota_kind kind, uint32_t id, struct pm_err *err)
 {
+	const char *name = kinds[kind].name;
+
 	if (rc == -ESRCH)
-		return pm_err_set(err, rc,
-			"%s of project %u: the file system is mounted without prjquota", what,
-			(unsigned)project);
-	return pm_err_sys(err, rc, "%s of project %u", what, (unsigned)project);
+		return pm_err_set(err, rc, "%s of %s %u: the file system is mounted without %s",
+			what, name, (unsigned)id, kinds[kind].option);
+	return pm_err_sys(err, rc, "%s of %s %u", what, name, (unsigned)id);
 }
 
 int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err)
@@ -42,42 +52,31 @@ int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err)
 	return 0;
 }
 
-static int set_limit(int fd, unsigned type, uint32_t id, uint64_t limit_bytes)
+int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_share *limit,
+	struct pm_err *err)
 {
-	uint64_t blocks = (limit_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+	uint64_t blocks = (limit->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
 	struct if_dqblk block = {
 		.dqb_bhardlimit = blocks,
 		.dqb_bsoftlimit = blocks,
-		.dqb_valid = QIF_BLIMITS,
+		.dqb_ihardlimit = limit->files,
+		.dqb_isoftlimit = limit->files,
+		.dqb_valid = QIF_LIMITS,
 	};
+	int rc = quotactl_of(fd, Q_SETQUOTA, kinds[kind].type, id, &block);
 
-	return quotactl_of(fd, Q_SETQUOTA, type, id, &block);
+	return rc ? complain(rc, "set the quota", kind, id, err) : 0;
 }
 
-int pm_quota_set(int fd, uint32_t project, uint64_t limit_bytes, struct pm_err *err)
-{
-	int rc = set_limit(fd, PRJQUOTA, project, limit_bytes);
-
-	return rc ? complain(rc, "set the quota", project, err) : 0;
-}
-
-int pm_quota_limit_user(int fd, uint32_t uid, uint64_t limit_bytes, struct pm_err *err)
-{
-	int rc = set_limit(fd, USRQUOTA, uid, limit_bytes);
-
-	return rc ? pm_err_sys(err, rc, "set the quota of user %u", (unsigned)uid) : 0;
-}
-
-int pm_quota_get(int fd, uint32_t project, struct pm_quota *ret, struct pm_err *err)
+int pm_quota_get(
+	int fd, enum pm_quota_kind kind, uint32_t id, struct pm_quota *ret, struct pm_err *err)
 {
 	struct if_dqblk block = {0};
-	int rc = quotactl_of(fd, Q_GETQUOTA, PRJQUOTA, project, &block);
+	int rc = quotactl_of(fd, Q_GETQUOTA, kinds[kind].type, id, &block);
 
-	if (rc == -ENOENT)
-		rc = 0;
-	if (rc)
-		return complain(rc, "read the quota", project, err);
-	ret->limit_bytes = block.dqb_bhardlimit * BLOCK_BYTES;
-	ret->used_bytes = block.dqb_curspace;
+	if (rc && rc != -ENOENT)
+		return complain(rc, "read the quota", kind, id, err);
+	ret->limit = (struct pm_share){block.dqb_bhardlimit * BLOCK_BYTES, block.dqb_ihardlimit};
+	ret->used = (struct pm_share){block.dqb_curspace, block.dqb_curinodes};
 	return 0;
 }

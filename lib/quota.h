@@ -3,8 +3,13 @@
 #define PM_QUOTA_H
 
 /*
- * Project quotas of ext4 and XFS: everything below a directory counts for its project, and no more
- * than its limit is given to it. By quotactl_fd(2), so that no path of a device is needed.
+ * Quotas of ext4 and XFS, in bytes and in files (inodes): of a user, for all that he owns, and of
+ * a project, for everything below a directory. By quotactl_fd(2), so that no path of a device is
+ * needed.
+ *
+ * Linux lets the owner of a file move it to any project and asks for no privilege, so that he can
+ * escape the limit of his own project and fill that of somebody else's. He cannot give it to
+ * another user: the limits of users are those that hold against ill will.
  */
 #include <stdint.h>
 
@@ -13,26 +18,31 @@
 /* The project of a job: far from what sites number by hand; a job ID of Slurm is below 2^26. */
 #define PM_QUOTA_PROJECT(job_id) (0x40000000u + (uint32_t)(job_id))
 
+enum pm_quota_kind {
+	PM_QUOTA_OF_USER,
+	PM_QUOTA_OF_PROJECT,
+};
+
+/* Zeros are no limit. */
+struct pm_share {
+	uint64_t bytes, files;
+};
+
 struct pm_quota {
-	uint64_t limit_bytes; /* 0: none */
-	uint64_t used_bytes;
+	struct pm_share limit, used;
 };
 
 /* Puts an open directory into the project; what is made in it inherits that. -EOPNOTSUPP: the
  * file system has no projects. */
 int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err);
 
-/* On the file system of the open file: sets the project's limit (0 takes it away), reads it. A
- * project that nobody has heard of has no limit and uses nothing. -ESRCH: mounted without prjquota.
- */
-int pm_quota_set(int fd, uint32_t project, uint64_t limit_bytes, struct pm_err *err);
-int pm_quota_get(int fd, uint32_t project, struct pm_quota *ret, struct pm_err *err);
-
 /*
- * The limit of all that a user has on the file system; 0 takes it away. Its owner may move a file
- * to another project (Linux asks for no privilege), but not to another user: what he owns in all
- * his jobs is bound by this. -ESRCH: mounted without usrquota.
+ * On the file system of the open file: sets the limits, reads them and the use. An ID that the file
+ * system has never met has no limit and uses nothing. -ESRCH: mounted without quotas of this kind.
  */
-int pm_quota_limit_user(int fd, uint32_t uid, uint64_t limit_bytes, struct pm_err *err);
+int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_share *limit,
+	struct pm_err *err);
+int pm_quota_get(
+	int fd, enum pm_quota_kind kind, uint32_t id, struct pm_quota *ret, struct pm_err *err);
 
 #endif

@@ -5,72 +5,24 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
-
-/* Set by a setuid program of the site's, or by an administrator. */
-#define STUBBORN_FLAGS (FS_IMMUTABLE_FL | FS_APPEND_FL)
+#include "lib/takeover.h"
 
 struct removal {
 	DIR *top;
 	uint64_t next_name; /* of what is moved up */
 	bool moved_on;	    /* something was removed since the top was last looked at */
+	int postponed;	    /* why something was left for the next round; 0 */
 };
-
-/* Within the directory, on its own file system, through no link. */
-static int open_below(int dir_fd, const char *name, uint64_t flags)
-{
-	const struct open_how how = {
-		.flags = flags | O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
-	};
-	long fd = syscall(SYS_openat2, dir_fd, name, &how, sizeof(how));
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-static bool is_stubborn(int fd)
-{
-	int flags = 0;
-
-	return !ioctl(fd, FS_IOC_GETFLAGS, &flags) && (flags & STUBBORN_FLAGS);
-}
-
-static void make_ordinary(int fd)
-{
-	int flags = 0;
-
-	if (!ioctl(fd, FS_IOC_GETFLAGS, &flags)) {
-		flags &= ~STUBBORN_FLAGS;
-		(void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
-	}
-}
-
-/* Only files and directories have such flags; a FIFO or a device must not even be opened. */
-static bool make_entry_ordinary(int dir_fd, const char *name)
-{
-	cleanup_close int fd = -1;
-	struct stat st;
-
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
-		(!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-		return false;
-	fd = open_below(dir_fd, name, 0);
-	if (fd < 0 || !is_stubborn(fd))
-		return false;
-	make_ordinary(fd);
-	return true;
-}
 
 /* Things that are moved into it keep the project that they have (see ext4 and XFS on EXDEV). */
 static void forget_project(int fd)
@@ -83,17 +35,12 @@ static void forget_project(int fd)
 	}
 }
 
-/* Opens a directory and makes it ours alone. */
-static int take_over(int dir_fd, const char *name, DIR **ret)
+static int enter(int dir_fd, const char *name, DIR **ret)
 {
-	cleanup_close int fd = open_below(dir_fd, name, O_DIRECTORY);
+	cleanup_close int fd = pm_take_over(dir_fd, name);
 
 	if (fd < 0)
 		return fd;
-	if (is_stubborn(fd))
-		make_ordinary(fd);
-	if (fchown(fd, geteuid(), getegid()) || fchmod(fd, 0700))
-		return -errno;
 	*ret = fdopendir(fd);
 	if (!*ret)
 		return -errno;
@@ -101,23 +48,13 @@ static int take_over(int dir_fd, const char *name, DIR **ret)
 	return 0;
 }
 
-/* One who may not list a directory cannot open it before the owner's bits are set. */
-static int enter(int dir_fd, const char *name, DIR **ret)
-{
-	int rc = take_over(dir_fd, name, ret);
-
-	if (rc != -EACCES || geteuid() == 0)
-		return rc;
-	if (fchmodat(dir_fd, name, 0700, 0))
-		return -errno;
-	return take_over(dir_fd, name, ret);
-}
-
 static int unlink_entry(int dir_fd, const char *name, int flags)
 {
+	if (!flags)
+		pm_empty_file(dir_fd, name);
 	if (!unlinkat(dir_fd, name, flags) || errno == ENOENT)
 		return 0;
-	if (errno == EPERM && make_entry_ordinary(dir_fd, name) && !unlinkat(dir_fd, name, flags))
+	if (errno == EPERM && pm_make_ordinary(dir_fd, name) && !unlinkat(dir_fd, name, flags))
 		return 0;
 	return -errno;
 }
@@ -134,7 +71,7 @@ static int move_up(struct removal *removal, int dir_fd, const char *name)
 		rc = renameat2(dir_fd, name, dirfd(removal->top), new_name, RENAME_NOREPLACE)
 			     ? -errno
 			     : 0;
-		if (rc == -EPERM && make_entry_ordinary(dir_fd, name))
+		if (rc == -EPERM && pm_make_ordinary(dir_fd, name))
 			rc = -EEXIST;
 	} while (rc == -EEXIST);
 	return rc;
@@ -145,16 +82,77 @@ static bool is_dot(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* In a directory of the second level: files go, directories that are not empty go to the top. */
-static int clear_entry(struct removal *removal, int dir_fd, const char *name)
+/* Mount points stay. */
+static bool can_wait(int rc)
+{
+	return rc == -ENOSPC || rc == -EMLINK || rc == -EBUSY || rc == -EXDEV;
+}
+
+static int postpone(struct removal *removal, int rc)
+{
+	if (!can_wait(rc))
+		return rc;
+	removal->postponed = rc;
+	return 0;
+}
+
+static int remove_any(int dir_fd, const char *name)
 {
 	int rc = unlink_entry(dir_fd, name, 0);
 
-	if (rc == -EISDIR)
-		rc = unlink_entry(dir_fd, name, AT_REMOVEDIR);
-	if (rc == -ENOTEMPTY || rc == -EEXIST)
-		rc = move_up(removal, dir_fd, name);
+	return rc == -EISDIR ? unlink_entry(dir_fd, name, AT_REMOVEDIR) : rc;
+}
+
+/* Removes the first thing that goes; else *ret_down is a directory that is not empty. */
+static int remove_one(DIR *dir, char ret_down[NAME_MAX + 1])
+{
+	const struct dirent *entry;
+
+	*ret_down = '\0';
+	while ((entry = readdir(dir))) {
+		if (is_dot(entry->d_name))
+			continue;
+		if (!remove_any(dirfd(dir), entry->d_name))
+			return 0;
+		if (entry->d_type == DT_DIR)
+			snprintf(ret_down, NAME_MAX + 1, "%s", entry->d_name);
+	}
+	return -ENOTEMPTY;
+}
+
+/* Makes room: something at the end of some path below goes. */
+static int free_below(int dir_fd, const char *name)
+{
+	char down[NAME_MAX + 1];
+	cleanup_dir DIR *dir = NULL;
+	int rc = enter(dir_fd, name, &dir);
+
+	if (rc)
+		return rc;
+	while ((rc = remove_one(dir, down)) && *down) {
+		DIR *next = NULL;
+
+		if (enter(dirfd(dir), down, &next))
+			return rc;
+		closedir(dir);
+		dir = next;
+	}
 	return rc;
+}
+
+/* In a directory of the second level: files go, directories that are not empty go to the top. */
+static int clear_entry(struct removal *removal, int dir_fd, const char *name)
+{
+	int rc;
+
+	do {
+		rc = remove_any(dir_fd, name);
+		if (rc == -ENOTEMPTY || rc == -EEXIST)
+			rc = move_up(removal, dir_fd, name);
+	} while (rc == -ENOSPC && !free_below(dir_fd, name));
+	if (!rc)
+		removal->moved_on = true;
+	return postpone(removal, rc);
 }
 
 static int clear_directory(struct removal *removal, const char *name)
@@ -183,7 +181,7 @@ static int remove_entry(struct removal *removal, const char *name)
 	}
 	if (!rc)
 		removal->moved_on = true;
-	return rc;
+	return postpone(removal, rc);
 }
 
 /* Rounds over the top until one finds nothing. */
@@ -210,9 +208,12 @@ static int empty_all(struct removal *removal)
 
 	do {
 		removal->moved_on = false;
+		removal->postponed = 0;
 		rc = empty(removal, &found);
 	} while (!rc && found && removal->moved_on);
-	return !rc && found ? -ENOTEMPTY : rc;
+	if (!rc && found)
+		return removal->postponed ? removal->postponed : -ENOTEMPTY;
+	return rc;
 }
 
 static int complain(int rc, const char *name, struct pm_err *err)

@@ -5,10 +5,11 @@
 /*
  * Removes a directory that a user has filled, and everything in it, as root. Whatever the tree is
  * like: only descriptors are used, no path; symbolic links are removed and not followed; a mount
- * point ends it; each directory is made ours and closed to others before it is looked into, so
- * that a process that lives on cannot keep up with us; immutable and append-only files are made
- * ordinary first. A tree of any depth takes two open directories and no memory, because what is
- * below the second level is moved up before it is removed.
+ * point stays, and all else goes; each directory is made ours and closed to others before it is
+ * looked into, so that a process that lives on cannot keep up with us; immutable and append-only
+ * files are made ordinary first. A tree of any depth takes two open directories and no memory,
+ * because what is below the second level is moved up before it is removed; a full file system gets
+ * room for that by the ends of paths, which go first.
  */
 #include "lib/err.h"
 

@@ -6,6 +6,13 @@ $(WIPE_SPEED): $(WIPE_SPEED).o $(BUILD)/libpm.a
 
 -include $(WIPE_SPEED).d
 
+END_SPEED := $(BUILD)/tests/bench/end_speed
+
+$(END_SPEED): $(END_SPEED).o $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -ljson-c -lxml2
+
+-include $(END_SPEED).d
+
 MALLOC_SPEED := $(BUILD)/tests/bench/malloc_speed
 
 $(MALLOC_SPEED): $(MALLOC_SPEED).o

@@ -6,6 +6,7 @@
 setup_file() {
 	load helpers
 	load jobs
+	load node_jobs
 	use_mode n1 appdirect
 	n1 'pmctl recover'
 }
@@ -13,6 +14,7 @@ setup_file() {
 setup() {
 	load helpers
 	load jobs
+	load node_jobs
 }
 
 teardown() {
@@ -22,20 +24,6 @@ teardown() {
 teardown_file() {
 	n1 'pmctl provision empty'
 }
-
-n1() { pmtwin exec n1 -- bash -c "$1"; }
-
-# begin ID USER OPTION…: for a job of that user.
-begin() {
-	local id=$1 user=$2
-	shift 2
-	n1 "pmctl job begin --job=$id --uid=\$(id -u $user) --gid=\$(id -g $user) $*"
-}
-
-end() { n1 "pmctl job end --job=$1"; }
-
-# as USER SCRIPT: on the node, as that user.
-as() { n1 "runuser -u $1 -- bash -c '$2'"; }
 
 # use_key LINE: a configuration with this line more, for the option $CONFIG.
 use_key() {

@@ -1,7 +1,7 @@
 # Unit tests in C, a program each: build/tests/unit/test_*, run from the root, TAP on stdout.
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-$(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/libpm.a
+$(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/tests/unit/loop.o $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
@@ -21,7 +21,7 @@ $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
 
 .SECONDARY: $(UNIT_TESTS:%=%.o)
--include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d
+-include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -13,55 +12,27 @@
 
 #include "lib/quota.h"
 #include "lib/rmtree.h"
-#include "lib/run.h"
 #include "lib/scrub.h"
+#include "tests/unit/loop.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 #define MIB	((size_t)1 << 20)
 #define PROJECT PM_QUOTA_PROJECT(12)
 
-static bool runs(const char *const *argv, char *line, size_t size)
-{
-	const struct pm_run run = {.argv = argv, .timeout_ms = 60000};
-	struct pm_output output = {0};
-	bool done = !pm_run(&run, &output, NULL) && !output.status;
-
-	if (done && line)
-		snprintf(line, size, "%.*s", (int)strcspn(output.out, "\n"), output.out);
-	pm_output_done(&output);
-	return done;
-}
-
-#define RUNS(line_, size_, ...) runs((const char *const[]){__VA_ARGS__, NULL}, line_, size_)
-
-/* A loop device on a file; false where that is not to be had. */
-static bool make_device(char device[64])
-{
-	const char *file = scratch_file("image", "");
-
-	return geteuid() == 0 && !truncate(file, 64 * MIB) &&
-	       RUNS(device, 64, "/usr/sbin/losetup", "--find", "--show", file);
-}
-
-static bool mount_it(const char *device, const char *place, const char *options)
-{
-	(void)mkdir(place, 0755);
-	return !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-	       !mount(device, place, "ext4", 0, options);
-}
+static const struct pm_share limit = {.bytes = 8 * MIB}, none;
 
 static bool mount_with_quota(const char *device, const char *place)
 {
-	return RUNS(NULL, 0, "/usr/sbin/mkfs.ext4", "-q", "-O", "quota,project", "-E",
+	return LOOP_RUN(NULL, 0, "/usr/sbin/mkfs.ext4", "-q", "-O", "quota,project", "-E",
 		       "quotatype=usrquota:prjquota", device) &&
-	       mount_it(device, place, "prjquota,usrquota");
+	       loop_mount(device, place, "ext4", "prjquota,usrquota");
 }
 
 static bool mount_plain(const char *device, const char *place)
 {
-	return RUNS(NULL, 0, "/usr/sbin/mkfs.ext4", "-q", "-F", device) &&
-	       mount_it(device, place, "");
+	return LOOP_RUN(NULL, 0, "/usr/sbin/mkfs.ext4", "-q", "-F", device) &&
+	       loop_mount(device, place, "ext4", "");
 }
 
 /* Writes as somebody else, in the directory; the errno that stopped it, 0 when nothing did. */
@@ -123,15 +94,15 @@ static void test_quota(int root_fd)
 	struct pm_err err = {0};
 	int fd = make_directory(root_fd);
 
-	is_number(pm_quota_get(root_fd, PROJECT, &quota, &err), 0, err.text);
-	is_number((long long)quota.limit_bytes, 0, "no limit yet");
-	is_number(pm_quota_set(root_fd, PROJECT, 8 * MIB, &err), 0, err.text);
+	is_number(pm_quota_get(root_fd, PM_QUOTA_OF_PROJECT, PROJECT, &quota, &err), 0, err.text);
+	is_number((long long)quota.limit.bytes, 0, "no limit yet");
+	is_number(pm_quota_set(root_fd, PM_QUOTA_OF_PROJECT, PROJECT, &limit, &err), 0, err.text);
 	is_number(pm_quota_mark(fd, PROJECT, &err), 0, err.text);
 	is_number(write_as_user(fd, "fits", 6 * MIB), 0, "what fits is written");
 	is_number(write_as_user(fd, "more", 6 * MIB), EDQUOT, "more is not");
-	is_number(pm_quota_get(root_fd, PROJECT, &quota, &err), 0, err.text);
-	is_number((long long)quota.limit_bytes, 8 * (long long)MIB, "the limit");
-	ok(quota.used_bytes > 6 * MIB && quota.used_bytes <= 8 * MIB, "and the use are told");
+	is_number(pm_quota_get(root_fd, PM_QUOTA_OF_PROJECT, PROJECT, &quota, &err), 0, err.text);
+	is_number((long long)quota.limit.bytes, 8 * (long long)MIB, "the limit");
+	ok(quota.used.bytes > 6 * MIB && quota.used.bytes <= 8 * MIB, "and the use are told");
 	close(fd);
 }
 
@@ -142,7 +113,7 @@ static void test_user(int root_fd)
 	int fd = openat(root_fd, "job_12", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fits = openat(fd, "fits", O_RDONLY | O_CLOEXEC);
 
-	is_number(pm_quota_limit_user(root_fd, 65534, 8 * MIB, &err), 0, err.text);
+	is_number(pm_quota_set(root_fd, PM_QUOTA_OF_USER, 65534, &limit, &err), 0, err.text);
 	is_number(move_as_user(fits, 77), 0, "but its owner may move it to another");
 	is_number(write_as_user(fd, "again", 6 * MIB), EDQUOT, "and still gets no more");
 	close(fits);
@@ -163,9 +134,10 @@ static void test_removal(int root_fd)
 	close(deep);
 	close(fd);
 	is_number(pm_rmtree(root_fd, "job_12", &err), 0, err.text);
-	is_number(pm_quota_set(root_fd, PROJECT, 0, &err), 0, "the limit goes");
-	is_number(pm_quota_get(root_fd, PROJECT, &quota, &err), 0, err.text);
-	is_number((long long)(quota.used_bytes + quota.limit_bytes), 0, "nothing is left of it");
+	is_number(pm_quota_set(root_fd, PM_QUOTA_OF_PROJECT, PROJECT, &none, &err), 0,
+		"the limit goes");
+	is_number(pm_quota_get(root_fd, PM_QUOTA_OF_PROJECT, PROJECT, &quota, &err), 0, err.text);
+	is_number((long long)(quota.used.bytes + quota.limit.bytes), 0, "nothing is left of it");
 }
 
 static bool reads_zero(const char *device, size_t size)
@@ -213,7 +185,7 @@ int main(void)
 	bool has_quota, is_mounted;
 
 	snprintf(place, sizeof(place), "%s", scratch_path("mnt"));
-	has_quota = make_device(device) && mount_with_quota(device, place);
+	has_quota = loop_make(64 * MIB, device) && mount_with_quota(device, place);
 	if (has_quota)
 		test_projects(place);
 	else
@@ -223,7 +195,6 @@ int main(void)
 		test_wipe(device, place);
 	else
 		ok(true, "block devices # SKIP not root, or no loop device");
-	if (*device)
-		RUNS(NULL, 0, "/usr/sbin/losetup", "--detach", device);
+	loop_drop(device);
 	return tap_done();
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "agent/file_system.h"
+#include "agent/job.h"
+#include "agent/limits.h"
+#include "agent/state.h"
+#include "agent/substate.h"
+#include "agent/sweeper.h"
+#include "lib/cleanup.h"
+#include "lib/trash.h"
+
+/* A file system that goes meanwhile has no trash any more. */
+static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *inventory)
+{
+	int status = PM_EXIT_DONE;
+
+	for (size_t i = 0; i < inventory->n; i++) {
+		const struct pm_pmem *pmem = &inventory->list[i];
+		cleanup_close int fd = -1;
+		struct pm_err err;
+
+		if (!pm_file_system_is_mounted(pmem))
+			continue;
+		fd = pm_file_system_open(pmem, &err);
+		if (fd >= 0 && !pm_trash_empty(fd, pmem->place, &err))
+			continue;
+		pm_fail(agent, &err);
+		status = PM_EXIT_FAILED;
+	}
+	return status;
+}
+
+/* What trash used counts no more. Begins and ends of jobs set limits too, under this lock. */
+static int set_limits(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	char boot_id[PM_BOOT_ID_MAX];
+	const struct pm_tenants tenants = {.jobs = &jobs, .boot_id = boot_id};
+	cleanup_close int lock_fd = -1;
+	int rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, err);
+
+	if (!rc)
+		rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	if (!rc)
+		rc = pm_jobs_of(agent, &jobs, err);
+	if (!rc && jobs.n)
+		rc = pm_substate_look(agent, &inventory, err);
+	for (size_t i = 0; !rc && i < inventory.n; i++) {
+		cleanup_close int fd = -1;
+
+		if (!pm_file_system_is_mounted(&inventory.list[i]))
+			continue;
+		fd = pm_file_system_open(&inventory.list[i], err);
+		rc = fd < 0 ? fd : pm_limits_set(fd, &tenants, err);
+	}
+	return rc;
+}
+
+int pm_verb_sweep(struct pm_agent *agent)
+{
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	cleanup_close int sweep_fd = -1;
+	struct pm_err err;
+	int status, rc = pm_sweeper_enter(agent, &sweep_fd, &err);
+
+	if (rc == -EALREADY)
+		return PM_EXIT_DONE;
+	if (!rc)
+		rc = pm_substate_look(agent, &inventory, &err);
+	status = rc ? PM_EXIT_FAILED : empty_trash(agent, &inventory);
+	if (!rc)
+		rc = set_limits(agent, &err);
+	if (rc)
+		pm_fail(agent, &err);
+	return rc ? PM_EXIT_FAILED : status;
+}
