@@ -14,6 +14,7 @@ local pm = {}
 
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or "./"
 local conf = dofile(here .. "pmem_conf.lua")
+local nodelist = dofile(here .. "pmem_nodes.lua")
 
 -- The controller's version, as a number. Up to 22.05 Slurm knows no '|' and '()' beside features
 -- that can be changed; with 23.02 or more they are passed on. Lua cannot ask Slurm for it.
@@ -512,6 +513,9 @@ function pm.submit(job_desc, part_list, _)
 	if not changes then
 		return refuse(remark)
 	end
+	if changes.features or #request.ours > 0 then
+		nodelist.submit(job_desc, partitions, part_list, changes)
+	end
 	for field, value in pairs(changes) do
 		job_desc[field] = value
 	end
@@ -589,6 +593,7 @@ end
 local function concerns_us(job_desc, job_rec)
 	local changed = job_desc.features or job_desc.partition or changes_memory(job_desc)
 		or given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
+		or nodelist.concerns(job_desc, job_rec)
 	return changed and #(our_features(after(job_desc, job_rec, "features") or "") or {}) > 0
 end
 
@@ -613,6 +618,9 @@ function pm.modify(job_desc, job_rec, part_list, _)
 	local modes = modes_of_job(after(job_desc, job_rec, "features"), job_rec, policy)
 	carry_memory(job_desc, job_rec, policy, modes)
 	fault = check_change(job_desc, job_rec, policy, modes)
+	if not fault and not nodelist.modify(job_desc, job_rec, partitions, part_list) then
+		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")
+	end
 	return fault and refuse(fault) or slurm.SUCCESS
 end
 

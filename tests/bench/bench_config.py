@@ -189,7 +189,7 @@ def write_programs(bench: Bench, build: Path) -> None:
     for product in ("pmctl", "spank_pmem.so", "pm-reachable", "tests/pmshim.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
     (home / "share").mkdir()
-    for script in ("pmem.lua", "pmem_conf.lua"):
+    for script in ("pmem.lua", "pmem_conf.lua", "pmem_nodes.lua"):
         shutil.copy(controller / script, home / "share")
 
 
