@@ -366,6 +366,8 @@ static const struct row rows[PM_KEY_MAX] = {
 		"memory that a node has for jobs in each mode"),
 	PARTITION_ROW(PM_KEY_USABLE_PMEM, "UsablePmem", limit, usable_pmem_bytes, "none",
 		"most that --pm-size may ask for, of one socket"),
+	PARTITION_ROW(PM_KEY_USABLE_DRAM, "UsableDram", limit, usable_dram_bytes, "none",
+		"most that --pm-dram may ask for, of one socket in App Direct"),
 	PARTITION_ROW(PM_KEY_IMPLY_MODE, "ImplyMode", bool, imply_mode, "no",
 		"whether a request for much memory implies the mode that has it"),
 	PARTITION_ROW(PM_KEY_DELAY_BOOT, "DelayBoot", delay, delay_boot_s, "0",

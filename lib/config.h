@@ -45,6 +45,7 @@ enum pm_key {
 	PM_KEY_DEFAULT_MODE,
 	PM_KEY_USABLE_MEMORY,
 	PM_KEY_USABLE_PMEM,
+	PM_KEY_USABLE_DRAM,
 	PM_KEY_IMPLY_MODE,
 	PM_KEY_DELAY_BOOT,
 	PM_KEY_REBOOT_USERS,
@@ -103,6 +104,7 @@ struct pm_config {
 	enum pm_mode default_mode;		       /* PM_MODE_UNKNOWN for none */
 	uint64_t usable_memory_bytes[PM_POLICY_MODES]; /* by enum pm_mode, 0 when not told */
 	uint64_t usable_pmem_bytes;		       /* of a socket, 0 when not told */
+	uint64_t usable_dram_bytes;		       /* likewise */
 	bool imply_mode;
 	unsigned delay_boot_s;
 	char *reboot_users; /* "*" or "a,b" */

@@ -25,6 +25,7 @@ enum pm_option {
 	PM_OPTION_NAMESPACE,
 	PM_OPTION_PLAN, /* the first of the plan's; PM_PLAN_WORDS in the order of lib/plan_words.h
 			 */
+	PM_OPTION_DRAM = PM_OPTION_PLAN + PM_PLAN_WORD_DRAM,
 	PM_OPTION_RUNTIME = PM_OPTION_PLAN + PM_PLAN_WORDS,
 	PM_OPTION_PROFILE,
 	PM_OPTION_ADVICE,

@@ -86,5 +86,7 @@ int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err)
 	for (enum pm_option option = PM_OPTION_SIZE; !rc && option < PM_OPTION_PLAN; option++)
 		if (!pm_option_given(option))
 			rc = pass_on(sp, option, err);
+	if (!rc && !pm_option_given(PM_OPTION_DRAM))
+		rc = pass_on(sp, PM_OPTION_DRAM, err);
 	return rc ? rc : pm_request_check_plan(err);
 }

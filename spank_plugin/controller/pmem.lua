@@ -15,6 +15,7 @@ local pm = {}
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or "./"
 local conf = dofile(here .. "pmem_conf.lua")
 local constraint = dofile(here .. "pmem_constraint.lua")
+local nodelist = dofile(here .. "pmem_nodes.lua")
 
 -- The controller's version, as a number. Up to 22.05 Slurm knows no '|' and '()' beside features
 -- that can be changed; with 23.02 or more they are passed on. Lua cannot ask Slurm for it.
@@ -41,6 +42,7 @@ local OPTIONS = {
 	size = { text = "--pm-size", word = "_SLURM_SPANK_OPTION_pmem_pm_size", twin = "PM_SIZE" },
 	namespace = { text = "--pm-namespace", word = "_SLURM_SPANK_OPTION_pmem_pm_namespace",
 		twin = "PM_NAMESPACE" },
+	dram = { text = "--pm-dram", word = "_SLURM_SPANK_OPTION_pmem_pm_dram", twin = "PM_DRAM" },
 }
 
 -- Modes whose jobs get persistent memory of their own: --pm-size and --pm-namespace mean something.
@@ -467,6 +469,58 @@ local function check_pmem(request, policy, modes)
 		or nil
 end
 
+-- DRAM of each rank ------------------------------------------------------------------------------
+
+-- Ranks that one of the job's nodes has at least.
+local function least_ranks(job)
+	local ranks, nodes = given(job.num_tasks, NO_VAL), given(job.max_nodes, NO_VAL)
+	if ranks and nodes then
+		return math.ceil(ranks / nodes)
+	end
+	return math.min(given(job.ntasks_per_node, NO_VAL16) or 1, ranks or NO_VAL)
+end
+
+-- Bytes that a rank may have of its socket, and all ranks of the node; nil where the site does not
+-- say. In the other modes a socket has more than DRAM.
+local function dram_of(policy, mode)
+	local usable = policy.UsableMemory
+	if mode.feature ~= "pm_appdirect" then
+		return nil, usable[mode.name]
+	end
+	return policy.UsableDram or nil, usable.appdirect or usable.flat
+end
+
+local function dram_fault(job, policy, mode, bytes, option)
+	local ranks = least_ranks(job)
+	local of_socket, of_node = dram_of(policy, mode)
+	if of_socket and bytes > of_socket then
+		return problem("%s is more than a socket's DRAM has for a rank (%.0fM)", option,
+			of_socket / MIB)
+	elseif of_node and ranks * bytes > of_node then
+		local most = math.floor(math.min(of_node / ranks, of_socket or of_node) / MIB)
+		return problem("%s needs %.0fM on a node, one in mode %s has %.0fM, take at most %.0fM a rank",
+			option, ranks * bytes / MIB, mode.name, of_node / MIB, most)
+	end
+	return nil
+end
+
+-- Refuses what no node could give in any of the modes. Of 'auto' the node makes what it has, and the
+-- plugin has refused what cannot be read.
+local function check_dram(job, request, policy, modes)
+	local text = request.dram or request.twins.dram or ""
+	local option = (request.dram and OPTIONS.dram.text or OPTIONS.dram.twin) .. "=" .. text
+	local bytes = #text <= 20 and conf.size(text)
+	local first
+	for _, mode in ipairs(bytes and modes or {}) do
+		local fault = dram_fault(job, policy, mode, bytes, option)
+		if not fault then
+			return nil
+		end
+		first = first or fault
+	end
+	return first
+end
+
 -- Nodes ------------------------------------------------------------------------------------------
 
 -- flat and devdax change what a whole node is; else it is the site's choice.
@@ -535,6 +589,7 @@ local function plan(job_desc, request, policy)
 	end
 	apply_twins(request, modes)
 	fault = fault or check_pmem(request, policy, modes) or check_memory(job_desc, policy, modes)
+		or check_dram(job_desc, request, policy, modes)
 	if not fault and mode then
 		changes.features, fault = constraint_with(request, mode, by_constraint)
 	end
@@ -580,6 +635,9 @@ local function submit(job_desc, part_list)
 	local changes, remark = plan(job_desc, request, policy)
 	if not changes then
 		return refuse(remark)
+	end
+	if changes.features or #request.ours > 0 then
+		nodelist.submit(job_desc, partitions, part_list, changes)
 	end
 	for field, value in pairs(changes) do
 		job_desc[field] = value
@@ -717,6 +775,7 @@ local function concerns_us(job_desc, job_rec)
 	local changed = job_desc.features or job_desc.prefer or job_desc.partition
 		or changes_memory(job_desc)
 		or given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
+		or nodelist.concerns(job_desc, job_rec)
 	return changed and (constraint.may_be_ours(job_rec.features or "")
 		or constraint.may_be_ours(job_desc.features or "") or constraint.may_be_ours(job_desc.prefer or ""))
 end
@@ -743,6 +802,9 @@ local function modify(job_desc, job_rec, part_list)
 	local modes = { mode_in(after(job_desc, job_rec, "features"), job_rec, policy) }
 	carry_memory(job_desc, job_rec, policy, modes)
 	fault = check_change(job_desc, job_rec, policy, modes)
+	if not fault and not nodelist.modify(job_desc, job_rec, partitions, part_list) then
+		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")
+	end
 	return fault and refuse(fault) or slurm.SUCCESS
 end
 

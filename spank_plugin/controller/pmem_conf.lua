@@ -135,6 +135,7 @@ conf.keys = {
 	{ name = "DefaultMode", read = read_mode, default = "none" },
 	{ name = "UsableMemory", read = read_usable, default = "none" },
 	{ name = "UsablePmem", read = read_limit, default = "none" },
+	{ name = "UsableDram", read = read_limit, default = "none" },
 	{ name = "ImplyMode", read = read_yes_no, default = "no" },
 	{ name = "DelayBoot", read = read_delay, default = "0" },
 	{ name = "RebootUsers", read = read_users, default = "*" },

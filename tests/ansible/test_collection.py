@@ -3,6 +3,8 @@ import re
 
 import pytest
 import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar, trust_as_template
 from conftest import TOP
 
 ROLES = sorted((TOP / "ansible/roles").iterdir())
@@ -75,6 +77,24 @@ def test_helpers_conf_is_the_sample():
         key: value for key, value in theirs.items() if key != "Feature"}
     features = re.findall(r"^Feature=(\S+) Helper=(\S+)$", (TOP / "etc/helpers.conf").read_text(), re.M)
     assert features == [(feature, ours["__pmem_helper"]) for feature in ours["__pmem_features"]]
+
+
+SITES = [
+    ({}, [], None),
+    ({"RebootUsers": "*"}, [{"PartitionName": "a", "RebootUsers": "alice"}], None),
+    ({"RebootUsers": "alice"}, [{"PartitionName": "a", "RebootUsers": "*"}], None),
+    ({"RebootUsers": "alice,bob"}, [], "alice,bob"),
+    ({"RebootUsers": ["alice", "bob"]}, [{"PartitionName": "a", "RebootUsers": "bob,carol"}, {"PartitionName": "b"}], "alice,bob,carol"),
+]
+
+
+@pytest.mark.parametrize("conf, lines, users", SITES)
+def test_who_may_reboot_is_told_to_slurm(conf, lines, users):
+    """Slurm's list has no partitions: who may somewhere is on it."""
+    names = {"pmem_conf": conf, "pmem_conf_lines": lines}
+    text = load(TOP / "ansible/roles/pmem/vars/main.yml")["__pmem_reboot_users"]
+    found = Templar(DataLoader(), variables=names).template(trust_as_template(text))
+    assert ([None] if "*" in found else [",".join(found)]) == [users]
 
 
 def test_job_submit_is_the_sample():

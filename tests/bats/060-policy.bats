@@ -7,6 +7,8 @@ setup() {
 
 teardown() {
 	admin scancel -u nobody
+	admin scancel -u root
+	! grep -q '^AllowUserBoot' "$(bench_dir)/etc/helpers.conf" || allow_boot ''
 	restore_site
 	wait_for 20 no_jobs
 }
@@ -103,6 +105,94 @@ FIELDS='\(Features\|OverSubscribe\|MinMemoryNode\|DelayBoot\)'
 	admin scancel "$job"
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
 	assert_line appdirect
+}
+
+@test "more DRAM for a rank, or for a node's ranks, than any node has is refused with the most that fits" {
+	with_site UsableMemory=memory:250M,appdirect:200M UsableDram=100M
+	run_client srun 1 -n1 --pm-mode=appdirect --pm-dram=100G true
+	assert_output --partial "pm: --pm-dram=100G is more than a socket's DRAM has for a rank (100M)"
+	run_client sbatch 1 -N1 --ntasks-per-node=4 --pm-mode=flat --pm-dram=60M --wrap=true
+	assert_output --partial 'pm: --pm-dram=60M needs 240M on a node, one in mode flat has 200M, take at most 50M a rank'
+	PM_DRAM=8G run_client salloc 1 --pm-mode=memory true
+	assert_output --partial 'PM_DRAM=8G needs 8192M'
+	assert_nothing_queued
+}
+
+# allow_boot USERS: as AllowUserBoot in helpers.conf; nothing takes the line away.
+allow_boot() {
+	sed -i '/^AllowUserBoot/d' "$(bench_dir)/etc/helpers.conf"
+	[ -z "$1" ] || echo "AllowUserBoot=$1" >>"$(bench_dir)/etc/helpers.conf"
+	admin scontrol reconfigure
+}
+
+started() { [ "$(job_field "$1" JobState)" != JobState=PENDING ]; }
+reason_is() { [ "$(job_field "$1" Reason)" = "Reason=$2" ]; }
+
+# submit_as_root OPTION...: a job that runs for a minute; its number is in $job.
+submit_as_root() {
+	run admin sbatch --parsable --chdir=/ --output=/dev/null --wrap='sleep 60' "$@"
+	assert_success
+	job=$output
+	roots+=("$job")
+}
+
+@test "a job of who may not cause a reboot delays nobody, and never reboots a node" {
+	local roots=() job waiting before
+	clean_nodes
+	put_in memory n1
+	put_in appdirect n2
+	with_site RebootUsers=root
+	allow_boot root
+	before=$(boot_id n1)
+
+	submit_as_root -w n2 --exclusive
+	wait_for 20 started "$job"
+	run bench sbatch --pm-mode=mixed --wrap=true
+	assert_failure # no node is in that mode
+	assert_output --partial 'pm: no node is rebooted for jobs of user nobody'
+	run_client sbatch --pm-mode=appdirect --output=/dev/null --wrap=true
+	waiting=${output##* }
+	submit_as_root -n1 --nice=1000
+	wait_for 20 started "$job"
+	assert_equal "$(job_field "$waiting" Reason)" Reason=Resources
+
+	admin scancel "${roots[@]}"
+	wait_for 20 started "$waiting"
+	assert_equal "$(job_field "$waiting" ' NodeList')" ' NodeList=n2'
+	assert_equal "$(boot_id n1)" "$before"
+}
+
+@test "a job of who may not cause a reboot waits for its mode to come back, behind others" {
+	local roots=() job waiting before
+	clean_nodes
+	put_in memory n1
+	put_in appdirect n2
+	with_site RebootUsers=root
+	allow_boot root
+	submit_as_root -w n2 --exclusive
+	wait_for 20 started "$job"
+	run_client sbatch --pm-mode=appdirect --output=/dev/null --wrap=true
+	waiting=${output##* }
+	admin scontrol hold "$waiting"
+	admin scancel "${roots[@]}"
+	wait_for 20 state_is n2 idle
+	admin srun -w n2 --pm-mode=memory true
+	wait_for 20 state_is n2 idle
+	before=$(boot_id n1)$(boot_id n2)
+
+	admin scontrol release "$waiting"
+	wait_for 20 reason_is "$waiting" BadConstraints
+	roots=()
+	submit_as_root -w n2 --exclusive
+	wait_for 20 started "$job"
+	submit_as_root -n1 --nice=1000
+	wait_for 20 started "$job"
+	assert_equal "$(boot_id n1)$(boot_id n2)" "$before"
+
+	admin scancel "${roots[@]}"
+	wait_for 20 state_is n2 idle
+	admin srun -w n2 --pm-mode=appdirect true
+	wait_for 60 started "$waiting"
 }
 
 @test "DelayBoot is for jobs that give none" {

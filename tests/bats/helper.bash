@@ -18,18 +18,8 @@ is_slurm() {
 	[[ $(bench sinfo --version) = "slurm-wlm $1."* ]]
 }
 
-# While an epilog still runs, Slurm refuses an interactive job that could only have that node, in another mode
-# ("Requested node configuration is not available").
-let_epilogs_end() {
-	local end=$((SECONDS + 20))
-	while [[ $(bench sinfo -hN -o %T) == *completing* && $SECONDS -lt $end ]]; do
-		sleep 0.1
-	done
-}
-
 # run_client COMMAND [RC] ARGUMENT...: as the ordinary user; it must end with RC, 0 unless said.
 run_client() {
-	let_epilogs_end
 	local command=$1 wanted=0
 	shift
 	if [[ $1 =~ ^[0-9]+$ ]]; then

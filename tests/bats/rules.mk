@@ -13,6 +13,7 @@ $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS): %: %.o $(BUILD)/libpm.a
 run-unit: check-lua
 check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 	lua5.1 tests/bats/lua/test_pmem.lua $(BUILD)/tests/bats/lua/modes
+	lua5.1 tests/bats/lua/test_nodes.lua
 	lua5.1 tests/bats/lua/test_policy.lua $(BUILD)/tests/bats/lua/pmem.conf
 	diff -u <($(PRINT_MODES)) <(lua5.1 tests/bats/lua/print_modes.lua)
 	diff -u <($(PRINT_KEYS) | sort) <(lua5.1 tests/bats/lua/print_config.lua keys | sort)

@@ -11,7 +11,7 @@ base=${TMPDIR:-/tmp}
 scratch=$(mktemp -d "$base/pm-agree.XXXXXX") || exit
 trap 'rm -rf "$scratch"' EXIT
 file=$scratch/pmem.conf
-keys='Modes|DefaultMode|UsableMemory|UsablePmem|ImplyMode|DelayBoot|RebootUsers|Exclusive'
+keys='Modes|DefaultMode|UsableMemory|UsablePmem|UsableDram|ImplyMode|DelayBoot|RebootUsers|Exclusive'
 
 # Either the values, or "FILE:LINE".
 by_pmctl() {
@@ -61,6 +61,8 @@ RebootUsers=*,alice
 UsableMemory=memory:7600M,appdirect:900m,flat:1T
 UsableMemory=none
 UsablePmem=NONE
+UsableDram=none
+UsableDram=90g
 UsablePmem=3t
 DelayBoot=0
 DelayBoot=00
@@ -106,6 +108,8 @@ UsablePmem=
 UsablePmem=5
 UsablePmem=-5G
 UsablePmem=0G
+UsableDram=0G
+UsableDram=5%
 ImplyMode=1
 ImplyMode=
 DelayBoot=

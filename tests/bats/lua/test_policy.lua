@@ -37,6 +37,8 @@ local SITES = {
 	sizes = SIZES,
 	imply = SIZES .. "ImplyMode=yes",
 	imply_flat = SIZES .. "ImplyMode=yes DefaultMode=none\nUsableMemory=memory:700M,flat:8900M",
+	dram = SIZES .. "UsableDram=450M",
+	dram_only = "UsableDram=450M",
 	default = SIZES .. "DefaultMode=appdirect",
 	flat = "DefaultMode=flat",
 	two = "Modes=appdirect,mixed",
@@ -50,7 +52,8 @@ local SITES = {
 }
 
 local OPTION = "_SLURM_SPANK_OPTION_pmem_pm_"
-local WORDS = { mode = OPTION .. "mode", size = OPTION .. "size", namespace = OPTION .. "namespace",
+local WORDS = { dram = OPTION .. "dram", PM_DRAM = "PM_DRAM",
+	mode = OPTION .. "mode", size = OPTION .. "size", namespace = OPTION .. "namespace",
 	PM_MODE = "PM_MODE", PM_SIZE = "PM_SIZE", PM_NAMESPACE = "PM_NAMESPACE" }
 local FIELDS = { mem = "min_mem_per_node", per_cpu = "min_mem_per_cpu", delay = "delay_boot" }
 local NO_VAL16, NO_VAL = 65534, 4294967294
@@ -106,6 +109,33 @@ local served = {
 	-- the site's modes
 	{ "two", { mode = "appdirect" }, { features = "pm_appdirect", shared = 0 } },
 	{ "two", { features = "pm_mixed" }, { shared = 0 } },
+	-- DRAM of each rank
+	{ "none", { mode = "flat", dram = "100G" }, { features = "pm_appdirect", shared = 0 } },
+	{ "sizes", { dram = "100G" }, {} },
+	{ "sizes", { mode = "appdirect", dram = "900M" }, { features = "pm_appdirect", shared = 0, mem = 900 } },
+	{ "sizes", { mode = "appdirect", dram = "auto" }, { features = "pm_appdirect", shared = 0, mem = 900 } },
+	{ "sizes", { mode = "appdirect", dram = "100G" }, { refused = "^pm: %-%-pm%-dram=100G needs 102400M "
+		.. "on a node, one in mode appdirect has 900M, take at most 900M a rank$" } },
+	{ "sizes", { mode = "flat", dram = "901M" }, { refused = "one in mode flat has 900M" } },
+	{ "sizes", { mode = "memory", dram = "7600M" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "sizes", { mode = "memory", dram = "8G" }, { refused = "one in mode memory has 7600M" } },
+	{ "sizes", { mode = "appdirect", dram = "300M", ntasks_per_node = 4 }, { refused = "^pm: "
+		.. "%-%-pm%-dram=300M needs 1200M on a node, .* take at most 225M a rank$" } },
+	{ "sizes", { mode = "appdirect", dram = "300M", ntasks_per_node = 4, num_tasks = 2 },
+		{ features = "pm_appdirect", shared = 0, mem = 900 } },
+	{ "sizes", { mode = "appdirect", dram = "300M", num_tasks = 8, max_nodes = 2 }, { refused = "needs 1200M" } },
+	{ "sizes", { mode = "appdirect", dram = "300M", num_tasks = 8 },
+		{ features = "pm_appdirect", shared = 0, mem = 900 } },
+	{ "sizes", { mode = "appdirect", PM_DRAM = "1G" }, { refused = "PM_DRAM=1G needs 1024M" } },
+	{ "sizes", { mode = "appdirect", PM_DRAM = "1G", dram = "1M" },
+		{ features = "pm_appdirect", shared = 0, mem = 900 } },
+	{ "sizes", { features = "pm_memory|pm_appdirect", dram = "1G" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "sizes", { features = "pm_memory|pm_appdirect", dram = "8G" }, { refused = "in mode memory" } },
+	{ "dram", { mode = "appdirect", dram = "451M" },
+		{ refused = "^pm: %-%-pm%-dram=451M is more than a socket's DRAM has for a rank %(450M%)$" } },
+	{ "dram", { mode = "appdirect", dram = "301M", ntasks_per_node = 3 }, { refused = "at most 300M a rank" } },
+	{ "dram", { mode = "memory", dram = "4G" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "dram_only", { mode = "flat", dram = "1G" }, { refused = "socket's DRAM has for a rank %(450M%)" } },
 	-- the default
 	{ "default", {}, { features = "pm_appdirect", shared = 0, mem = 900 } },
 	{ "default", { prefer = "ssd" }, { features = "pm_appdirect", prefer = "ssd&pm_appdirect", shared = 0, mem = 900 } },
