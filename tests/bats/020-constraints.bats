@@ -271,6 +271,8 @@ nothing_runs() {
 	run compgen -G "$out.*"
 	assert_output ''
 	wait_for 20 state_is n1 idle
+	run ls "$(bench_dir)/n1/run/jobs"
+	assert_output ''
 	# shellcheck disable=SC2034 # as after run
 	output=$said
 }

@@ -227,6 +227,7 @@ local REPLACED = {
 	{ {}, "pm_memory", nil, "ssd&", false },
 	{ { MEMORY }, "pm_memory", "pm_appdirect", nil, false },
 	{ { MEMORY }, "pm_memory", "pm_memory|pm_appdirect", nil, false },
+	{ {}, "gpu&pm_memory", "gpu&pm_memory", nil, "gpu&pm_memory", "gpu&pm_memory" },
 	{ { "PM_MODE=flat" }, "pm_appdirect", "pm_appdirect|pm_memory", nil, "pm_memory", "pm_memory" },
 	{ { "ARRAY" }, "pm_memory", "gpu", nil, false },
 	{ { "ARRAY" }, "pm_memory", "", nil, false },
