@@ -32,7 +32,34 @@ static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *
 	return status;
 }
 
-/* What trash used counts no more. Begins and ends of jobs set limits too, under this lock. */
+/* One that went meanwhile has none. */
+static int set_limits_of(
+	const struct pm_inventory *inventory, const struct pm_tenants *tenants, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < inventory->n; i++) {
+		cleanup_close int fd = -1;
+
+		if (!pm_file_system_is_mounted(&inventory->list[i]))
+			continue;
+		fd = pm_file_system_open(&inventory->list[i], err);
+		if (fd >= 0)
+			rc = pm_limits_set(fd, tenants, err);
+	}
+	return rc;
+}
+
+/* A job without a record yet will set its limits when there is no trash any more. */
+static bool has_jobs(const struct pm_agent *agent)
+{
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+
+	return pm_jobs_of(agent, &jobs, NULL) || jobs.n;
+}
+
+/* What trash used counts no more. Begins and ends of jobs set limits too, under this lock, which is
+ * held for as short as can be. */
 static int set_limits(const struct pm_agent *agent, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
@@ -40,23 +67,18 @@ static int set_limits(const struct pm_agent *agent, struct pm_err *err)
 	char boot_id[PM_BOOT_ID_MAX];
 	const struct pm_tenants tenants = {.jobs = &jobs, .boot_id = boot_id};
 	cleanup_close int lock_fd = -1;
-	int rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, err);
+	int rc;
 
+	if (!has_jobs(agent))
+		return 0;
+	rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
 	if (!rc)
-		rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+		rc = pm_substate_look(agent, &inventory, err);
+	if (!rc)
+		rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, err);
 	if (!rc)
 		rc = pm_jobs_of(agent, &jobs, err);
-	if (!rc && jobs.n)
-		rc = pm_substate_look(agent, &inventory, err);
-	for (size_t i = 0; !rc && i < inventory.n; i++) {
-		cleanup_close int fd = -1;
-
-		if (!pm_file_system_is_mounted(&inventory.list[i]))
-			continue;
-		fd = pm_file_system_open(&inventory.list[i], err);
-		rc = fd < 0 ? fd : pm_limits_set(fd, &tenants, err);
-	}
-	return rc;
+	return rc ? rc : set_limits_of(&inventory, &tenants, err);
 }
 
 int pm_verb_sweep(struct pm_agent *agent)
