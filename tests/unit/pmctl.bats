@@ -439,6 +439,41 @@ start_slow() {
 	assert_equal "$(journal_state)" staged
 }
 
+@test "what a killed pmctl was changing is waited for, and works alone" {
+	hook "create -u" "touch '$node/creating'; echo create >>'$node/log'; sleep 2" '"$real" "$@"; rc=$?' \
+		"echo created >>'$node/log'; exit \$rc"
+	start_slow set memory
+	kill -KILL $pid
+	hook "show" "echo show >>'$node/log'" 'exec "$real" "$@"'
+	run -0 pmctl set memory
+	assert_output "goal memory is staged already, reboot to apply it"
+	run -0 sed -n '/^create$/,/^created$/p' "$node/log"
+	assert_output $'create\ncreated'
+	assert_equal "$(journal_state)" staged
+}
+
+@test "the wait for what a killed pmctl was changing has an end, which names it" {
+	hook "create -u" "touch '$node/creating'; exec sleep 30"
+	start_slow set memory
+	kill -KILL $pid
+	configure ToolTimeout=1
+	run -1 pmctl set memory
+	assert_output --regexp "ipmctl.lock': held by 'sleep 30' \(pid [0-9]+\), which is left of pmctl ipmctl \(pid $pid\)"
+	kill "$(sed -E "s/.*'sleep 30' .pid ([0-9]+).*/\1/" <<<"$output")"
+}
+
+@test "what a killed pmctl was only looking at dies with it" {
+	script ipmctl "echo \$\$ >'$node/creating'; exec sleep 30"
+	start_slow mode --fresh
+	kill -KILL $pid
+	tool=$(cat "$node/creating")
+	for _ in $(seq 100); do
+		[ -e "/proc/$tool" ] || break
+		sleep 0.05
+	done
+	[ ! -e "/proc/$tool" ]
+}
+
 @test "a crash behind the goal and a reboot are finished by verify" {
 	hook "create -u" '"$real" "$@"' "touch '$node/creating'; exec sleep 2"
 	start_slow set memory
