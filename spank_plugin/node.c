@@ -189,6 +189,30 @@ bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned t
 	return !state || !is_over(state);
 }
 
+/* The value of "NAME=" in what scontrol shows of a node or job; NULL when that is not known. */
+static char *ask_field(const struct pm_config *config, const char *what, const char *id,
+	const char *name, unsigned timeout_ms)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	const char *argv[] = {config->scontrol_path, "show", what, id, NULL};
+
+	if (pm_command_output(argv, timeout_ms, &output, NULL))
+		return NULL;
+	return field(output.out, name, " \n");
+}
+
+/* scontrol's times, "2026-01-31T12:34:56", sort as they are. */
+bool pm_node_booted_for(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
+{
+	cleanup_free char *node = node_name(), *booted = NULL, *submitted = NULL;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
+	booted = node ? ask_field(config, "node", node, " BootTime=", timeout_ms) : NULL;
+	submitted = ask_field(config, "job", id, " SubmitTime=", timeout_ms);
+	return booted && submitted && *submitted && strcmp(booted, submitted) > 0;
+}
+
 int pm_job_requeue(
 	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err)
 {

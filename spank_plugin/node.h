@@ -56,6 +56,10 @@ int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct p
  */
 bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
 
+/* Has the node booted since the job was submitted, so maybe for it? False when that is not known.
+ */
+bool pm_node_booted_for(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
+
 /* Back to the queue: only batch jobs can be. */
 int pm_job_requeue(
 	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err);

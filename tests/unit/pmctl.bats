@@ -853,6 +853,79 @@ in_kernel() {
 	assert_output --partial "'$node/reset' ended with status 3, printed: 'inhibited'"
 }
 
+# The goal was staged an hour ago.
+age_goal() {
+	sed -i -E 's/("ordered_s": ?)[0-9]+/\10/' "$node/state/journal.json"
+}
+
+no_goals() {
+	[ "$(goals | grep -c 0x)" -eq 0 ]
+}
+
+WITHDRAWN="goal memory was staged for a job that is gone, and is withdrawn"
+
+@test "a goal that was staged for a job is applied by the reboot behind it" {
+	into appdirect
+	pmctl helper pm_memory
+	run -0 pmctl reboot
+	refute_output --partial withdrawn
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a goal that was staged for a job is applied by a reboot that names its feature" {
+	into appdirect
+	pmctl helper pm_memory
+	age_goal
+	run -0 pmctl reboot rack1,pm_memory
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a goal that was staged for a job is withdrawn at a reboot that is not the job's" {
+	local words
+	into appdirect
+	for words in '' rack1,pm_mixed; do
+		pmctl helper pm_memory
+		age_goal
+		run -0 pmctl reboot $words
+		assert_line "$WITHDRAWN"
+		run -0 pmctl verify
+		assert_mode appdirect
+		assert_equal "$(journal_state)" undone
+		run -0 pmctl health
+	done
+}
+
+@test "a goal that an administrator has staged, or taken over, is applied by any reboot" {
+	into appdirect
+	pmctl set memory
+	age_goal
+	run -0 pmctl reboot
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+	into appdirect
+	pmctl helper pm_memory
+	pmctl set memory
+	age_goal
+	run -0 pmctl reboot
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a goal that was staged for a job is withdrawn when its reboot fails, an administrator's is not" {
+	into appdirect
+	script reset 'exit 3'
+	pmctl helper pm_memory
+	run -1 pmctl reboot
+	assert_line "$WITHDRAWN"
+	no_goals
+	pmctl set memory
+	run -1 pmctl reboot
+	refute_output --partial withdrawn
+	run ! no_goals
+}
+
 @test "a bad line of the configuration stops every verb with file and line" {
 	configure "" "Bogus=1"
 	for verb in mode verify health journal helper show-config reboot "set memory" "job begin --expect memory"; do
