@@ -22,7 +22,7 @@ struct change {
 	const struct pm_agent *agent;
 	const struct pm_config *config;
 	const struct pm_mode_info *mode;
-	bool dry_run, over_jobs;
+	bool dry_run, for_job;
 	int lock_fd;
 	struct pm_journal journal;
 	struct pm_record seen;
@@ -115,12 +115,19 @@ static bool is_staged(const struct change *change)
 		       /* limited= */ NULL, NULL);
 }
 
-/* A crash between the goal and the journal left the intent: the goal itself says it is complete. */
+/*
+ * A crash between the goal and the journal left the intent: the goal itself says it is complete.
+ * One that was staged for a job is an administrator's, or another job's, from now on.
+ */
 static int confirm_staged(struct change *change, struct pm_err *err)
 {
-	if (change->journal.state != PM_JOURNAL_INTENT || change->dry_run)
+	bool is_complete = change->journal.state != PM_JOURNAL_INTENT;
+
+	if (change->dry_run || (is_complete && !change->journal.for_job))
 		return 0;
-	return step(change, PM_JOURNAL_STAGED, "goal found complete after an interruption", err);
+	pm_journal_order(&change->journal, change->journal.for_job && change->for_job);
+	return step(change, PM_JOURNAL_STAGED,
+		is_complete ? "ordered again" : "goal found complete after an interruption", err);
 }
 
 static int report_withdrawal(const struct change *change)
@@ -152,7 +159,7 @@ static int withdraw(struct change *change, struct pm_err *err)
 /* Not under a job that lives. */
 static int refuse_jobs(const struct change *change, enum pm_substate wanted, struct pm_err *err)
 {
-	return change->over_jobs ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
+	return change->for_job ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
 }
 
 static int reach(const struct change *change, enum pm_substate wanted, struct pm_err *err)
@@ -248,6 +255,7 @@ static int stage(struct change *change, struct pm_err *err)
 	pm_signals_hold(&before);
 	rc = pm_journal_begin(&change->journal, change->mode->mode, change->seen.verdict.mode,
 		boot_id(change), err);
+	pm_journal_order(&change->journal, change->for_job);
 	if (!rc)
 		rc = pm_state_write_journal(change->config, &change->journal, err);
 	if (!rc) {
@@ -357,7 +365,7 @@ int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mod
 		.config = &agent->config,
 		.mode = mode,
 		.dry_run = flags & PM_CHANGE_DRY_RUN,
-		.over_jobs = flags & PM_CHANGE_OVER_JOBS,
+		.for_job = flags & PM_CHANGE_FOR_JOB,
 		.lock_fd = -1,
 	};
 	cleanup_free char *allowed = pm_config_mode_names(&agent->config);

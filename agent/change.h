@@ -11,7 +11,7 @@
 
 enum pm_change_flags {
 	PM_CHANGE_DRY_RUN = 1 << 0,
-	PM_CHANGE_OVER_JOBS = 1 << 1, /* the caller knows that no job is on the node */
+	PM_CHANGE_FOR_JOB = 1 << 1, /* Slurm orders it, when no job is on the node */
 };
 
 /*

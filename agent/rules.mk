@@ -1,6 +1,6 @@
 # pmctl, the agent of a node.
 AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print.c \
-	agent/signals.c agent/tools.c agent/state.c agent/observe.c agent/change.c agent/admission.c agent/settle.c \
+	agent/signals.c agent/tools.c agent/state.c agent/observe.c agent/change.c agent/admission.c agent/settle.c agent/unwanted.c \
 	agent/verb_mode.c agent/verb_set.c agent/verb_reboot.c agent/verb_verify.c \
 	agent/verb_health.c agent/verb_helper.c agent/verb_job.c agent/verb_journal.c \
 	agent/verb_show_config.c

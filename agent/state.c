@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
@@ -37,6 +38,28 @@ static int make_dir(const char *path, struct pm_err *err)
 	return rc ? rc : pm_secure_path(path, err);
 }
 
+static struct {
+	int fd;
+	struct stat is; /* another file may have the number by now */
+} held;
+
+static int hold(int rc, const int *fd)
+{
+	if (!rc && fstat(*fd, &held.is) == 0)
+		held.fd = *fd;
+	return rc;
+}
+
+int pm_state_held_lock(void)
+{
+	struct stat now;
+
+	if (!held.fd || fstat(held.fd, &now) || now.st_dev != held.is.st_dev ||
+		now.st_ino != held.is.st_ino)
+		return 0;
+	return held.fd;
+}
+
 int pm_state_lock_within(
 	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
@@ -50,10 +73,11 @@ int pm_state_lock_within(
 	if (!path)
 		return pm_err_nomem(err);
 	rc = pm_lock_take(path, agent->verb->name, 0, ret_fd, err);
-	if (rc != -EBUSY)
-		return rc;
-	pm_warn(agent, "%s, waiting", err->text);
-	return pm_lock_take(path, agent->verb->name, wait_s * 1000, ret_fd, err);
+	if (rc == -EBUSY) {
+		pm_warn(agent, "%s, waiting", err->text);
+		rc = pm_lock_take(path, agent->verb->name, wait_s * 1000, ret_fd, err);
+	}
+	return hold(rc, ret_fd);
 }
 
 int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)

@@ -2,6 +2,7 @@
 #include "agent/tools.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,22 +12,36 @@
 
 #define QUOTE_BYTES 200
 
+/*
+ * Should pmctl be killed, what only looks dies with it. What changes something goes on, as half a
+ * change is worse, and keeps the lock until its end: the next pmctl waits for it.
+ */
 static int run_for(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
-	struct pm_output *ret, struct pm_err *err)
+	bool changes, struct pm_output *ret, struct pm_err *err)
 {
-	const struct pm_run run = {.argv = argv, .timeout_ms = timeout_s * 1000};
+	struct pm_run run = {.argv = argv, .timeout_ms = timeout_s * 1000, .dies = !changes};
 	cleanup_close int lock_fd = -1;
 	int rc = geteuid() == 0 ? pm_secure_path(argv[0], err) : 0;
 
-	if (!rc && !strcmp(argv[0], config->ipmctl_path))
+	if (changes)
+		run.lock_fd = pm_state_held_lock();
+	if (!rc && !strcmp(argv[0], config->ipmctl_path)) {
 		rc = pm_state_lock_ipmctl(config, &lock_fd, err);
+		run.lock_fd = lock_fd;
+	}
 	return rc ? rc : pm_run(&run, ret, err);
 }
 
 int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
 	struct pm_err *err)
 {
-	return run_for(config, argv, config->tool_timeout_s, ret, err);
+	return run_for(config, argv, config->tool_timeout_s, /* changes= */ false, ret, err);
+}
+
+static int run_change(const struct pm_config *config, const char *const *argv,
+	struct pm_output *ret, struct pm_err *err)
+{
+	return run_for(config, argv, config->tool_timeout_s, /* changes= */ true, ret, err);
 }
 
 int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
@@ -35,8 +50,8 @@ int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigne
 	const struct pm_run run = {.argv = argv};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *text = NULL;
-	int rc =
-		run_for(config, argv, timeout_s ? timeout_s : config->tool_timeout_s, &output, err);
+	int rc = run_for(config, argv, timeout_s ? timeout_s : config->tool_timeout_s,
+		/* changes= */ true, &output, err);
 
 	if (rc || !output.status)
 		return rc;
@@ -213,9 +228,15 @@ char *pm_tool_delete_line(const struct pm_config *config)
 int pm_tool_create_goal(
 	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err)
 {
+	const char *const argv[] = {CREATE_GOAL(config, request), NULL};
+	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
+	int rc = run_change(config, argv, &output, err);
 
-	return ASK(config, pm_ipmctl_goals, &goals, err, CREATE_GOAL(config, request));
+	if (rc)
+		return rc;
+	rc = pm_ipmctl_goals(output.out, output.out_len, &goals, err);
+	return judge(argv, &output, rc, err);
 }
 
 /* What delete prints is not looked at: on modules without a goal it speaks of an error. */
@@ -226,7 +247,7 @@ int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err)
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_with(pm_goals_done) struct pm_goals left = {0};
 	cleanup_free char *text = NULL;
-	int rc = pm_tool_run(config, argv, &output, err);
+	int rc = run_change(config, argv, &output, err);
 
 	if (!rc)
 		rc = pm_tool_goals(config, &left, err);

@@ -37,7 +37,7 @@ int pm_verb_helper(struct pm_agent *agent)
 	mode = pm_mode_by_feature(agent->words[0]);
 	if (!mode)
 		pm_err_set(&err, -EINVAL, "unknown feature '%.60s'", agent->words[0]);
-	else if (!pm_change_stage(agent, mode, PM_CHANGE_OVER_JOBS, &err))
+	else if (!pm_change_stage(agent, mode, PM_CHANGE_FOR_JOB, &err))
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);
 	return PM_EXIT_FAILED;

@@ -3,22 +3,44 @@
 
 #include "agent/state.h"
 #include "agent/tools.h"
+#include "agent/unwanted.h"
 #include "lib/cleanup.h"
 
 /* Only a change that waits for this reboot has a place for it. */
-static int note(const struct pm_agent *agent, struct pm_err *err)
+static int note(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
 {
-	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 	char boot_id[PM_BOOT_ID_MAX];
-	int rc = pm_state_read_journal(&agent->config, &journal, err);
+	int rc;
 
-	if (rc || journal.state != PM_JOURNAL_STAGED)
-		return rc;
+	if (journal->state != PM_JOURNAL_STAGED)
+		return 0;
 	rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
-	if (!rc)
-		rc = pm_state_step(
-			agent, &journal, PM_JOURNAL_REBOOTING, boot_id, "reboot asked for", err);
-	return rc;
+	return rc ? rc
+		  : pm_state_step(
+			    agent, journal, PM_JOURNAL_REBOOTING, boot_id, "reboot asked for", err);
+}
+
+static int prepare(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
+{
+	int rc = pm_state_read_journal(&agent->config, journal, err);
+
+	if (rc)
+		return rc;
+	if (pm_unwanted_at_reboot(journal, agent->words))
+		return pm_unwanted_withdraw(agent, journal, err);
+	return note(agent, journal, err);
+}
+
+/* The job that wanted the goal is not waited for any longer: no later reboot may apply it. */
+static int fail(const struct pm_agent *agent, struct pm_journal *journal, const struct pm_err *why)
+{
+	struct pm_err err;
+
+	pm_fail(agent, why);
+	if (pm_journal_is_open(journal) && journal->for_job &&
+		pm_unwanted_withdraw(agent, journal, &err))
+		pm_warn(agent, "%s", err.text);
+	return PM_EXIT_FAILED;
 }
 
 /*
@@ -27,6 +49,7 @@ static int note(const struct pm_agent *agent, struct pm_err *err)
  */
 int pm_verb_reboot(struct pm_agent *agent)
 {
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 	const char *const *argv = (const char *const *)agent->config.reboot_command;
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
@@ -36,11 +59,9 @@ int pm_verb_reboot(struct pm_agent *agent)
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
-	if (rc || note(agent, &err))
+	if (rc || prepare(agent, &journal, &err))
 		pm_warn(agent, "%s; rebooting all the same", err.text);
 	pm_say(agent, "rebooting: %s", agent->config.text[PM_KEY_REBOOT_COMMAND]);
-	if (!pm_tool_act(&agent->config, argv, 0, &err))
-		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return PM_EXIT_FAILED;
+	return pm_tool_act(&agent->config, argv, 0, &err) ? fail(agent, &journal, &err)
+							  : PM_EXIT_DONE;
 }

@@ -52,15 +52,19 @@ const struct pm_verb pm_verbs[] = {
 	},
 	{
 		.name = "reboot",
-		.args = "[IGNORED]...",
+		.args = "[FEATURES]...",
 		.max_words = INT_MAX,
 		.needs_root = true,
 		.logs = true,
 		.run = pm_verb_reboot,
 		.summary = "write it into the journal and reboot: Slurm's RebootProgram",
-		.help = "Notes the reboot in the journal and runs RebootCommand. What Slurm "
-			"appends to\n"
-			"the command is ignored.",
+		.help = "Notes the reboot in the journal and runs RebootCommand. FEATURES are "
+			"those that\n"
+			"Slurm reboots a node for, comma-separated. A goal that 'pmctl helper' "
+			"staged for\n"
+			"another reboot, or whose reboot fails, is withdrawn: nobody waits for it "
+			"any\n"
+			"more.",
 	},
 	{
 		.name = "verify",

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
@@ -12,6 +13,7 @@
 #include "lib/timestamp.h"
 
 #define VERSION 1
+#define BY_JOB	"job"
 
 static const char *const state_names[PM_JOURNAL_STATE_MAX] = {
 	[PM_JOURNAL_NONE] = "none",
@@ -89,6 +91,15 @@ static bool read_steps(const json_object *root, struct pm_journal *journal)
 	return true;
 }
 
+/* A journal of before has neither: an administrator's. */
+static bool read_order(const json_object *root, struct pm_journal *journal)
+{
+	const char *by = pm_json_string(root, "ordered_by");
+
+	journal->for_job = by && !strcmp(by, BY_JOB);
+	return !journal->for_job || !pm_json_u64(root, "ordered_s", &journal->ordered_s);
+}
+
 /* Consistent with itself: the last step is the state. */
 static bool read_object(const json_object *root, void *into)
 {
@@ -104,7 +115,7 @@ static bool read_object(const json_object *root, void *into)
 	       read_mode(root, "mode", &journal->mode) && journal->mode &&
 	       read_mode(root, "from", &journal->from) &&
 	       pm_json_copy_filled(root, "boot_id", journal->boot_id, sizeof(journal->boot_id)) &&
-	       read_steps(root, journal) &&
+	       read_order(root, journal) && read_steps(root, journal) &&
 	       journal->steps[journal->n_steps - 1].state == journal->state;
 }
 
@@ -156,6 +167,20 @@ int pm_journal_step(struct pm_journal *journal, enum pm_journal_state state, con
 	return 0;
 }
 
+uint64_t pm_journal_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+void pm_journal_order(struct pm_journal *journal, bool for_job)
+{
+	journal->for_job = for_job;
+	journal->ordered_s = pm_journal_clock();
+}
+
 int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode from,
 	const char *boot_id, struct pm_err *err)
 {
@@ -192,6 +217,10 @@ char *pm_journal_format(const struct pm_journal *journal)
 	pm_json_add_string(root, "from", pm_mode_name(journal->from));
 	pm_json_add_string(root, "boot_id", journal->boot_id);
 	pm_json_add_string(root, "reason", journal->reason);
+	if (journal->for_job) {
+		pm_json_add_string(root, "ordered_by", BY_JOB);
+		pm_json_add_u64(root, "ordered_s", journal->ordered_s);
+	}
 	for (size_t i = 0; i < journal->n_steps; i++)
 		json_object_array_add(steps, format_step(&journal->steps[i]));
 	json_object_object_add(root, "steps", steps);

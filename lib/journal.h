@@ -10,6 +10,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 #include "lib/kernel.h"
@@ -38,6 +39,8 @@ struct pm_journal {
 	enum pm_journal_state state;
 	enum pm_mode mode, from;      /* wanted, and before */
 	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was stored */
+	bool for_job;		      /* Slurm's helper ordered it, not an administrator */
+	uint64_t ordered_s;	      /* when, by pm_journal_clock() */
 	char *reason;		      /* of FAILED and UNDONE; NULL else */
 	struct pm_journal_step *steps;
 	size_t n_steps;
@@ -48,6 +51,12 @@ const char *pm_journal_state_name(enum pm_journal_state state);
 
 /* Is there a goal of ours that waits for its reboot or for its verification? */
 bool pm_journal_is_open(const struct pm_journal *journal);
+
+/* Seconds since the boot, which nobody sets. */
+uint64_t pm_journal_clock(void);
+
+/* Who orders the change, now. */
+void pm_journal_order(struct pm_journal *journal, bool for_job);
 
 /* A missing file is PM_JOURNAL_NONE. -EBADMSG: the file cannot be understood. */
 int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err);

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/holder.h"
 #include "lib/run.h"
 
 #define STEP_MS 50
@@ -20,16 +22,29 @@ static void pause_ms(unsigned ms)
 	nanosleep(&time, NULL);
 }
 
-/* "4711 set", as the holder wrote it; it may be just about to write. */
-static int report_holder(int fd, const char *path, struct pm_err *err)
+/* "pmctl set (pid 4711)", as the holder wrote it; it may be just about to write. */
+static char *read_signature(int fd)
 {
 	char text[64] = "";
-	cleanup_free char *holder = NULL;
 	ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
 
-	holder = pm_quote(text, length > 0 ? (size_t)length : 0, sizeof(text));
-	return pm_err_set(err, -EBUSY, "lock '%s': held by %s", path,
-		holder && *holder ? holder : "another pmctl");
+	return pm_quote(text, length > 0 ? (size_t)length : 0, sizeof(text));
+}
+
+/* Who was killed has left the lock to a tool that it ran, see lib/run.h. */
+static int report_holder(int fd, const char *path, struct pm_err *err)
+{
+	cleanup_free char *signature = read_signature(fd), *tool = NULL;
+	const char *holder = signature && *signature ? signature : "another pmctl";
+	const char *pid = strstr(holder, "(pid ");
+	int tool_pid = 0;
+
+	if (pid && !pm_holder_is(atoi(pid + strlen("(pid ")), fd))
+		tool = pm_holder_find(fd, &tool_pid);
+	if (!tool)
+		return pm_err_set(err, -EBUSY, "lock '%s': held by %s", path, holder);
+	return pm_err_set(err, -EBUSY, "lock '%s': held by '%s' (pid %d), which is left of %s",
+		path, tool, tool_pid, holder);
 }
 
 static int sign(int fd, const char *path, const char *verb, struct pm_err *err)

@@ -1,7 +1,7 @@
 # libpm: pure C, no Slurm. The first group needs nothing but the C library: the plugin uses only it.
 LIB_SRCS += lib/err.c lib/modes.c lib/features.c lib/strv.c lib/file.c lib/secure.c lib/run.c \
 	lib/hostlist.c lib/config.c lib/config_file.c lib/policy.c lib/units.c lib/kernel.c lib/kernel_dax.c lib/directory.c \
-	lib/goal.c lib/partition.c lib/lock.c lib/timestamp.c
+	lib/goal.c lib/partition.c lib/lock.c lib/holder.c lib/timestamp.c
 LIB_SRCS += lib/cpulist.c lib/scrub.c lib/scrub_device.c lib/nvdimm.c lib/jobview.c lib/takeover.c lib/rmtree.c lib/quota.c lib/archive.c
 
 # Launching ranks.

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -17,6 +19,8 @@
 
 #define DEFAULT_MAX_OUTPUT (1024 * 1024)
 #define STEP_MS		   20 /* how soon the end of a program that left its pipes open is seen */
+#define LOCK_FD		   3  /* of the program, behind its stderr */
+#define KILL_WAIT_MS	   5000
 #define QUOTE_BYTES	   400
 
 static const char *const clean_env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
@@ -71,7 +75,8 @@ static int spawn_attributes(posix_spawnattr_t *attr)
 		attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-static int spawn_descriptors(posix_spawn_file_actions_t *actions, int out, int err)
+static int spawn_descriptors(
+	posix_spawn_file_actions_t *actions, const struct pm_run *run, int out, int err)
 {
 	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
 
@@ -79,8 +84,11 @@ static int spawn_descriptors(posix_spawn_file_actions_t *actions, int out, int e
 		rc = posix_spawn_file_actions_adddup2(actions, out, 1);
 	if (!rc)
 		rc = posix_spawn_file_actions_adddup2(actions, err, 2);
+	if (!rc && run->lock_fd)
+		rc = posix_spawn_file_actions_adddup2(actions, run->lock_fd, LOCK_FD);
 	if (!rc)
-		rc = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+		rc = posix_spawn_file_actions_addclosefrom_np(
+			actions, run->lock_fd ? LOCK_FD + 1 : LOCK_FD);
 	if (!rc)
 		rc = posix_spawn_file_actions_addchdir_np(actions, "/");
 	return rc;
@@ -95,7 +103,7 @@ static int spawn(const struct pm_run *run, int out, int err, pid_t *ret)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
-	rc = spawn_descriptors(&actions, out, err);
+	rc = spawn_descriptors(&actions, run, out, err);
 	if (!rc)
 		rc = spawn_attributes(&attr);
 	if (!rc)
@@ -104,6 +112,87 @@ static int spawn(const struct pm_run *run, int out, int err, pid_t *ret)
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	return -rc;
+}
+
+/* From here to become(): in the child of what may have threads, so nothing but system calls. */
+static void reset_signals(void)
+{
+	const struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)sigaction(i, &plain, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool set_descriptors(const struct pm_run *run, int out, int err)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
+		return false;
+	if (close_range(LOCK_FD, ~0U, CLOSE_RANGE_CLOEXEC))
+		return false;
+	return !run->lock_fd || !fcntl(run->lock_fd, F_SETFD, 0);
+}
+
+/* The parent may have been killed before the kernel knows what to do then. Returns on failure. */
+static void become(const struct pm_run *run, pid_t parent, int out, int err)
+{
+	const char *const *env = run->env ? run->env : clean_env;
+
+	if (setpgid(0, 0) || !set_descriptors(run, out, err) || chdir("/") ||
+		prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		return;
+	reset_signals();
+	execve(run->argv[0], (char *const *)run->argv, (char *const *)env);
+}
+
+static pid_t fork_child(const struct pm_run *run, int out, int err, int failure)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	become(run, parent, out, err);
+	_exit(write(failure, &errno, sizeof(errno)) < 0 ? 126 : 127);
+}
+
+/* The errno that the child could not go on with: when it could, exec has closed the pipe. */
+static int read_failure(int fd)
+{
+	int code = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(code) ? -code : 0;
+}
+
+/* posix_spawn(3) cannot ask for a signal at the parent's death. No handler of ours runs in the
+ * child. */
+static int spawn_dying(const struct pm_run *run, int out, int err, pid_t *ret)
+{
+	cleanup_close int reader = -1;
+	sigset_t all, before;
+	int ends[2], rc;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	reader = ends[0];
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	*ret = fork_child(run, out, err, ends[1]);
+	rc = *ret < 0 ? -errno : 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close(ends[1]);
+	if (!rc)
+		rc = read_failure(reader);
+	if (rc && *ret > 0)
+		(void)waitpid(*ret, NULL, 0);
+	return rc;
 }
 
 /* Above 2, so that dup2 in the child never meets its own source. */
@@ -130,7 +219,7 @@ static int start(const struct pm_run *run, struct child *child)
 	if (!rc)
 		rc = make_pipe(pipes[1]);
 	if (!rc)
-		rc = spawn(run, pipes[0][1], pipes[1][1], &child->pid);
+		rc = (run->dies ? spawn_dying : spawn)(run, pipes[0][1], pipes[1][1], &child->pid);
 	for (int i = 0; i < 2; i++) {
 		child->streams[i].fd = pipes[i][0];
 		if (pipes[i][1] >= 0)
@@ -222,11 +311,14 @@ static int supervise(const struct pm_run *run, struct child *child, int *ret_sta
 	}
 }
 
+/* A program that the kernel does not let go of, on a device that hangs, does not end even so. */
 static void kill_group(const struct child *child)
 {
+	int status;
+
 	(void)kill(-child->pid, SIGKILL);
-	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	for (unsigned ms = 0; ms < KILL_WAIT_MS && !has_ended(child, &status); ms += STEP_MS)
+		(void)poll(NULL, 0, STEP_MS);
 }
 
 char *pm_run_line(const char *const *argv)

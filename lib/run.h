@@ -4,11 +4,12 @@
 
 /*
  * Runs a program and captures what it prints. Never a shell: argv is passed as it is; argv[0] is
- * an absolute path. The child gets /dev/null as stdin, no descriptor of ours, default signal
- * handling, the root directory as working directory and its own process group, so that a
+ * an absolute path. The child gets /dev/null as stdin, no descriptor of ours but lock_fd, default
+ * signal handling, the root directory as working directory and its own process group, so that a
  * terminal's Ctrl-C or a manager's signal to our group does not tear a tool in the middle of a
- * change; on a timeout the whole group is killed.
+ * change; on a timeout the whole group is killed, and waited for five seconds at most.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/err.h"
@@ -17,6 +18,8 @@ struct pm_run {
 	const char *const *argv;
 	const char *const *env; /* NULL: PATH=/usr/sbin:/usr/bin:/sbin:/bin and LC_ALL=C, no more */
 	unsigned timeout_ms;	/* 0: wait for ever */
+	bool dies;   /* is killed with the calling thread: for a program that changes nothing */
+	int lock_fd; /* stays open in the program, so that an flock lasts as long; 0: none */
 	size_t max_output_bytes; /* of stdout and stderr each; 0: 1 MiB */
 };
 
@@ -33,7 +36,8 @@ struct pm_output {
  * 0 when the program ran and ended by itself or by a signal, whatever its status: look at
  * ret->status. The output must be released with pm_output_done().
  * -EINVAL argv empty or argv[0] not absolute; -ETIMEDOUT; -EFBIG too much output; other: the errno
- * of fork, exec or a pipe. On failure *ret is untouched and no child is left.
+ * of fork, exec or a pipe. On failure *ret is untouched and no
+ * child is left, but one that SIGKILL does not end.
  */
 int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err);
 

@@ -90,6 +90,7 @@ static struct pm_allocation to_allocation(const struct row *row)
 		.all_memory = !asked,
 		.memory_bytes = has > asked ? has : asked};
 
+	snprintf(ret.submitted, sizeof(ret.submitted), "%s", row->submitted);
 	snprintf(ret.run, sizeof(ret.run), "%s.%u", row->submitted, row->restarts);
 	return ret;
 }

@@ -19,6 +19,7 @@ struct pm_allocation {
 	bool all_memory;       /* it asked for no size, or for all */
 	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not hand out
 				* memory, and the job asked for none */
+	char submitted[32];    /* "2026-01-31T12:34:56", also when it was requeued last */
 	char run[64];	       /* differs between the runs of a job that was requeued */
 };
 

@@ -10,6 +10,7 @@
 #include "lib/features.h"
 #include "lib/jobview.h"
 #include "spank_plugin/active.h"
+#include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/node.h"
@@ -59,11 +60,55 @@ static int identify(spank_t sp, struct pm_prepare *prepare, struct pm_err *err)
 	return 0;
 }
 
+static bool says_no(const struct pm_config *config, const char *const *words)
+{
+	const char *argv[] = {config->pmctl_path, words[0], words[1], words[2], NULL};
+
+	return pm_command(argv, SCONTROL_TIMEOUT_MS, NULL) == PM_COMMAND_SAID_NO;
+}
+
+/* Slurm's times sort as they are. False when one is not known. */
+static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+	struct pm_allocation allocation;
+
+	return !pm_node_ask(config, SCONTROL_TIMEOUT_MS, &known, NULL) &&
+	       !pm_allocation_ask(config, job_id, SCONTROL_TIMEOUT_MS, &allocation, NULL) &&
+	       strcmp(known.booted, allocation.submitted) > 0;
+}
+
+/*
+ * The node has booted for this job, is sound, and is not in its mode: the goal was never staged, or
+ * was withdrawn, as the power was cut before, or an administrator's reboot came first.
+ */
+static bool has_missed_change(const struct pm_prepare *prepare)
+{
+	const char *const health[] = {"health", NULL, NULL};
+	cleanup_free char *expect = NULL;
+	const char *mode[] = {"job", "begin", NULL};
+
+	if (asprintf(&expect, "--expect=%s", prepare->expect->modes) < 0) {
+		expect = NULL;
+		return false;
+	}
+	mode[2] = expect;
+	return says_no(prepare->config, mode) && !says_no(prepare->config, health) &&
+	       has_booted_since(prepare->config, prepare->job_id);
+}
+
+/* Up to Slurm 23.11 slurmd reboots a node although its change was refused. */
+static bool is_innocent(const struct pm_prepare *prepare)
+{
+	return !pm_reachable_any(prepare->config, prepare->expect->modes, SCONTROL_TIMEOUT_MS) ||
+	       has_missed_change(prepare);
+}
+
 /*
  * What pmctl could not do is the node's fault: it was chosen for a mode and must be able to tell.
- * Not so where somebody's data is in the way of the mode: the node keeps serving what it can, and
- * only this job goes away. (It was chosen between slurmd's registration and pm-reachable; up to
- * Slurm 23.11 slurmd then reboots the node for nothing.)
+ * Not so where somebody's data is in the way of the mode, between slurmd's registration and
+ * pm-reachable, or where its reboot was not the one that the job waited for: the node keeps
+ * serving what it can, and only this job goes away.
  */
 static int serve(const struct pm_prepare *prepare)
 {
@@ -71,11 +116,11 @@ static int serve(const struct pm_prepare *prepare)
 
 	if (!pm_prepare_begin(prepare, &err))
 		return 0;
-	if (pm_reachable_any(prepare->config, prepare->expect->modes, SCONTROL_TIMEOUT_MS)) {
+	if (!is_innocent(prepare)) {
 		drain_node(prepare->config, "prolog", err.text);
 		return err.code;
 	}
-	slurm_error("pm: prolog: %s, which something here is in the way of", err.text);
+	slurm_error("pm: prolog: %s, turning the job away", err.text);
 	/* Else the controller, which takes the mode for active, would send the job here again. */
 	if (pm_active_tell(prepare->config, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s", other.text);

@@ -107,6 +107,7 @@ void pm_node_known_done(struct pm_node_known *known)
 	free(known->comment);
 	free(known->state);
 	free(known->reason);
+	free(known->booted);
 	*known = (struct pm_node_known){0};
 }
 
@@ -127,7 +128,9 @@ static bool read_known(const char *text, struct pm_node_known *ret)
 	ret->state = field(text, LINE "State=", " \n");
 	ret->allocated_bytes = read_allocated(text);
 	ret->reason = field(text, LINE "Reason=", "\n");
-	return ret->active && ret->available && ret->comment && ret->state && ret->reason;
+	ret->booted = field(text, LINE "BootTime=", " \n");
+	return ret->active && ret->available && ret->comment && ret->state && ret->reason &&
+	       ret->booted;
 }
 
 int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_node_known *ret,

@@ -28,6 +28,7 @@ struct pm_node_known {
 	char *comment;		  /* "" for none */
 	char *state;		  /* "IDLE+DRAIN" */
 	char *reason;		  /* of its last trouble, which may be over; "" for none */
+	char *booted;		  /* "2026-01-31T12:34:56"; "" when it is down */
 	uint64_t allocated_bytes; /* main memory that its jobs have; 0 where Slurm hands out none */
 };
 

@@ -129,9 +129,135 @@ LOW='Low RealMemory (reported:200 < 100.00% of configured:256)'
 	admin scontrol update nodename=n1 state=drain "reason=$LOW"
 	admin scontrol update nodename=n2 state=drain "reason=$LOW"
 	mkdir "$BATS_TEST_TMPDIR/bin"
-	BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR/bin program sinfo "/usr/bin/sinfo \"\$@\"; echo >>$BATS_TEST_TMPDIR/looks
-[ \$(wc -l <$BATS_TEST_TMPDIR/looks) != 2 ] || $(drain_n1)" # behind its second look, which is with the percentage
+	# Behind its second look, which is with the percentage.
+	mv "$(program sinfo "/usr/bin/sinfo \"\$@\"; echo >>$BATS_TEST_TMPDIR/looks
+[ \$(wc -l <$BATS_TEST_TMPDIR/looks) != 2 ] || $(drain_n1)")" "$BATS_TEST_TMPDIR/bin"
 	admin env PATH="$BATS_TEST_TMPDIR/bin:$real:$PATH" RUNTIME_DIRECTORY="$BATS_TEST_TMPDIR" "$script"
 	assert_drained n1 'fan of node 1'
 	wait_for 20 state_is n2 idle
+}
+
+# age_goal NODE: what was staged was staged an hour ago.
+age_goal() {
+	sed -i -E 's/("ordered_s": ?)[0-9]+/\10/' "$(bench_dir)/$1/state/journal.json"
+}
+
+active_is_true() {
+	[[ ,$(node_field "$1" %b), == *,pm_$(bench node "$1" pmctl mode),* ]]
+}
+
+# submit_for_change: a job that waits for n1 to change its mode; it is in $job.
+submit_for_change() {
+	admin scontrol update nodename=n2 state=drain reason=test
+	before=$(boot_id n1)
+	run_client sbatch --parsable --pm-mode=memory --output="$(bench_dir)/home/change.%j" --wrap 'pmctl mode'
+	job=$output
+}
+
+job_is() {
+	[[ $(job_field "$1" JobState) = "JobState=$2" ]]
+}
+
+is_back() {
+	is_rebooted n1 "$before" && state_is n1 idle && active_is_true n1
+}
+
+@test "an administrator's reboot does not apply the goal of a job that is gone" {
+	local command
+	for command in 'scontrol reboot n1' 'scontrol reboot ASAP n1'; do
+		bench node n1 pmctl helper pm_memory
+		age_goal n1
+		before=$(boot_id n1)
+		admin $command
+		wait_for 30 is_back
+		run bench node n1 pmctl mode
+		assert_output appdirect
+	done
+}
+
+@test "an administrator's reboot applies the goal that an administrator has staged, and serves" {
+	bench node n1 pmctl set memory
+	before=$(boot_id n1)
+	admin scontrol reboot ASAP n1
+	wait_for 30 is_back
+	run bench node n1 pmctl mode
+	assert_output memory
+}
+
+@test "a job that is cancelled while its node changes leaves a node that tells its mode and serves" {
+	submit_for_change
+	wait_for 20 job_is "$job" CONFIGURING || wait_for 5 job_is "$job" RUNNING
+	admin scancel "$job"
+	wait_for 60 is_back
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_output appdirect
+}
+
+@test "a job that is requeued while its node changes runs in its mode" {
+	submit_for_change
+	wait_for 20 has_state n1 POWERING_UP
+	admin scontrol requeue "$job"
+	wait_for 100 job_is "$job" COMPLETED
+	run cat "$(bench_dir)/home/change.$job"
+	assert_output memory
+	wait_for 10 state_is n1 idle
+	active_is_true n1
+}
+
+has_state() {
+	[[ $(admin scontrol -o show node "$1") == *State=*"$2"* ]]
+}
+
+@test "a reservation for maintenance that begins while a node changes drains nothing" {
+	submit_for_change
+	wait_for 20 has_state n1 POWERING_UP
+	admin scontrol create reservationname=maint nodes=n1 users=root starttime=now duration=5 flags=maint,ignore_jobs
+	wait_for 60 is_rebooted n1 "$before"
+	wait_for 60 job_is "$job" COMPLETED
+	admin scontrol delete reservationname=maint
+	run cat "$(bench_dir)/home/change.$job"
+	assert_output memory
+	wait_for 20 is_back
+}
+
+@test "a power cut while a node changes drains nothing, and the job runs in its mode" {
+	submit_for_change
+	wait_for 20 has_state n1 POWERING_UP
+	bench power-cycle n1
+	wait_for 100 job_is "$job" COMPLETED
+	run cat "$(bench_dir)/home/change.$job"
+	assert_output memory
+	wait_for 20 is_back
+}
+
+@test "a job's reboot that fails leaves no goal, and the controller knows the mode" {
+	local conf
+	conf=$(bench_dir)/n1/pmem.conf
+	sed -i "s|^RebootCommand=.*|RebootCommand=/bin/false|" "$conf"
+	submit_for_change
+	wait_for 20 grep -q '"state": *"undone"' "$(bench_dir)/n1/state/journal.json"
+	wait_for 10 active_is_true n1
+	admin scancel "$job"
+	sed -i "s|^RebootCommand=.*|RebootCommand=$real/reset n1|" "$conf"
+	before=$(boot_id n1)
+	bench power-cycle n1
+	wait_for 60 is_back
+	run bench node n1 pmctl mode
+	assert_output appdirect
+}
+
+@test "an administrator's reboot ends a job's wait: the node is not drained, and the job runs in its mode" {
+	local conf
+	conf=$(bench_dir)/n1/pmem.conf
+	# The job's own reboot does not come about, and leaves the goal.
+	sed -i "s|^RebootCommand=.*|RebootCommand=/bin/true|" "$conf"
+	submit_for_change
+	wait_for 20 grep -q '"state": *"rebooting"' "$(bench_dir)/n1/state/journal.json"
+	age_goal n1
+	sed -i "s|^RebootCommand=.*|RebootCommand=$real/reset n1|" "$conf"
+	bench node n1 pmctl reboot
+	wait_for 100 job_is "$job" COMPLETED
+	run cat "$(bench_dir)/home/change.$job"
+	assert_output memory
+	wait_for 20 is_back
 }

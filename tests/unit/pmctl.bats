@@ -439,6 +439,41 @@ start_slow() {
 	assert_equal "$(journal_state)" staged
 }
 
+@test "what a killed pmctl was changing is waited for, and works alone" {
+	hook "create -u" "touch '$node/creating'; echo create >>'$node/log'; sleep 2" '"$real" "$@"; rc=$?' \
+		"echo created >>'$node/log'; exit \$rc"
+	start_slow set memory
+	kill -KILL $pid
+	hook "show" "echo show >>'$node/log'" 'exec "$real" "$@"'
+	run -0 pmctl set memory
+	assert_output "goal memory is staged already, reboot to apply it"
+	run -0 sed -n '/^create$/,/^created$/p' "$node/log"
+	assert_output $'create\ncreated'
+	assert_equal "$(journal_state)" staged
+}
+
+@test "the wait for what a killed pmctl was changing has an end, which names it" {
+	hook "create -u" "touch '$node/creating'; exec sleep 30"
+	start_slow set memory
+	kill -KILL $pid
+	configure ToolTimeout=1
+	run -1 pmctl set memory
+	assert_output --regexp "ipmctl.lock': held by 'sleep 30' \(pid [0-9]+\), which is left of pmctl ipmctl \(pid $pid\)"
+	kill "$(sed -E "s/.*'sleep 30' .pid ([0-9]+).*/\1/" <<<"$output")"
+}
+
+@test "what a killed pmctl was only looking at dies with it" {
+	script ipmctl "echo \$\$ >'$node/creating'; exec sleep 30"
+	start_slow mode --fresh
+	kill -KILL $pid
+	tool=$(cat "$node/creating")
+	for _ in $(seq 100); do
+		[ -e "/proc/$tool" ] || break
+		sleep 0.05
+	done
+	[ ! -e "/proc/$tool" ]
+}
+
 @test "a crash behind the goal and a reboot are finished by verify" {
 	hook "create -u" '"$real" "$@"' "touch '$node/creating'; exec sleep 2"
 	start_slow set memory
@@ -839,6 +874,79 @@ in_kernel() {
 	script reset 'echo "inhibited" >&2; exit 3'
 	run -1 pmctl reboot pm_memory
 	assert_output --partial "'$node/reset' ended with status 3, printed: 'inhibited'"
+}
+
+# The goal was staged an hour ago.
+age_goal() {
+	sed -i -E 's/("ordered_s": ?)[0-9]+/\10/' "$node/state/journal.json"
+}
+
+no_goals() {
+	[ "$(goals | grep -c 0x)" -eq 0 ]
+}
+
+WITHDRAWN="goal memory was staged for a job that is gone, and is withdrawn"
+
+@test "a goal that was staged for a job is applied by the reboot behind it" {
+	into appdirect
+	pmctl helper pm_memory
+	run -0 pmctl reboot
+	refute_output --partial withdrawn
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a goal that was staged for a job is applied by a reboot that names its feature" {
+	into appdirect
+	pmctl helper pm_memory
+	age_goal
+	run -0 pmctl reboot rack1,pm_memory
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a goal that was staged for a job is withdrawn at a reboot that is not the job's" {
+	local words
+	into appdirect
+	for words in '' rack1,pm_mixed; do
+		pmctl helper pm_memory
+		age_goal
+		run -0 pmctl reboot $words
+		assert_line "$WITHDRAWN"
+		run -0 pmctl verify
+		assert_mode appdirect
+		assert_equal "$(journal_state)" undone
+		run -0 pmctl health
+	done
+}
+
+@test "a goal that an administrator has staged, or taken over, is applied by any reboot" {
+	into appdirect
+	pmctl set memory
+	age_goal
+	run -0 pmctl reboot
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+	into appdirect
+	pmctl helper pm_memory
+	pmctl set memory
+	age_goal
+	run -0 pmctl reboot
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a goal that was staged for a job is withdrawn when its reboot fails, an administrator's is not" {
+	into appdirect
+	script reset 'exit 3'
+	pmctl helper pm_memory
+	run -1 pmctl reboot
+	assert_line "$WITHDRAWN"
+	no_goals
+	pmctl set memory
+	run -1 pmctl reboot
+	refute_output --partial withdrawn
+	run ! no_goals
 }
 
 @test "a bad line of the configuration stops every verb with file and line" {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -179,6 +180,100 @@ static void test_background(void)
 	pm_output_done(&output);
 }
 
+static int read_pid(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	int pid = 0;
+
+	if (file && fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+static int wait_for_pid(const char *path)
+{
+	int pid = read_pid(path);
+
+	for (int i = 0; i < 500 && pid <= 0; i++) {
+		usleep(10000);
+		pid = read_pid(path);
+	}
+	return pid;
+}
+
+static bool ends(int pid)
+{
+	for (int i = 0; i < 200 && is_alive(pid); i++)
+		usleep(10000);
+	return !is_alive(pid);
+}
+
+/* A process that runs a tool which writes its pid, and is then killed; returns the tool's pid. */
+static int kill_caller(const struct pm_run *how, const char *pid_file)
+{
+	struct pm_output output = {0};
+	pid_t caller = fork();
+	int pid;
+
+	if (!caller)
+		_exit(pm_run(how, &output, NULL) ? 1 : 0);
+	pid = wait_for_pid(pid_file);
+	kill(caller, SIGKILL);
+	waitpid(caller, NULL, 0);
+	return pid;
+}
+
+static void test_death_of_caller(void)
+{
+	char pid_file[] = "/tmp/pm-run.XXXXXX", script[100];
+	struct pm_run how = {.argv = SH(script), .dies = true};
+	int pid;
+
+	close(mkstemp(pid_file));
+	snprintf(script, sizeof(script), "echo $$ >%s; exec sleep 60", pid_file);
+	pid = kill_caller(&how, pid_file);
+	ok(pid > 0 && ends(pid), "a program that only looks dies with its caller");
+	how.dies = false;
+	unlink(pid_file);
+	pid = kill_caller(&how, pid_file);
+	ok(pid > 0 && is_alive(pid), "one that changes something goes on");
+	if (pid > 0)
+		kill(pid, SIGKILL);
+	unlink(pid_file);
+}
+
+/* What a debugger holds its parent cannot reap, like a program that a device does not let go of. */
+static pid_t trace(const char *pid_file)
+{
+	pid_t tracer = fork();
+
+	if (tracer)
+		return tracer;
+	if (ptrace(PTRACE_SEIZE, wait_for_pid(pid_file), 0, 0))
+		_exit(1);
+	sleep(30);
+	_exit(0);
+}
+
+static void test_unkillable(void)
+{
+	char pid_file[] = "/tmp/pm-run.XXXXXX", script[100];
+	struct pm_output output = {0};
+	struct pm_err err = {0};
+	pid_t tracer;
+
+	close(mkstemp(pid_file));
+	snprintf(script, sizeof(script), "echo $$ >%s; exec sleep 60", pid_file);
+	tracer = trace(pid_file);
+	is_number(run(SH(script), 1000, 0, &output, &err), -ETIMEDOUT, "what SIGKILL cannot end");
+	is_number(waitpid(tracer, NULL, WNOHANG), 0, "is not waited for until it ends");
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	unlink(pid_file);
+}
+
 static const struct {
 	const char *text;
 	size_t length, max;
@@ -213,6 +308,8 @@ int main(void)
 	test_timeout();
 	test_output_bound();
 	test_background();
+	test_unkillable();
+	test_death_of_caller();
 	test_quote();
 	return tap_done();
 }
