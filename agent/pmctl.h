@@ -92,6 +92,7 @@ int pm_verb_health(struct pm_agent *agent);
 int pm_verb_helper(struct pm_agent *agent);
 int pm_verb_job_begin(struct pm_agent *agent);
 int pm_verb_job_end(struct pm_agent *agent);
+int pm_verb_job_turn_away(struct pm_agent *agent);
 int pm_verb_sweep(struct pm_agent *agent);
 int pm_verb_journal(struct pm_agent *agent);
 int pm_verb_provision(struct pm_agent *agent);

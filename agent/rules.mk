@@ -2,7 +2,7 @@
 AGENT_SRCS += agent/main.c agent/options.c agent/verbs.c agent/say.c agent/print.c \
 	agent/signals.c agent/tools.c agent/state.c agent/observe.c agent/change.c agent/admission.c agent/settle.c agent/unwanted.c \
 	agent/verb_mode.c agent/verb_set.c agent/verb_reboot.c agent/verb_verify.c \
-	agent/verb_health.c agent/verb_helper.c agent/verb_job.c agent/verb_journal.c \
+	agent/verb_health.c agent/verb_helper.c agent/verb_job.c agent/verb_turn_away.c agent/verb_journal.c \
 	agent/verb_show_config.c
 
 # What jobs are given, and how it is wiped.
@@ -19,4 +19,4 @@ AGENT_SRCS += agent/survey.c agent/actions.c agent/place.c agent/knob.c agent/de
 	agent/verb_reachable.c
 
 $(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(BUILD)/libpm.a
-	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(MUNGE_LIBS)

@@ -165,6 +165,23 @@ const struct pm_verb pm_verbs[] = {
 			"be killed at any time.",
 	},
 	{
+		.name = "job turn-away",
+		.args = "--job=ID SENTENCE",
+		.min_words = 1,
+		.max_words = 1,
+		.options = PM_OPT_JOB,
+		.needs_root = true,
+		.logs = true,
+		.run = pm_verb_job_turn_away,
+		.summary = "tell the controller that this node does not serve a job",
+		.help = "Tells pm-controller at ControllerAddr why the job cannot run here. Prints "
+			"requeued\n"
+			"if that has put it back into the queue, for other nodes, or held, which "
+			"its owner\n"
+			"may release. Prints noted if it is still to be requeued.\n"
+			"Exits 1 with a sentence if the controller cannot be told.",
+	},
+	{
 		.name = "journal",
 		.args = "",
 		.options = PM_OPT_JSON,

@@ -17,11 +17,10 @@
 /* What stands between the names of a constraint. */
 #define OPERATORS "&|()[]*, "
 
-/* Has the node each mode that the constraint names? A job that wants another never could run there.
- */
-static bool has_modes(const node_info_t *node, const char *constraint)
+bool pm_node_has_modes(const node_info_t *node, const char *constraint)
 {
-	cleanup_with(pm_strv_cleanup) char **asked = pm_strv_split(constraint, OPERATORS);
+	cleanup_with(pm_strv_cleanup) char **asked =
+		pm_strv_split(constraint ? constraint : "", OPERATORS);
 	cleanup_with(pm_strv_cleanup) char **had =
 		pm_strv_split(node->features ? node->features : "", ",");
 
@@ -47,7 +46,7 @@ bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *j
 	for (char **name = names; name && *name; name++) {
 		const node_info_t *node = pm_cluster_node(cluster, *name);
 
-		if (!node || !has_modes(node, job->features))
+		if (!node || !pm_node_has_modes(node, job->features))
 			return false;
 	}
 	return names && *names;

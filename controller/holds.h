@@ -39,6 +39,10 @@ struct pm_holds {
 /* Did slurmctld hold it as told above? Do its nodes exist and have the modes it asks for? */
 bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job);
 
+/* Has the node each mode that the constraint names? A job that wants another never could run there.
+ */
+bool pm_node_has_modes(const node_info_t *node, const char *constraint);
+
 /* Looks through the jobs and has slurmctld look again at those that could run. */
 void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster);
 

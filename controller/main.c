@@ -10,9 +10,12 @@
 
 #include "controller/notify.h"
 #include "controller/service.h"
+#include "lib/address.h"
 #include "lib/cleanup.h"
+#include "lib/config.h"
 
-#define RUN_DIR "/run/slurm-pmem-controller"
+#define RUN_DIR	  "/run/slurm-pmem-controller"
+#define STATE_DIR "/var/lib/slurm-pmem-controller"
 
 /* Until slurmctld answers for the first time: it may start at the same time. */
 #define RETRY_S 2
@@ -27,6 +30,8 @@ static void on_signal(int number)
 
 static const struct option options[] = {
 	{"run-dir", required_argument, NULL, 'r'},
+	{"state-dir", required_argument, NULL, 's'},
+	{"config", required_argument, NULL, 'c'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -35,9 +40,18 @@ static const struct option options[] = {
 static const char help[] =
 	"usage: pm-controller [OPTION]...\n\n"
 	"Serves slurmctld's programs and the nodes: waits for rebooting nodes on behalf of jobs,\n"
-	"keeps how many idle nodes are in which mode.\n\n"
-	"  --run-dir=DIR  its socket and files, " RUN_DIR "\n"
+	"keeps how many idle nodes are in which mode, and which jobs nodes have turned away.\n\n"
+	"  --run-dir=DIR    its socket and what is of this boot, " RUN_DIR "\n"
+	"  --state-dir=DIR  what is kept, " STATE_DIR "\n"
+	"  --config=FILE    " PM_CONFIG_DEFAULT_PATH "\n"
 	"  --help, --version\n";
+
+static const char **place_of(struct pm_service *service, int option)
+{
+	if (option == 'r')
+		return &service->run_dir;
+	return option == 's' ? &service->state_dir : &service->config_path;
+}
 
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct pm_service *service)
@@ -49,9 +63,9 @@ static int read_options(int argc, char **argv, struct pm_service *service)
 			fputs(help, stdout);
 		if (option == 'V')
 			puts("pm-controller " PM_VERSION);
-		if (option != 'r')
+		if (option == '?' || option == 'h' || option == 'V')
 			return option == '?' ? 2 : 0;
-		service->run_dir = optarg;
+		*place_of(service, option) = optarg;
 	}
 	if (optind == argc)
 		return -1;
@@ -69,13 +83,41 @@ static void catch_signals(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 
+static int open_tcp(struct pm_service *service, const char *address, struct pm_err *err)
+{
+	cleanup_free char *host = NULL, *port = NULL;
+	int rc;
+
+	if (!strcmp(address, "none"))
+		return 0;
+	rc = pm_address_parse(address, &host, &port, err);
+	return rc ? rc : pm_server_open_tcp(&service->server, port, err);
+}
+
 static int open_sockets(struct pm_service *service, struct pm_err *err)
 {
+	cleanup_with(pm_config_done) struct pm_config config = {0};
 	cleanup_free char *path = NULL;
+	int rc = pm_config_load(service->config_path, &config, err);
 
+	if (rc)
+		return rc;
+	service->turn_away_limit = config.turn_away_limit;
+	rc = open_tcp(service, config.controller_addr, err);
+	if (rc)
+		return rc;
 	if (asprintf(&path, "%s/socket", service->run_dir) < 0)
 		return pm_err_nomem(err);
 	return pm_server_open_unix(&service->server, path, err);
+}
+
+static int open_state(struct pm_service *service, struct pm_err *err)
+{
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "%s/turned-away.json", service->state_dir) < 0)
+		return pm_err_nomem(err);
+	return pm_turned_open(&service->turned, path, err);
 }
 
 static int await_slurmctld(struct pm_service *service, struct pm_err *err)
@@ -105,7 +147,9 @@ static int run(struct pm_service *service, struct pm_err *err)
 		return stop ? 0 : rc;
 	service->server.slurm_uid = service->cluster.slurm_uid;
 	service->server.munge_socket = service->cluster.munge_socket;
-	rc = open_sockets(service, err);
+	rc = open_state(service, err);
+	if (!rc)
+		rc = open_sockets(service, err);
 	if (rc)
 		return rc;
 	pm_service_run(service, &stop);
@@ -114,7 +158,7 @@ static int run(struct pm_service *service, struct pm_err *err)
 
 int main(int argc, char **argv)
 {
-	static struct pm_service service = {.run_dir = RUN_DIR};
+	static struct pm_service service = {.run_dir = RUN_DIR, .state_dir = STATE_DIR};
 	struct pm_err err = {0};
 	int status = read_options(argc, argv, &service);
 	int rc;
@@ -126,6 +170,7 @@ int main(int argc, char **argv)
 	rc = run(&service, &err);
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);
+	pm_turned_done(&service.turned);
 	pm_server_done(&service.server);
 	pm_cluster_done(&service.cluster);
 	return rc ? 1 : 0;

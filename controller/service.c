@@ -8,6 +8,7 @@
 
 #include "controller/modes_file.h"
 #include "controller/notify.h"
+#include "controller/turn_away.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/file.h"
@@ -86,6 +87,8 @@ static void load_all(struct pm_service *service)
 
 	if (nodes)
 		write_modes(service);
+	if (jobs)
+		pm_turned_sweep(&service->turned, &service->cluster);
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
 	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
@@ -149,6 +152,29 @@ static void answer_list(struct pm_service *service, struct pm_peer *peer, json_o
 		pm_server_refuse(&service->server, peer, "out of memory");
 }
 
+/* A node's root is believed, as Slurm believes it. */
+static void note_turned_away(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *told)
+{
+	struct pm_message answer = {.type = PM_MESSAGE_NOTED};
+	struct pm_err err = {0};
+	bool done = false;
+
+	if (!peer->trusted) {
+		pm_server_refuse(&service->server, peer, "only root and SlurmUser may tell that");
+		return;
+	}
+	if (pm_turn_away(&service->turned, &service->cluster, told, service->turn_away_limit, &done,
+		    &err)) {
+		fprintf(stderr, "%s: %s\n", told->node, err.text);
+		pm_server_refuse(&service->server, peer, err.text);
+		return;
+	}
+	if (done)
+		answer.type = PM_MESSAGE_REQUEUED;
+	pm_server_answer(&service->server, peer, &answer, /* last= */ true);
+}
+
 static void ask(void *context, struct pm_peer *peer, const struct pm_message *question)
 {
 	struct pm_service *service = context;
@@ -161,7 +187,7 @@ static void ask(void *context, struct pm_peer *peer, const struct pm_message *qu
 	else if (question->type == PM_MESSAGE_MODES)
 		answer_list(service, peer, pm_modes_list(&service->cluster));
 	else
-		pm_server_refuse(&service->server, peer, "this service does not answer that");
+		note_turned_away(service, peer, question);
 }
 
 static void gone(void *context, struct pm_peer *peer)

@@ -11,14 +11,17 @@
 #include "controller/cluster.h"
 #include "controller/holds.h"
 #include "controller/server.h"
+#include "controller/turned_away.h"
 #include "controller/waits.h"
 
 struct pm_service {
-	const char *run_dir;
+	const char *run_dir, *state_dir, *config_path;
 	struct pm_cluster cluster;
 	struct pm_server server;
 	struct pm_waits waits;
 	struct pm_holds holds;
+	struct pm_turned_away turned;
+	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms,
 		config_ms; /* when each was asked for, or written, last */
 	bool failing;	   /* Slurm did not answer the last time */

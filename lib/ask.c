@@ -15,7 +15,7 @@
 #include "lib/frame.h"
 
 /* Applies to connect(), too, which waits while the service has no room for more. */
-static int limit_time(int fd, unsigned timeout_ms)
+int pm_ask_limit_time(int fd, unsigned timeout_ms)
 {
 	struct timeval limit = {timeout_ms / 1000, (timeout_ms % 1000) * 1000};
 
@@ -32,7 +32,8 @@ int pm_ask_open(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_er
 	if (strlen(path) >= sizeof(address.sun_path))
 		return pm_err_set(err, -ENAMETOOLONG, "connect to '%s': name too long", path);
 	strcpy(address.sun_path, path);
-	if (limit_time(fd, timeout_ms) || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+	if (pm_ask_limit_time(fd, timeout_ms) ||
+		connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return pm_err_sys(err, -errno, "connect to '%s'", path);
 	*ret_fd = fd;
 	fd = -1;
@@ -43,7 +44,7 @@ int pm_ask_send_text(int fd, const char *text, unsigned timeout_ms, struct pm_er
 {
 	size_t length, at = 0;
 	cleanup_free char *frame = pm_frame_make(text, strlen(text), &length);
-	int rc = limit_time(fd, timeout_ms);
+	int rc = pm_ask_limit_time(fd, timeout_ms);
 
 	if (!frame)
 		return pm_err_set(err, -EMSGSIZE, "question of %zu bytes", strlen(text));

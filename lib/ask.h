@@ -10,6 +10,9 @@
 /* Connects; the caller closes *ret_fd. */
 int pm_ask_open(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_err *err);
 
+/* Bounds what is sent, and connect(), which waits while the service has no room. */
+int pm_ask_limit_time(int fd, unsigned timeout_ms);
+
 /* Sends one frame, receives the next; *ret is malloc'ed, with a NUL behind its *ret_length bytes.
  * -ETIMEDOUT, -ECONNRESET: the service has gone. */
 int pm_ask_send_text(int fd, const char *text, unsigned timeout_ms, struct pm_err *err);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/address.h"
 #include "lib/cleanup.h"
 #include "lib/config_file.h"
 #include "lib/strv.h"
@@ -16,6 +17,7 @@
 #include "lib/units.h"
 
 #define wipe_text	     "zero, discard or crypto-erase"
+#define MAX_COUNT	     1000
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
 
@@ -266,6 +268,27 @@ static int parse_nodes(const char *value, void *field, struct pm_err *err)
 	return rc ? rc : store_string(value, field, err);
 }
 
+/* A host's name, or an IPv6 address in brackets; the port is a number. */
+static int parse_address(const char *value, void *field, struct pm_err *err)
+{
+	cleanup_free char *host = NULL, *port = NULL;
+	int rc = strcmp(value, "none") ? pm_address_parse(value, &host, &port, err) : 0;
+
+	return rc ? rc : store_string(value, field, err);
+}
+
+static int parse_count(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t count;
+
+	if (pm_parse_u64(value, &count) || count < 1 || count > MAX_COUNT)
+		return pm_err_set(err, -EINVAL, "a whole number from 1 to %d expected", MAX_COUNT);
+	*(unsigned *)field = (unsigned)count;
+	return 0;
+}
+
+static const struct kind address_kind = {parse_address, release_string};
+static const struct kind count_kind = {parse_count, keep};
 static const struct kind path_kind = {parse_path, release_string};
 static const struct kind command_kind = {parse_command, release_list};
 static const struct kind seconds_kind = {parse_seconds, keep};
@@ -301,6 +324,8 @@ static const struct kind nodes_kind = {parse_nodes, release_string};
 #define users_text     "* or comma list of users"
 #define bool_text      "yes or no"
 #define dram_text      "none, size or percentage with %"
+#define address_text   "none or HOST[:PORT]"
+#define count_text     "number, 1 to 1000"
 #define nodes_text     "none or comma list of NODE:KIND[:SOCKET]"
 
 #define ROW(key_, name_, kind_, field_, value_, help_)                                             \
@@ -392,6 +417,12 @@ static const struct row rows[PM_KEY_MAX] = {
 		"whether a rank may have the other socket's memory when its own is full"),
 	ROW(PM_KEY_MEMORY_NODES, "MemoryNodes", nodes, memory_nodes, "none",
 		"what NUMA nodes are and whose, where the machine tells it wrong or not at all"),
+	ROW(PM_KEY_CONTROLLER_ADDR, "ControllerAddr", address, controller_addr, "none",
+		"where nodes reach pm-controller by TCP, and where that listens"),
+	ROW(PM_KEY_TURN_AWAY_LIMIT, "TurnAwayLimit", count, turn_away_limit, "3",
+		"how many nodes may turn a job away before it is held"),
+	ROW(PM_KEY_MUNGE_SOCKET, "MungeSocket", path, munge_socket, "/run/munge/munge.socket.2",
+		"munge's socket on the nodes"),
 };
 /* clang-format on */
 

@@ -58,6 +58,9 @@ enum pm_key {
 	PM_KEY_MIGRATION_SPACE,
 	PM_KEY_REMOTE_MEMORY,
 	PM_KEY_MEMORY_NODES,
+	PM_KEY_CONTROLLER_ADDR,
+	PM_KEY_TURN_AWAY_LIMIT,
+	PM_KEY_MUNGE_SOCKET,
 	PM_KEY_MAX,
 };
 
@@ -115,8 +118,11 @@ struct pm_config {
 	uint64_t metadata_space_bytes;	/* of a rank; 0: none was said, for this and the next two */
 	uint64_t temporary_space_bytes; /* without its spare */
 	uint64_t migration_space_bytes;
-	bool remote_memory; /* a rank may have the other socket's memory when its own is full */
-	char *memory_nodes; /* "none" or as pm_memory_hints_parse() reads it */
+	bool remote_memory;    /* a rank may have the other socket's memory when its own is full */
+	char *memory_nodes;    /* "none" or as pm_memory_hints_parse() reads it */
+	char *controller_addr; /* "none" or HOST[:PORT], see pm_ask_address() */
+	unsigned turn_away_limit; /* nodes, 1 to 1000 */
+	char *munge_socket;
 
 	struct pm_partition_pairs by_partition;
 	char *text[PM_KEY_MAX];	  /* each value as it was written */

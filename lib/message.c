@@ -30,7 +30,7 @@ static const struct {
 	[PM_MESSAGE_READY] = {"ready", 0, false},
 	[PM_MESSAGE_LIST] = {"list", LIST, false},
 	[PM_MESSAGE_NOTED] = {"noted", 0, false},
-	[PM_MESSAGE_HELD] = {"held", 0, false},
+	[PM_MESSAGE_REQUEUED] = {"requeued", 0, false},
 	[PM_MESSAGE_ERROR] = {"error", TEXT, false},
 };
 

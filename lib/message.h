@@ -24,12 +24,12 @@ enum pm_message_type {
 	PM_MESSAGE_MODES,	/* how many idle nodes are in which mode? */
 	PM_MESSAGE_TURNED_AWAY, /* this node has turned a job away */
 	/* answers */
-	PM_MESSAGE_STILL, /* to wait: not yet, keep waiting */
-	PM_MESSAGE_READY, /* to wait: Slurm may look at the nodes */
-	PM_MESSAGE_LIST,  /* to waiting and modes */
-	PM_MESSAGE_NOTED, /* to turned-away: counted, the node requeues the job */
-	PM_MESSAGE_HELD,  /* to turned-away: requeued and held, the node need do nothing more */
-	PM_MESSAGE_ERROR, /* to each */
+	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting */
+	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
+	PM_MESSAGE_LIST,     /* to waiting and modes */
+	PM_MESSAGE_NOTED,    /* to turned-away: counted, the node requeues the job */
+	PM_MESSAGE_REQUEUED, /* to turned-away: the controller has requeued it, and may hold it */
+	PM_MESSAGE_ERROR,    /* to each */
 	PM_MESSAGE_MAX,
 };
 

@@ -1,7 +1,8 @@
 # libpm: pure C, no Slurm. The first group needs nothing but the C library: the plugin uses only it.
 LIB_SRCS += lib/err.c lib/modes.c lib/features.c lib/strv.c lib/file.c lib/secure.c lib/run.c \
 	lib/hostlist.c lib/config.c lib/config_file.c lib/policy.c lib/units.c lib/kernel.c lib/kernel_dax.c lib/directory.c \
-	lib/goal.c lib/partition.c lib/lock.c lib/holder.c lib/timestamp.c
+	lib/goal.c lib/partition.c lib/lock.c lib/holder.c lib/timestamp.c \
+	lib/address.c
 LIB_SRCS += lib/cpulist.c lib/scrub.c lib/scrub_device.c lib/nvdimm.c lib/jobview.c lib/takeover.c lib/rmtree.c lib/quota.c lib/archive.c
 
 # Launching ranks.
@@ -25,7 +26,7 @@ LIB_SRCS += lib/memory_kind.c lib/topology.c lib/topology_hwloc.c \
 LIB_SRCS += lib/columns.c lib/plan_table.c lib/plan_json.c lib/plan_svg.c
 
 # The controller service, and who asks it; credentials need libmunge.
-LIB_SRCS += lib/frame.c lib/message.c lib/ask.c lib/credential.c
+LIB_SRCS += lib/frame.c lib/message.c lib/ask.c lib/ask_tcp.c lib/credential.c
 
 # Jobs.
 LIB_SRCS += lib/jobs.c

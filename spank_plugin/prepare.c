@@ -25,6 +25,7 @@ enum { STATUS_HELD = 3, STATUS_REFUSED = 4, STATUS_REBOOT = 5 };
 #define UNRECORDED "unrecorded="
 
 #define SCONTROL_TIMEOUT_MS 20000
+#define TELL_TIMEOUT_MS	    15000
 #define MAX_WORDS	    16
 
 /* What is in the way is looked at anew so often. */
@@ -117,6 +118,26 @@ static char *one_line(const char *sentence)
 	return line;
 }
 
+/* The controller counts the nodes that do so: it sends the job to others, or holds it. */
+static bool is_taken_back(const struct pm_prepare *prepare, const char *sentence)
+{
+	cleanup_free char *answer = NULL;
+	struct words words = {0};
+	struct pm_err err = {0};
+
+	if (!strcmp(prepare->config->controller_addr, "none"))
+		return false;
+	words.argv[words.count++] = prepare->config->pmctl_path;
+	add(&words, "job");
+	add(&words, "turn-away");
+	add(&words, "--job=%u", (unsigned)prepare->job_id);
+	words.argv[words.count++] = sentence;
+	if (pm_command_read(words.argv, TELL_TIMEOUT_MS, &answer, &err))
+		slurm_error("pm: prolog: tell the controller of job %u: %s",
+			(unsigned)prepare->job_id, err.text);
+	return answer && !strcmp(answer, "requeued");
+}
+
 /* Its tasks find this view, should they start at all. 'pmctl job begin' makes the folder, too. */
 int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
 {
@@ -140,6 +161,8 @@ void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence
 
 	if (pm_prepare_refuse(prepare, sentence, &other))
 		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, other.text);
+	if (is_taken_back(prepare, sentence))
+		return;
 	if (pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s, job %u fails instead", other.text,
 			(unsigned)prepare->job_id);

@@ -149,7 +149,7 @@ conf.others = {
 	"ToolTimeout", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "FsRoot",
 	"Provision", "FileSystem", "MountDir", "MkfsExt4Path", "MkfsXfsPath", "OfflineTimeout",
 	"Wipe", "MixedPercent", "ReservedPercent", "DramReserve", "MetadataSpace", "TemporarySpace",
-	"MigrationSpace", "RemoteMemory", "MemoryNodes",
+	"MigrationSpace", "RemoteMemory", "MemoryNodes", "ControllerAddr", "TurnAwayLimit", "MungeSocket",
 }
 
 local by_name = {}

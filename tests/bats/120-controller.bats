@@ -9,6 +9,7 @@ setup() {
 
 teardown() {
 	restore_site
+	[ ! -e "$BATS_TEST_TMPDIR/pmctl" ] || cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
 	if [ -e "$BATS_TEST_TMPDIR/slurm.conf" ]; then
 		cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
 		admin scontrol reconfigure
@@ -249,6 +250,115 @@ is_held_by_slurm() {
 	run job_field "$of_admin" Reason
 	assert_output Reason=JobHeldAdmin
 	bench scancel "$of_user" "$of_admin"
+}
+
+# turn_away_on NODE...: pmctl has no place for a job there.
+turn_away_on() {
+	local pmctl
+	pmctl=$(bench_dir)/bin/pmctl
+	[ -e "$BATS_TEST_TMPDIR/pmctl" ] || cp "$pmctl" "$BATS_TEST_TMPDIR/pmctl"
+	cat >"$pmctl" <<-END
+	#!/bin/sh
+	case "\$SLURMD_NODENAME \$*" in
+	$(printf '*"%s job begin"*|' "$@")nowhere) echo "pmctl: another has the devices of \$SLURMD_NODENAME" >&2; exit 3 ;;
+	esac
+	$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")
+	END
+}
+
+tcp() {
+	local dir
+	dir=$(bench_dir)
+	"$TOP/tests/bats/ask.py" "127.0.0.1:$(cat "$dir/service_port")" --munge "$dir/run/munge.socket" "$@" 3>&-
+}
+
+# What the controller's service counted for a job.
+counted() {
+	grep -c "job $1: '.*' turns it away" "$(bench_dir)/log/pm-controller.out"
+}
+
+@test "a job that a node turns away goes to another, and runs there" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on n1
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+	wait_for 90 job_is COMPLETED
+	run job_field "$job" ' NodeList'
+	assert_output ' NodeList=n2'
+	[ "$(job_field "$job" Restarts)" = Restarts=1 ]
+}
+
+@test "a job that all nodes turn away is held with what they say; its owner may release it" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on n1 n2
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+	wait_for 120 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	run counted "$job"
+	assert_output 3
+	run admin scontrol show job "$job"
+	assert_output --partial "AdminComment=pm: held, as nodes have turned it away ("
+	assert_output --partial "n1: another has the devices of n1"
+	assert_output --partial "n2: another has the devices of n2"
+	assert_output --partial "scontrol release $job"
+	assert_output --partial 'ExcNodeList=(null)'
+	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
+	bench user scontrol release "$job"
+	wait_for 60 job_is COMPLETED
+}
+
+@test "the count survives the service, and the user's own exclusions stay" {
+	put_in appdirect n1
+	let_epilogs_end
+	turn_away_on n1
+	run_client sbatch --parsable -x n2 --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+	wait_for 60 eval '[ "$(counted "$job")" = 1 ]'
+	bench service kill
+	bench service start
+	wait_for 120 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	run counted "$job"
+	assert_output 3
+	[ "$(job_field "$job" ExcNodeList)" = ExcNodeList=n2 ]
+	bench scancel "$job"
+}
+
+@test "without the service a job that is turned away goes back to the queue" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	bench service kill
+	turn_away_on n1 n2
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 60 eval '[ "$(job_field "$job" Restarts)" = Restarts=2 ]'
+	[ "$(job_field "$job" Reason)" != Reason=JobHeldUser ]
+	bench scancel "$job"
+}
+
+@test "over TCP munge says who asks; what was used, is forged or another user's is refused" {
+	run tcp ask '{"type":"modes"}'
+	assert_output --partial '"type":"list"'
+	run tcp replay '{"type":"modes"}'
+	assert_line --index 0 --partial '"type":"list"'
+	assert_line --index 1 --partial 'Replayed credential'
+	run tcp bare 'MUNGE:AwQDAAAA:'
+	assert_output --partial '"type":"error"'
+	run tcp bare '{"version":1,"type":"modes","id":1}'
+	assert_output --partial '"type":"error"'
+	run tcp oversized
+	assert_output closed
+	run tcp slow '{"type":"modes"}'
+	assert_output closed
+	run tcp ask '{"type":"wait","job":1,"uid":0,"nodes":"n1"}'
+	assert_output --partial 'on the controller itself'
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$TOP/tests/bats/ask.py" \
+		"127.0.0.1:$(cat "$(bench_dir)/service_port")" --munge "$(bench_dir)/run/munge.socket" \
+		ask '{"type":"turned-away","job":1,"node":"n1","text":"go"}'
+	assert_output --partial 'only root and SlurmUser may tell that'
+	run tcp ask '{"type":"turned-away","job":999999,"node":"n1","text":"go"}'
+	assert_output --partial '"type":"error"'
 }
 
 @test "which jobs wait is shown to their owners only where Slurm keeps jobs private" {

@@ -152,7 +152,9 @@ def job_submit(bench: Bench) -> str:
 
 
 def own_programs(bench: Bench) -> str:
-    return "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Squeue", "Pmctl"))
+    port = (bench.dir / "service_port").read_text()
+    programs = "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Squeue", "Pmctl"))
+    return f"{programs}ControllerAddr=127.0.0.1:{port}\nMungeSocket={bench.dir}/run/munge.socket\n"
 
 
 def own_places(bench: Bench, name: str) -> str:
@@ -215,10 +217,11 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path,
                  hardware: str | None = None, consumes_memory: bool = False) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
-    for folder in ("etc", "run", "run/controller", "log", "state", "home"):
+    for folder in ("etc", "run", "run/controller", "kept", "log", "state", "home"):
         (bench.dir / folder).mkdir()
     (bench.dir / "home").chmod(stat.S_ISVTX | 0o777)
     write(bench.dir / "nodes", " ".join(names))
+    write(bench.dir / "service_port", str(ports[-1]))
     write_programs(bench, build)
     for name in names:
         write_node(bench, name)

@@ -46,7 +46,8 @@ class Daemons:
 
     def start_service(self) -> None:
         self.start("pm-controller", f"{self.bench.dir}/lib/pm-controller",
-                   f"--run-dir={self.bench.dir}/run/controller")
+                   f"--run-dir={self.bench.dir}/run/controller", f"--state-dir={self.bench.dir}/kept",
+                   f"--config={self.bench.dir}/etc/pmem.conf")
 
     def kill_service(self) -> None:
         daemon = self.running.pop("pm-controller", None)

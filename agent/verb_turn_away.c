@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/pmctl.h"
+#include "lib/ask_tcp.h"
+#include "lib/cleanup.h"
+#include "lib/jobs.h"
+
+/* Far above what an answer takes: the service asks slurmctld for the job. */
+#define TIMEOUT_MS 10000
+
+#define MAX_SENTENCE 300
+
+/* One line, as the service takes it. */
+static void clean(const char *sentence, char text[MAX_SENTENCE + 1])
+{
+	snprintf(text, MAX_SENTENCE + 1, "%s", sentence);
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == '\177')
+			*at = ' ';
+}
+
+static int tell(const struct pm_config *config, struct pm_message *told, struct pm_message *ret,
+	struct pm_err *err)
+{
+	if (!strcmp(config->controller_addr, "none"))
+		return pm_err_set(err, -ENOENT, "no ControllerAddr in pmem.conf");
+	return pm_ask_tcp(
+		config->controller_addr, config->munge_socket, TIMEOUT_MS, told, ret, err);
+}
+
+int pm_verb_job_turn_away(struct pm_agent *agent)
+{
+	cleanup_with(pm_message_done) struct pm_message answer = {0};
+	struct pm_message told = {.type = PM_MESSAGE_TURNED_AWAY, .node = agent->config.node};
+	char text[MAX_SENTENCE + 1];
+	struct pm_err err;
+
+	if (!agent->job || pm_job_parse_id(agent->job, &told.job_id)) {
+		fprintf(stderr, "pmctl: %s: --job=ID: a job's number expected\n",
+			agent->verb->name);
+		return PM_EXIT_USAGE;
+	}
+	clean(agent->words[0], text);
+	told.text = text;
+	if (tell(&agent->config, &told, &answer, &err)) {
+		pm_fail(agent, &err);
+		return PM_EXIT_FAILED;
+	}
+	printf("%s\n", answer.type == PM_MESSAGE_REQUEUED ? "requeued" : "noted");
+	return PM_EXIT_DONE;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/turn_away.h"
+
+#include <errno.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/hostlist.h"
+
+/* Sites write there themselves: what they wrote stays. */
+static char *beside(const char *sentence, const char *comment)
+{
+	char *both = NULL;
+
+	if (!comment || !*comment || !strncmp(comment, "pm: ", 4))
+		return strdup(sentence);
+	return asprintf(&both, "%s; %s", comment, sentence) < 0 ? NULL : both;
+}
+
+static int refused(uint32_t job_id, const char *what, struct pm_err *err)
+{
+	return pm_err_set(err, -EIO, "job %u: %s: %s", job_id, what, slurm_strerror(errno));
+}
+
+static int hold(const slurm_job_info_t *job, const char *sentence, struct pm_err *err)
+{
+	cleanup_free char *comment = beside(sentence, job->admin_comment);
+	job_desc_msg_t update;
+
+	slurm_init_job_desc_msg(&update);
+	update.job_id = job->job_id;
+	update.admin_comment = comment;
+	update.priority = 0;
+	update.alloc_sid = ALLOC_SID_USER_HOLD;
+	return !comment || slurm_update_job(&update) ? refused(job->job_id, "hold it", err) : 0;
+}
+
+static int requeue(const slurm_job_info_t *job, struct pm_err *err)
+{
+	job_array_resp_msg_t *answers = NULL;
+	char id[16];
+	int rc;
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
+	rc = slurm_requeue2(id, 0, &answers);
+	slurm_free_job_array_resp(answers);
+	return rc ? refused(job->job_id, "requeue it", err) : 0;
+}
+
+/* Slurm changes the list of pending jobs only. Without it the job comes back to this node. */
+static void exclude(const slurm_job_info_t *job, char *nodes)
+{
+	struct pm_err err = {0};
+	job_desc_msg_t update;
+
+	if (!strcmp(nodes, job->exc_nodes ? job->exc_nodes : ""))
+		return;
+	slurm_init_job_desc_msg(&update);
+	update.job_id = job->job_id;
+	update.exc_nodes = nodes;
+	if (slurm_update_job(&update) && refused(job->job_id, "exclude nodes from it", &err))
+		fprintf(stderr, "%s\n", err.text);
+}
+
+/* The hold comes first: a job that goes back to the queue may start at once. */
+static int carry_out(
+	const slurm_job_info_t *job, struct pm_turned_verdict *verdict, struct pm_err *err)
+{
+	int rc = verdict->sentence ? hold(job, verdict->sentence, err) : 0;
+
+	if (!rc)
+		rc = requeue(job, err);
+	if (!rc)
+		exclude(job, verdict->excluded);
+	return rc;
+}
+
+static bool runs_on(const slurm_job_info_t *job, const char *node)
+{
+	bool found = false;
+
+	return job->nodes && *job->nodes && !pm_hostlist_contains(job->nodes, node, &found, NULL) &&
+	       found;
+}
+
+static int consider(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const slurm_job_info_t *job, const struct pm_message *told, unsigned limit, bool *ret_done,
+	struct pm_err *err)
+{
+	cleanup_with(pm_turned_verdict_done) struct pm_turned_verdict verdict = {0};
+	int rc;
+
+	if (!runs_on(job, told->node))
+		return pm_err_set(
+			err, -ESRCH, "job %u does not run on '%s'", told->job_id, told->node);
+	if (!job->batch_flag)
+		return 0; /* it cannot go back to the queue */
+	rc = pm_turned_note(turned, cluster, job, told->node, told->text, limit, &verdict, err);
+	if (!rc)
+		rc = carry_out(job, &verdict, err);
+	if (rc)
+		return rc;
+	fprintf(stderr, "job %u: '%s' turns it away: %s\n", told->job_id, told->node,
+		verdict.sentence ? verdict.sentence : told->text);
+	if (verdict.sentence)
+		pm_turned_forget(turned, told->job_id);
+	*ret_done = true;
+	return 0;
+}
+
+int pm_turn_away(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const struct pm_message *told, unsigned limit, bool *ret_done, struct pm_err *err)
+{
+	job_info_msg_t *jobs = NULL;
+	int rc;
+
+	if (slurm_load_job(&jobs, told->job_id, SHOW_ALL))
+		return refused(told->job_id, "ask slurmctld for it", err);
+	rc = -ESRCH;
+	for (uint32_t i = 0; i < jobs->record_count; i++)
+		if (jobs->job_array[i].job_id == told->job_id)
+			rc = consider(
+				turned, cluster, &jobs->job_array[i], told, limit, ret_done, err);
+	slurm_free_job_info_msg(jobs);
+	return rc;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_TURN_AWAY_H
+#define PM_TURN_AWAY_H
+
+/* What becomes of a job that a node has turned away. */
+#include "controller/turned_away.h"
+#include "lib/message.h"
+
+/*
+ * Notes what a node told. *ret_done: the job was requeued, to other nodes, or held as its user
+ * would hold it, with why in its AdminComment; else the node is to requeue it. -ESRCH: it does not
+ * run on that node.
+ */
+int pm_turn_away(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const struct pm_message *told, unsigned limit, bool *ret_done, struct pm_err *err);
+
+#endif

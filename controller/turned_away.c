@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/turned_away.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/holds.h"
+#include "lib/cleanup.h"
+#include "lib/file.h"
+#include "lib/hostlist.h"
+#include "lib/json_file.h"
+#include "lib/strv.h"
+
+#define VERSION 1
+
+/* Slurm's record of the job has it. */
+#define MAX_SENTENCE 900
+
+struct key {
+	char text[16];
+};
+
+static struct key key_of(uint32_t job_id)
+{
+	struct key key;
+
+	snprintf(key.text, sizeof(key.text), "%u", (unsigned)job_id);
+	return key;
+}
+
+static bool read_jobs(const json_object *root, void *into)
+{
+	json_object **jobs = into, *member;
+	uint64_t version;
+
+	if (pm_json_u64(root, "version", &version) || version != VERSION ||
+		!json_object_object_get_ex(root, "jobs", &member) ||
+		!json_object_is_type(member, json_type_object))
+		return false;
+	*jobs = json_object_get(member);
+	return true;
+}
+
+int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_err *err)
+{
+	if (pm_json_file_read(path, "a list of jobs", read_jobs, &turned->jobs, err))
+		fprintf(stderr, "%s; starting anew\n", err->text);
+	if (!turned->jobs)
+		turned->jobs = json_object_new_object();
+	turned->path = strdup(path);
+	return turned->jobs && turned->path ? 0 : pm_err_nomem(err);
+}
+
+static int save(const struct pm_turned_away *turned, struct pm_err *err)
+{
+	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	cleanup_free char *text = NULL;
+
+	pm_json_add_u64(root, "version", VERSION);
+	json_object_object_add(root, "jobs", json_object_get(turned->jobs));
+	text = pm_json_format(root);
+	return text ? pm_file_write(turned->path, 0600, text, strlen(text), err)
+		    : pm_err_nomem(err);
+}
+
+/* Of this very job: ids are used again. Slurm counts its restarts, and sets its time of submission
+ * anew each time. */
+static bool is_of(const json_object *entry, const slurm_job_info_t *job)
+{
+	uint64_t uid, restarts;
+	json_object *nodes;
+
+	return !pm_json_u64(entry, "uid", &uid) && !pm_json_u64(entry, "restarts", &restarts) &&
+	       uid == job->user_id && restarts <= job->restart_cnt &&
+	       pm_json_string(entry, "excluded") &&
+	       json_object_object_get_ex(entry, "nodes", &nodes) &&
+	       json_object_is_type(nodes, json_type_object);
+}
+
+static json_object *new_entry(const slurm_job_info_t *job)
+{
+	json_object *entry = json_object_new_object();
+
+	pm_json_add_u64(entry, "uid", job->user_id);
+	pm_json_add_string(entry, "excluded", job->exc_nodes ? job->exc_nodes : "");
+	pm_json_add_u64(entry, "restarts", job->restart_cnt);
+	json_object_object_add(entry, "nodes", json_object_new_object());
+	return entry;
+}
+
+static json_object *entry_of(struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	struct key key = key_of(job->job_id);
+	json_object *entry = NULL;
+
+	if (json_object_object_get_ex(turned->jobs, key.text, &entry) && is_of(entry, job))
+		return entry;
+	if (!entry && json_object_object_length(turned->jobs) >= PM_TURNED_JOBS_MAX)
+		return NULL;
+	entry = new_entry(job);
+	json_object_object_add(turned->jobs, key.text, entry);
+	return entry;
+}
+
+static bool is_named(const char *list, const char *name)
+{
+	bool found = false;
+
+	return list && *list && !pm_hostlist_contains(list, name, &found, NULL) && found;
+}
+
+/* -w that does not name the whole allocation leaves Slurm the choice of the others. */
+static bool is_candidate(const slurm_job_info_t *job, const node_info_t *node, const char *excluded)
+{
+	cleanup_with(pm_strv_cleanup) char **required =
+		job->req_nodes ? pm_cluster_names(job->req_nodes) : NULL;
+
+	if (is_named(excluded, node->name) || !pm_node_has_modes(node, job->features))
+		return false;
+	return !required || !*required || pm_strv_length(required) < job->num_nodes ||
+	       pm_strv_contains(required, node->name);
+}
+
+static const partition_info_t *partition_of(
+	const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	for (uint32_t i = 0; cluster->partitions && i < cluster->partitions->record_count; i++)
+		if (!strcmp(cluster->partitions->partition_array[i].name, job->partition))
+			return &cluster->partitions->partition_array[i];
+	return NULL;
+}
+
+unsigned pm_turned_candidates(
+	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded)
+{
+	const partition_info_t *partition = partition_of(cluster, job);
+	unsigned count = 0;
+
+	for (uint32_t i = 0; partition && i < cluster->n_by_name; i++)
+		if (is_named(partition->nodes, cluster->by_name[i]->name))
+			count += is_candidate(job, cluster->by_name[i], excluded);
+	return count;
+}
+
+/* "n1: sentence; n2: sentence". */
+static char *tell(uint32_t job_id, json_object *nodes)
+{
+	char *text = NULL, *cut;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	const char *between = "";
+
+	if (!out)
+		return NULL;
+	fprintf(out, "pm: held, as nodes have turned it away (");
+	json_object_object_foreach(nodes, node, sentence)
+	{
+		fprintf(out, "%s%s: %s", between, node, json_object_get_string(sentence));
+		between = "; ";
+	}
+	fclose(out);
+	if (text && length > MAX_SENTENCE)
+		strcpy(text + MAX_SENTENCE, "...");
+	if (!text || asprintf(&cut, "%s); mend it and 'scontrol release %u'", text, job_id) < 0)
+		cut = NULL;
+	free(text);
+	return cut;
+}
+
+/* "n1,n2" beside what the user excluded; malloc'ed. */
+static char *all_of(const char *excluded, json_object *nodes)
+{
+	char *list = strdup(excluded);
+
+	json_object_object_foreach(nodes, node, sentence)
+	{
+		char *longer = NULL;
+
+		(void)sentence;
+		if (!list || asprintf(&longer, "%s%s%s", list, *list ? "," : "", node) < 0)
+			longer = NULL;
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, json_object *entry,
+	unsigned limit, struct pm_turned_verdict *ret)
+{
+	const char *excluded = pm_json_string(entry, "excluded");
+	json_object *nodes = json_object_object_get(entry, "nodes");
+	unsigned distinct = (unsigned)json_object_object_length(nodes);
+	cleanup_free char *more = all_of(excluded, nodes);
+	uint64_t times = 0;
+	bool has_others;
+
+	if (!more)
+		return -ENOMEM;
+	has_others =
+		pm_turned_candidates(cluster, job, more) >= (job->num_nodes ? job->num_nodes : 1);
+	(void)pm_json_u64(entry, "times", &times);
+	if (distinct >= limit || (!has_others && times >= limit))
+		ret->sentence = tell(job->job_id, nodes);
+	ret->excluded = has_others && !ret->sentence ? pm_steal(more) : strdup(excluded);
+	return ret->excluded ? 0 : -ENOMEM;
+}
+
+int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
+	struct pm_turned_verdict *ret, struct pm_err *err)
+{
+	json_object *entry = entry_of(turned, job);
+	uint64_t times = 0;
+	int rc;
+
+	if (!entry)
+		return pm_err_set(err, -ENOSPC, "too many jobs were turned away");
+	(void)pm_json_u64(entry, "times", &times);
+	pm_json_add_u64(entry, "times", times + 1);
+	pm_json_add_u64(entry, "restarts", job->restart_cnt);
+	pm_json_add_string(json_object_object_get(entry, "nodes"), node, sentence);
+	rc = save(turned, err);
+	if (!rc && judge(cluster, job, entry, limit, ret))
+		rc = pm_err_nomem(err);
+	return rc;
+}
+
+void pm_turned_verdict_done(struct pm_turned_verdict *verdict)
+{
+	free(verdict->sentence);
+	free(verdict->excluded);
+}
+
+static void save_or_say(const struct pm_turned_away *turned)
+{
+	struct pm_err err = {0};
+
+	if (save(turned, &err))
+		fprintf(stderr, "%s\n", err.text);
+}
+
+void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id)
+{
+	struct key key = key_of(job_id);
+
+	json_object_object_del(turned->jobs, key.text);
+	save_or_say(turned);
+}
+
+void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *cluster)
+{
+	bool changed = false;
+	json_object *kept = json_object_new_object();
+
+	json_object_object_foreach(turned->jobs, id, entry)
+	{
+		const slurm_job_info_t *job =
+			pm_cluster_job(cluster, (uint32_t)strtoul(id, NULL, 10));
+
+		if (job && (job->job_state & JOB_STATE_BASE) <= JOB_SUSPENDED)
+			json_object_object_add(kept, id, json_object_get(entry));
+		else
+			changed = true;
+	}
+	json_object_put(turned->jobs);
+	turned->jobs = kept;
+	if (changed)
+		save_or_say(turned);
+}
+
+void pm_turned_done(struct pm_turned_away *turned)
+{
+	json_object_put(turned->jobs);
+	free(turned->path);
+}
