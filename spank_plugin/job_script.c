@@ -71,8 +71,53 @@ static int serve(const struct pm_prepare *prepare)
 	/* Else the controller, which takes the mode for active, would send the job here again. */
 	if (pm_active_tell(prepare->config, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s", other.text);
-	pm_prepare_turn_away(prepare, err.text);
-	return 0;
+	return pm_prepare_turn_away(prepare, err.text);
+}
+
+/* Was something made for the job here, or begun to be made? */
+static bool left_something(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
+
+	if (asprintf(&record, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
+		record = NULL;
+	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
+}
+
+static void end(const struct pm_prepare *prepare, const char *where)
+{
+	cleanup_free char *reason = NULL;
+	struct pm_err err = {0}, failed = {0};
+
+	switch (pm_prepare_end(prepare, &err)) {
+	case PM_ENDING_DONE:
+		return;
+	case PM_ENDING_FAULT:
+		drain_node(prepare->config, where, err.text);
+		return;
+	case PM_ENDING_REBOOT:
+		slurm_error("pm: %s: %s, rebooting node", where, err.text);
+		if (asprintf(&reason, "pm: %s: %s", where, err.text) < 0)
+			reason = NULL;
+		if (pm_node_reboot(
+			    prepare->config, reason ? reason : "pm", SCONTROL_TIMEOUT_MS, &failed))
+			drain_node(prepare->config, where, failed.text);
+	}
+}
+
+/*
+ * A requeued job comes without the mode that it had, and its epilog did not run here: its tasks
+ * would find what the earlier run was given.
+ */
+static int end_earlier_run(spank_t sp, const struct pm_config *config)
+{
+	struct pm_prepare prepare = {.config = config};
+	struct pm_err err = {0};
+
+	if (identify(sp, &prepare, &err) || !left_something(config, prepare.job_id))
+		return 0;
+	end(&prepare, "prolog");
+	return left_something(config, prepare.job_id) ? -EBUSY : 0;
 }
 
 /* A constraint that cannot be read was never ours. */
@@ -87,7 +132,7 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 		return 0;
 	}
 	if (!expect.modes)
-		return 0;
+		return end_earlier_run(sp, config);
 	if (identify(sp, &prepare, &err)) {
 		drain_node(config, "prolog", err.text);
 		return err.code;
@@ -121,7 +166,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 
 	if (!constraints || !pm_features_mention(constraints)) {
 		tell_unmapped(sp);
-		return 0;
+		return pm_settings_load(ac, av, &config, &err) ? 0 : end_earlier_run(sp, &config);
 	}
 	if (pm_settings_load(ac, av, &config, &err)) {
 		drain_node(NULL, "prolog", err.text);
@@ -130,37 +175,6 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	rc = read_and_serve(sp, constraints, &config);
 	tell_reachable(&config, "prolog");
 	return rc;
-}
-
-/* Was something made for the job here, or begun to be made? */
-static bool left_something(const struct pm_config *config, uint32_t job_id)
-{
-	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
-
-	if (asprintf(&record, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
-		record = NULL;
-	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
-}
-
-static void end(const struct pm_prepare *prepare)
-{
-	cleanup_free char *reason = NULL;
-	struct pm_err err = {0}, failed = {0};
-
-	switch (pm_prepare_end(prepare, &err)) {
-	case PM_ENDING_DONE:
-		return;
-	case PM_ENDING_FAULT:
-		drain_node(prepare->config, "epilog", err.text);
-		return;
-	case PM_ENDING_REBOOT:
-		slurm_error("pm: epilog: %s, rebooting node", err.text);
-		if (asprintf(&reason, "pm: epilog: %s", err.text) < 0)
-			reason = NULL;
-		if (pm_node_reboot(
-			    prepare->config, reason ? reason : "pm", SCONTROL_TIMEOUT_MS, &failed))
-			drain_node(prepare->config, "epilog", failed.text);
-	}
 }
 
 /* Never fails: Slurm would drain the node without the reason. */
@@ -176,7 +190,7 @@ int pm_job_epilog(spank_t sp, int ac, char **av)
 	}
 	if (!left_something(&config, prepare.job_id))
 		return 0;
-	end(&prepare);
+	end(&prepare, "epilog");
 	tell_reachable(&config, "epilog");
 	return 0;
 }

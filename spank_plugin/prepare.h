@@ -25,8 +25,9 @@ struct pm_prepare {
  */
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err);
 
-/* Sends the job back to the queue; where that cannot be, its tasks fail with the sentence. */
-void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence);
+/* Sends the job back to the queue; where that cannot be, its tasks fail with the sentence. A
+ * negative errno: neither could be done, and the prolog must fail. */
+int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence);
 
 enum pm_ending {
 	PM_ENDING_DONE,
