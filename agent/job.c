@@ -28,8 +28,16 @@ static char *records_dir(const struct pm_agent *agent)
 int pm_jobs_of(const struct pm_agent *agent, struct pm_jobs *ret, struct pm_err *err)
 {
 	cleanup_free char *dir = records_dir(agent);
+	int rc = dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
 
-	return dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
+	for (size_t i = 0; !rc && i < ret->n; i++)
+		if (ret->list[i].state == PM_JOB_LOST)
+			pm_warn(agent,
+				"'%s/%u.json' is not a record of that job which can be trusted; "
+				"what "
+				"the job has stays until it is over",
+				dir, (unsigned)ret->list[i].id);
+	return rc;
 }
 
 static int sweep_temporaries(const char *parent, struct pm_err *err)
@@ -73,20 +81,22 @@ static int write_record(const struct pm_agent *agent, const struct pm_job *job, 
 	return dir ? pm_job_write(dir, job, err) : pm_err_nomem(err);
 }
 
-static int write_view(const struct pm_agent *agent, uint32_t id, const struct pm_jobview *view,
-	struct pm_err *err)
+static int write_view(const struct pm_agent *agent, const struct pm_job *job,
+	struct pm_jobview *view, struct pm_err *err)
 {
-	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, id);
+	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, job->id);
 
+	view->owner = (struct pm_jobview_owner){.job_id = job->id, .uid = job->uid};
+	strcpy(view->owner.boot_id, job->boot_id);
 	return path ? pm_jobview_write(path, view, err) : pm_err_nomem(err);
 }
 
-static bool has_view(const struct pm_agent *agent, uint32_t id)
+static bool has_view(const struct pm_agent *agent, const struct pm_job *job)
 {
-	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, id);
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
 
-	return path && !pm_jobview_read(path, &view, NULL);
+	return !pm_jobview_read_of(
+		agent->config.run_dir, job->id, job->uid, agent->config.fs_root, &view, NULL);
 }
 
 /* The view first: a record without a view is cleaned up later, a view alone would not be. */
@@ -113,9 +123,29 @@ static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, co
 {
 	for (size_t i = 0; i < jobs->n; i++)
 		if (jobs->list[i].id != job->id && jobs->list[i].state != PM_JOB_REFUSED &&
-			!strcmp(jobs->list[i].boot_id, boot_id))
+			(jobs->list[i].state == PM_JOB_LOST ||
+				!strcmp(jobs->list[i].boot_id, boot_id)))
 			return true;
 	return false;
+}
+
+/* Whatever it had: directories by its name, else what no other job can be using. */
+static int take_back_lost(const struct pm_agent *agent, const struct pm_jobs *jobs,
+	const struct pm_job *job, const char *boot_id, struct pm_err *err)
+{
+	static const enum pm_substate substates[] = {PM_SUBSTATE_FSDAX, PM_SUBSTATE_DEVDAX};
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	bool is_last = !others_live(jobs, job, boot_id);
+	int rc = pm_substate_look(agent, &inventory, err);
+
+	for (size_t i = 0; !rc && i < sizeof(substates) / sizeof(substates[0]); i++) {
+		struct pm_job as = *job;
+
+		as.substate = substates[i];
+		if (is_last || !is_alone(&as))
+			rc = pm_places_remove(agent, &inventory, jobs, &as, err);
+	}
+	return rc || !is_last ? rc : pm_substate_recover(agent, /* dry_run= */ false, err);
 }
 
 static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
@@ -124,6 +154,8 @@ static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	int rc;
 
+	if (job->state == PM_JOB_LOST)
+		return agent->config.provision ? take_back_lost(agent, jobs, job, boot_id, err) : 0;
 	if (job->substate == PM_SUBSTATE_EMPTY || job->state == PM_JOB_REFUSED ||
 		(is_alone(job) && others_live(jobs, job, boot_id)))
 		return 0;
@@ -135,11 +167,24 @@ static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
 	return rc;
 }
 
+static int set_aside(const struct pm_agent *agent, const struct pm_job *job, struct pm_err *err)
+{
+	cleanup_free char *dir = records_dir(agent);
+	int rc = dir ? pm_job_set_aside(dir, job->id, err) : pm_err_nomem(err);
+
+	if (!rc)
+		pm_warn(agent, "set '%s/%u.json' aside as '%u.json.unreadable'", dir,
+			(unsigned)job->id, (unsigned)job->id);
+	return rc;
+}
+
 static int finish(const struct pm_agent *agent, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	int rc = take_back(agent, jobs, job, boot_id, err);
 
+	if (!rc && job->state == PM_JOB_LOST)
+		rc = set_aside(agent, job, err);
 	if (!rc)
 		rc = forget(agent, job->id, err);
 	return rc ? pm_err_prefix(err, "clean up after job %u", (unsigned)job->id) : 0;
@@ -151,7 +196,7 @@ static int finish_dead(const struct pm_agent *agent, const struct pm_jobs *jobs,
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < jobs->n; i++)
-		if (strcmp(jobs->list[i].boot_id, boot_id))
+		if (jobs->list[i].state != PM_JOB_LOST && strcmp(jobs->list[i].boot_id, boot_id))
 			rc = finish(agent, jobs, &jobs->list[i], boot_id, err);
 	return rc;
 }
@@ -228,6 +273,7 @@ static int to_job(const struct pm_agent *agent, const struct pm_job_request *req
 	if (rc)
 		return rc;
 	strcpy(job.boot_id, ret_kernel->boot_id);
+	snprintf(job.run, sizeof(job.run), "%s", request->run ? request->run : "");
 	job.mode = row->mode;
 	job.substate = row->substate;
 	if (job.substate == PM_SUBSTATE_FSDAX && request->wants_devices)
@@ -273,7 +319,7 @@ static int refuse(const struct pm_agent *agent, struct pm_job *job, struct pm_er
 	job->state = PM_JOB_REFUSED;
 	rc = write_record(agent, job, &write_err);
 	if (!rc)
-		rc = write_view(agent, job->id, &view, &write_err);
+		rc = write_view(agent, job, &view, &write_err);
 	if (!rc)
 		return PM_EXIT_REFUSED;
 	*err = write_err;
@@ -284,7 +330,7 @@ static bool is_same(const struct pm_job *a, const struct pm_job *b)
 {
 	return a->uid == b->uid && a->gid == b->gid && a->mode == b->mode &&
 	       a->substate == b->substate && a->size_bytes == b->size_bytes &&
-	       !strcmp(a->boot_id, b->boot_id);
+	       !strcmp(a->boot_id, b->boot_id) && !strcmp(a->run, b->run);
 }
 
 /* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much,
@@ -335,7 +381,7 @@ static int give(const struct pm_agent *agent, const struct pm_jobs *jobs, struct
 		return PM_EXIT_FAILED;
 	rc = provide(agent, job, &view, err);
 	if (!rc)
-		rc = write_view(agent, job->id, &view, err);
+		rc = write_view(agent, job, &view, err);
 	if (!rc) {
 		job->state = PM_JOB_READY;
 		rc = write_record(agent, job, err);
@@ -352,7 +398,7 @@ static int take_up(const struct pm_agent *agent, const struct pm_jobs *jobs,
 
 	if (!before)
 		return -EAGAIN;
-	if (before->state == PM_JOB_READY && is_same(before, job) && has_view(agent, job->id))
+	if (before->state == PM_JOB_READY && is_same(before, job) && has_view(agent, job))
 		return PM_EXIT_DONE;
 	return finish(agent, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
 }
@@ -367,8 +413,9 @@ static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, st
 	printf("holder=%u\n", (unsigned)other->id);
 	return pm_err_set(err, -EBUSY,
 		"persistent memory is in use by job %u (%s), job %u needs %s", (unsigned)other->id,
-		pm_substate_name(other->substate), (unsigned)job->id,
-		pm_substate_name(job->substate));
+		other->state == PM_JOB_LOST ? pm_job_state_name(other->state)
+					    : pm_substate_name(other->substate),
+		(unsigned)job->id, pm_substate_name(job->substate));
 }
 
 static int begin(const struct pm_agent *agent, const struct pm_job_request *request,

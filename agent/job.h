@@ -14,6 +14,7 @@ struct pm_job_request {
 	uint32_t id;
 	uid_t uid;
 	gid_t gid;
+	const char *run;    /* the same in each call for one run of the job; NULL: not known */
 	char *const *modes; /* names of the modes that the job may run in, the best first */
 	uint64_t size_bytes;
 	bool wants_devices;	  /* in place of directories */

@@ -32,6 +32,8 @@ static const struct row {
 		"persistent memory that it may use on each socket, as 100G"},
 	{PM_OPT_NAMESPACE, "namespace", "fsdax|devdax", offsetof(struct pm_agent, namespace),
 		"give it directories, or devices"},
+	{PM_OPT_RUN, "run", "WORD", offsetof(struct pm_agent, run),
+		"which run of the job it is: what an earlier one has left is removed"},
 	{PM_OPT_MEMORY, "memory", "SIZE|all", offsetof(struct pm_agent, memory),
 		"main memory that Slurm has given it on this node"},
 	{PM_OPT_ALLOCATED, "allocated", "SIZE", offsetof(struct pm_agent, allocated),

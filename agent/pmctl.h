@@ -40,6 +40,7 @@ enum pm_option {
 	PM_OPT_MEMORY = 1 << 18,
 	PM_OPT_ALLOCATED = 1 << 19,
 	PM_OPT_SHARED = 1 << 20,
+	PM_OPT_RUN = 1 << 21,
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
 
@@ -47,7 +48,7 @@ struct pm_agent {
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
 	const char *config_path, *node, *expect;
-	const char *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated;
+	const char *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
 	int n_words; /* what is left of the command line */
 	char **words;
 	bool quiet;		   /* says nothing on the terminal, only to the system log */

@@ -223,11 +223,14 @@ static void add_jobs(const struct show *show)
 		pm_json_add_string(one, "mode", pm_mode_name(job->mode));
 		pm_json_add_string(one, "substate", pm_substate_name(job->substate));
 		pm_json_add_string(one, "state",
-			lives(show, job) ? pm_job_state_name(job->state) : "of an earlier boot");
+			job->state == PM_JOB_LOST || lives(show, job)
+				? pm_job_state_name(job->state)
+				: "of an earlier boot");
 		pm_json_add_string(one, "since", job->time);
 		json_object_array_add(list, one);
-		if (lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
-			job->state != PM_JOB_REFUSED)
+		if (job->state == PM_JOB_LOST ||
+			(lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
+				job->state != PM_JOB_REFUSED))
 			pm_show_block(show->root, "job %u uses it", (unsigned)job->id);
 	}
 	json_object_object_add(show->root, "jobs", list);

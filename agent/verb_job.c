@@ -49,6 +49,14 @@ static bool read_namespace(const char *text, bool *ret_wants_devices)
 	return !text || *ret_wants_devices || !strcmp(text, "fsdax");
 }
 
+static bool is_word(const char *text)
+{
+	size_t length =
+		strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz:.-");
+
+	return length && length < 64 && !text[length];
+}
+
 static bool read_memory(const char *text, struct pm_job_request *ret)
 {
 	ret->all_memory = text && !strcmp(text, "all");
@@ -66,6 +74,9 @@ static const char *read_request(const struct pm_agent *agent, struct pm_job_requ
 		return "--gid=GID: a group's number expected";
 	if (agent->size && (pm_parse_size(agent->size, &ret->size_bytes) || !ret->size_bytes))
 		return "--size=SIZE: a size like 100G expected";
+	ret->run = agent->run;
+	if (ret->run && !is_word(ret->run))
+		return "--run=WORD: up to 63 letters, digits and any of ':.-' expected";
 	if (!read_memory(agent->memory, ret))
 		return "--memory=SIZE|all: a size like 100G expected";
 	if (agent->allocated && pm_parse_size(agent->allocated, &ret->allocated_bytes))

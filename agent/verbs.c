@@ -115,7 +115,8 @@ const struct pm_verb pm_verbs[] = {
 		.name = "job begin",
 		.args = "--expect=MODE[,MODE] [--job=ID --uid=UID --gid=GID]",
 		.options = PM_OPT_EXPECT | PM_OPT_JOB | PM_OPT_UID | PM_OPT_GID | PM_OPT_SIZE |
-			   PM_OPT_NAMESPACE | PM_OPT_MEMORY | PM_OPT_ALLOCATED | PM_OPT_SHARED,
+			   PM_OPT_NAMESPACE | PM_OPT_RUN | PM_OPT_MEMORY | PM_OPT_ALLOCATED |
+			   PM_OPT_SHARED,
 		.needs_root = true,
 		.logs = true,
 		.run = pm_verb_job_begin,

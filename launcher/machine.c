@@ -75,13 +75,12 @@ static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
 static int find_view(const struct pm_config *config, struct pm_jobview *view, struct pm_err *err)
 {
 	const char *job = getenv("SLURM_JOB_ID");
-	cleanup_free char *path = NULL;
 	uint64_t number;
 
 	if (!job || pm_parse_u64(job, &number) || number > UINT32_MAX)
 		return view_from_environment(view, err);
-	path = pm_jobview_path(config->run_dir, (uint32_t)number);
-	if (path && !pm_jobview_read(path, view, NULL))
+	if (!pm_jobview_read_of(
+		    config->run_dir, (uint32_t)number, getuid(), config->fs_root, view, NULL))
 		return 0;
 	return view_from_environment(view, err);
 }

@@ -67,27 +67,40 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
 	return pm_file_read_fd(fd, path, max_bytes, ret, ret_length, err);
 }
 
-static int check_ours(int fd, const char *path, struct pm_err *err)
+int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return pm_err_sys(err, -errno, "open '%s'", path);
-	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid()))
-		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", path);
+		return pm_err_sys(err, -errno, "open '%s'", name);
+	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != user) ||
+		(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", name);
 	return 0;
 }
 
-int pm_file_read_ours(
-	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+static int read_of(const char *path, uid_t user, size_t max_bytes, char **ret, size_t *ret_length,
+	struct pm_err *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	int rc;
 
 	if (fd < 0)
 		return pm_err_sys(err, -errno, "open '%s'", path);
-	rc = check_ours(fd, path, err);
+	rc = pm_file_check_owner(fd, path, user, err);
 	return rc ? rc : pm_file_read_fd(fd, path, max_bytes, ret, ret_length, err);
+}
+
+int pm_file_read_ours(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+{
+	return read_of(path, geteuid(), max_bytes, ret, ret_length, err);
+}
+
+int pm_file_read_roots(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+{
+	return read_of(path, 0, max_bytes, ret, ret_length, err);
 }
 
 static int write_all(int fd, const char *data, size_t length)

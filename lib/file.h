@@ -19,11 +19,16 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
 	struct pm_err *err);
 
 /*
- * The same for what we have written and everybody may read: a regular file of root's, or of who
- * runs this, and no link. -EPERM: it is something else.
+ * The same for what we have written and everybody may read: a regular file that only root, or who
+ * runs this, can write to, and no link; the second trusts root alone. -EPERM: it is something else.
  */
 int pm_file_read_ours(
 	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+int pm_file_read_roots(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+
+/* Is an open file such a one, of root's or of `user`? `name` is only for the message. */
+int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err);
 
 /*
  * Replaces a file as a whole: temporary file in the same directory, fsync, rename, fsync of the

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
@@ -23,6 +24,7 @@ static const char *const states[] = {
 	[PM_JOB_BEGUN] = "begun",
 	[PM_JOB_READY] = "ready",
 	[PM_JOB_REFUSED] = "refused",
+	[PM_JOB_LOST] = "unreadable",
 };
 
 const char *pm_job_state_name(enum pm_job_state state)
@@ -49,7 +51,7 @@ static char *path_of(const char *dir, uint32_t id)
 
 static bool find_state(const char *text, enum pm_job_state *ret)
 {
-	for (size_t i = 0; text && i < sizeof(states) / sizeof(states[0]); i++) {
+	for (size_t i = 0; text && i < PM_JOB_LOST; i++) {
 		if (!strcmp(text, states[i])) {
 			*ret = (enum pm_job_state)i;
 			return true;
@@ -94,7 +96,8 @@ static bool read_names(const json_object *root, struct pm_job *job)
 /* What version 1 does not have. */
 static bool read_additions(const json_object *root, struct pm_job *job)
 {
-	return !pm_json_u64(root, "memory_bytes", &job->memory_bytes);
+	return !pm_json_u64(root, "memory_bytes", &job->memory_bytes) &&
+	       pm_json_copy(root, "run", job->run, sizeof(job->run));
 }
 
 static bool read_object(const json_object *root, struct pm_job *job)
@@ -110,23 +113,24 @@ static bool read_object(const json_object *root, struct pm_job *job)
 	       pm_json_copy(root, "time", job->time, sizeof(job->time));
 }
 
-static int read_record(int dir_fd, const char *name, struct pm_job *ret, struct pm_err *err)
+/* Errors that are the file's, not the machine's, are -EBADMSG. */
+static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job *ret)
 {
 	cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_with(pm_json_cleanup) json_object *root = NULL;
 	cleanup_free char *text = NULL;
+	struct pm_job job = {0};
 	size_t length;
-	int rc;
+	int rc = fd < 0 ? -errno : pm_file_check_owner(fd, name, geteuid(), NULL);
 
-	if (fd < 0)
-		return pm_err_sys(err, -errno, "open '%s'", name);
-	rc = pm_file_read_fd(fd, name, MAX_BYTES, &text, &length, err);
+	if (!rc)
+		rc = pm_file_read_fd(fd, name, MAX_BYTES, &text, &length, NULL);
 	if (rc)
-		return rc;
+		return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : -EBADMSG;
 	root = pm_json_parse(text, length);
-	if (!root || !read_object(root, ret))
-		return pm_err_set(
-			err, -EBADMSG, "not a job's record; look at it, then move it away");
+	if (!root || !read_object(root, &job) || job.id != id)
+		return -EBADMSG;
+	*ret = job;
 	return 0;
 }
 
@@ -156,18 +160,15 @@ static int add(struct pm_jobs *jobs, const struct pm_job *job)
 
 static int add_record(struct pm_jobs *jobs, int dir_fd, const char *name, struct pm_err *err)
 {
-	struct pm_job job = {0};
-	uint32_t id;
+	struct pm_job job = {.state = PM_JOB_LOST};
 	int rc;
 
-	if (!is_record(name, &id))
+	if (!is_record(name, &job.id))
 		return 0;
-	rc = read_record(dir_fd, name, &job, err);
-	if (!rc && job.id != id)
-		rc = pm_err_set(err, -EBADMSG, "it is the record of job %u", (unsigned)job.id);
-	if (!rc && add(jobs, &job))
-		rc = pm_err_nomem(err);
-	return rc;
+	rc = read_record(dir_fd, name, job.id, &job);
+	if (rc && rc != -EBADMSG)
+		return pm_err_sys(err, rc, "open '%s'", name);
+	return add(jobs, &job) ? pm_err_nomem(err) : 0;
 }
 
 static int compare(const void *a_, const void *b_)
@@ -229,6 +230,9 @@ const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct p
 	const struct pm_job *other;
 	size_t at = 0;
 
+	for (size_t i = 0; i < jobs->n && job->mode != PM_MODE_MEMORY; i++)
+		if (jobs->list[i].state == PM_JOB_LOST && jobs->list[i].id != job->id)
+			return &jobs->list[i];
 	while ((other = pm_jobs_next_other(jobs, job, &at)))
 		if (!can_share(other->substate, job->substate))
 			return other;
@@ -253,6 +257,7 @@ int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err)
 	pm_json_add_u64(root, "size_bytes", job->size_bytes);
 	pm_json_add_u64(root, "memory_bytes", job->memory_bytes);
 	pm_json_add_string(root, "boot_id", job->boot_id);
+	pm_json_add_string(root, "run", job->run);
 	pm_json_add_string(root, "time", job->time);
 	text = pm_json_format(root);
 	return text ? pm_file_write(path, 0600, text, strlen(text), err) : pm_err_nomem(err);
@@ -266,6 +271,19 @@ int pm_job_forget(const char *dir, uint32_t id, struct pm_err *err)
 		return pm_err_nomem(err);
 	if (unlink(path) && errno != ENOENT)
 		return pm_err_sys(err, -errno, "remove '%s'", path);
+	return 0;
+}
+
+int pm_job_set_aside(const char *dir, uint32_t id, struct pm_err *err)
+{
+	cleanup_free char *path = path_of(dir, id), *aside = NULL;
+
+	if (!path || asprintf(&aside, "%s.unreadable", path) < 0) {
+		aside = NULL;
+		return pm_err_nomem(err);
+	}
+	if (rename(path, aside) && errno != ENOENT)
+		return pm_err_sys(err, -errno, "set '%s' aside", path);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
+#include "lib/units.h"
 
 #define MAX_BYTES (64 * 1024)
 
@@ -130,10 +131,34 @@ static int take_refusal(struct pm_jobview *view, const char *value)
 	return view->refused ? 0 : -ENOMEM;
 }
 
+static int take_number(const char *value, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (*ret || pm_parse_u64(value, &number) || number >= UINT32_MAX)
+		return -EBADMSG;
+	*ret = (uint32_t)number;
+	return 0;
+}
+
+static int take_boot(struct pm_jobview_owner *owner, const char *value)
+{
+	if (*owner->boot_id || !fits_a_line(value) || strlen(value) >= sizeof(owner->boot_id))
+		return -EBADMSG;
+	strcpy(owner->boot_id, value);
+	return 0;
+}
+
 static int take(struct pm_jobview *view, const char *key, const char *value)
 {
 	size_t kind;
 
+	if (!strcmp(key, "PM_JOB"))
+		return take_number(value, &view->owner.job_id);
+	if (!strcmp(key, "PM_UID"))
+		return take_number(value, &view->owner.uid);
+	if (!strcmp(key, "PM_BOOT"))
+		return take_boot(&view->owner, value);
 	if (!strcmp(key, "PM_MODE"))
 		return take_mode(view, value);
 	if (!strcmp(key, "PM_REFUSED"))
@@ -184,7 +209,7 @@ int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err
 	size_t length;
 	int rc;
 
-	rc = pm_file_read_ours(path, MAX_BYTES, &text, &length, err);
+	rc = pm_file_read_roots(path, MAX_BYTES, &text, &length, err);
 	if (rc)
 		return rc;
 	if (strlen(text) != length)
@@ -193,8 +218,33 @@ int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err
 	return rc ? pm_err_prefix(err, "read '%s'", path) : 0;
 }
 
+int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
+	struct pm_jobview *ret, struct pm_err *err)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+	cleanup_free char *path = pm_jobview_path(run_dir, job_id);
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = path ? pm_jobview_read(path, &view, err) : pm_err_nomem(err);
+
+	if (rc)
+		return rc;
+	if (pm_kernel_boot_id(fs_root, boot_id, NULL) || view.owner.job_id != job_id ||
+		view.owner.uid != uid || strcmp(view.owner.boot_id, boot_id))
+		return pm_err_set(err, -ESTALE,
+			"'%s' was not written for this job in this boot, so the task does not run",
+			path);
+	*ret = view;
+	view = (struct pm_jobview){0};
+	return 0;
+}
+
 static int print(FILE *out, const struct pm_jobview *view)
 {
+	const struct pm_jobview_owner *owner = &view->owner;
+
+	if (owner->job_id)
+		fprintf(out, "PM_JOB=%u\nPM_UID=%u\nPM_BOOT=%s\n", (unsigned)owner->job_id,
+			(unsigned)owner->uid, owner->boot_id);
 	if (view->mode)
 		fprintf(out, "PM_MODE=%s\n", pm_mode_name(view->mode));
 	for (size_t i = 0; i < view->n; i++) {

@@ -7,18 +7,24 @@
  * before the job's tasks start, and that the plugin reads in each task with nothing but the C
  * library. Lines of KEY=VALUE:
  *
+ *	PM_JOB=12
+ *	PM_UID=1000
+ *	PM_BOOT=5cb1b7d1-4b5b-4b0c-b0a5-0f5d5f5c8a11
  *	PM_MODE=appdirect
  *	PM_DIR0=/mnt/slurm-pmem/socket0/job_12
  *	PM_DIR0_SOCKET=0
  *
+ * It is a job's own only if it says so itself: of this job, of its user, written in this boot.
  * Places are numbered by socket, then by region; each has a directory (PM_DIR), a device (PM_DAX)
  * or a NUMA node (PM_NODE). PM_REFUSED is the sentence that tells the user why there are none.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/err.h"
+#include "lib/kernel.h"
 #include "lib/modes.h"
 
 #define PM_JOBVIEW_PLACES_MAX 64
@@ -31,7 +37,14 @@ struct pm_jobview_place {
 	int socket;
 };
 
+struct pm_jobview_owner {
+	uint32_t job_id; /* 0: the file does not say */
+	uid_t uid;
+	char boot_id[PM_BOOT_ID_MAX];
+};
+
 struct pm_jobview {
+	struct pm_jobview_owner owner;
 	enum pm_mode mode; /* UNKNOWN: none is in the file */
 	struct pm_jobview_place *places;
 	size_t n;
@@ -49,10 +62,15 @@ char *pm_jobview_path(const char *run_dir, uint32_t job_id);
 
 /*
  * -ENOENT: the job was given nothing here. -EBADMSG: cannot be understood, or a place is missing
- * between others; -EPERM: the file belongs neither to root nor to the caller. On failure *ret is
- * untouched; release with pm_jobview_done().
+ * between others; -EPERM: others than root could have written it. On failure *ret is untouched;
+ * release with pm_jobview_done().
  */
 int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err);
+
+/* The view of this job of this user; the boot is that of the kernel below `fs_root`. -ESTALE: it is
+ * another's. */
+int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
+	struct pm_jobview *ret, struct pm_err *err);
 
 /* The same from text. */
 int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err);

@@ -24,7 +24,8 @@ int pm_slurmd_init(spank_t sp, int ac, char **av);
 
 /*
  * Prolog, as root: makes what the job's mode promises. A node that cannot is drained with the
- * reason, and the job goes back to the queue. A job without such a constraint costs one getenv().
+ * reason, and the job goes back to the queue. A job without such a constraint costs one look for
+ * what an earlier run of it has left.
  */
 int pm_job_prolog(spank_t sp, int ac, char **av);
 

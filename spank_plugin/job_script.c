@@ -124,8 +124,58 @@ static int serve(const struct pm_prepare *prepare)
 	/* Else the controller, which takes the mode for active, would send the job here again. */
 	if (pm_active_tell(prepare->config, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s", other.text);
-	pm_prepare_turn_away(prepare, err.text);
-	return 0;
+	return pm_prepare_turn_away(prepare, err.text);
+}
+
+/* Was something made for the job here, or begun to be made? */
+static bool left_something(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
+
+	if (asprintf(&record, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
+		record = NULL;
+	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
+}
+
+static void end(const struct pm_prepare *prepare, const char *where)
+{
+	struct pm_err err = {0}, failed = {0};
+
+	switch (pm_prepare_end(prepare, &err)) {
+	case PM_ENDING_DONE:
+		return;
+	case PM_ENDING_FAULT:
+		drain_node(prepare->config, where, err.text);
+		return;
+	case PM_ENDING_REBOOT:
+		slurm_error("pm: %s: %s, rebooting node", where, err.text);
+		if (pm_reboot_order(prepare->config, err.text, SCONTROL_TIMEOUT_MS, &failed))
+			drain_node(prepare->config, where, failed.text);
+	}
+}
+
+/*
+ * A requeued job comes without the mode that it had, and its epilog did not run here: its tasks
+ * would find what the earlier run was given.
+ */
+static int end_earlier_run(const struct pm_prepare *prepare)
+{
+	if (!left_something(prepare->config, prepare->job_id))
+		return 0;
+	end(prepare, "prolog");
+	return left_something(prepare->config, prepare->job_id) ? -EBUSY : 0;
+}
+
+/* A job without a mode does not care for a broken configuration. */
+static int end_without_mode(spank_t sp, int ac, char **av)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	struct pm_prepare prepare = {.config = &config};
+	struct pm_err err = {0};
+
+	if (pm_settings_load(ac, av, &config, &err) || identify(sp, &prepare, &err))
+		return 0;
+	return end_earlier_run(&prepare);
 }
 
 /* The job's mistake: its tasks fail with the sentence. A node that cannot tell them is not used. */
@@ -160,8 +210,7 @@ static int serve_unmapped(const struct pm_prepare *prepare, const struct pm_mode
 		return 0;
 	pm_err_set(&refusal, -EPERM,
 		"job asks for mode %s, but its constraint does not: this node is in mode %.64s, "
-		"the "
-		"task does not run",
+		"the task does not run",
 		wanted->name, is);
 	return refuse(prepare, refusal.text);
 }
@@ -171,6 +220,7 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 	cleanup_with(pm_expect_done) struct pm_expect expect = {0};
 	struct pm_prepare prepare = {.config = config, .expect = &expect};
 	struct pm_err err = {0};
+	int rc;
 
 	if (identify(sp, &prepare, &err)) {
 		drain_node(config, "prolog", err.text);
@@ -180,7 +230,8 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 		return refuse(&prepare, err.text);
 	if (expect.modes)
 		return serve(&prepare);
-	return expect.recorded ? serve_unmapped(&prepare, expect.recorded) : 0;
+	rc = end_earlier_run(&prepare);
+	return !rc && expect.recorded ? serve_unmapped(&prepare, expect.recorded) : rc;
 }
 
 static bool asks_for_mode(spank_t sp)
@@ -197,7 +248,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	int rc;
 
 	if (!pm_features_may_be_ours(constraints) && !asks_for_mode(sp))
-		return 0;
+		return end_without_mode(sp, ac, av);
 	if (pm_settings_load(ac, av, &config, &err)) {
 		drain_node(NULL, "prolog", err.text);
 		return err.code;
@@ -205,33 +256,6 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	rc = read_and_serve(sp, constraints, &config);
 	tell_reachable(&config, "prolog");
 	return rc;
-}
-
-/* Was something made for the job here, or begun to be made? */
-static bool left_something(const struct pm_config *config, uint32_t job_id)
-{
-	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
-
-	if (asprintf(&record, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
-		record = NULL;
-	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
-}
-
-static void end(const struct pm_prepare *prepare)
-{
-	struct pm_err err = {0}, failed = {0};
-
-	switch (pm_prepare_end(prepare, &err)) {
-	case PM_ENDING_DONE:
-		return;
-	case PM_ENDING_FAULT:
-		drain_node(prepare->config, "epilog", err.text);
-		return;
-	case PM_ENDING_REBOOT:
-		slurm_error("pm: epilog: %s, rebooting node", err.text);
-		if (pm_reboot_order(prepare->config, err.text, SCONTROL_TIMEOUT_MS, &failed))
-			drain_node(prepare->config, "epilog", failed.text);
-	}
 }
 
 /* Never fails: Slurm would drain the node without the reason. */
@@ -247,7 +271,7 @@ int pm_job_epilog(spank_t sp, int ac, char **av)
 	}
 	if (!left_something(&config, prepare.job_id))
 		return 0;
-	end(&prepare);
+	end(&prepare, "epilog");
 	tell_reachable(&config, "epilog");
 	return 0;
 }

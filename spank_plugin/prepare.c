@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/cleanup.h"
 #include "lib/file.h"
@@ -64,6 +65,7 @@ struct given {
 
 static void add_given(struct words *words, const struct given *given)
 {
+	add(words, "--run=%s", given->job.run);
 	if (!given->job.whole_nodes)
 		add(words, "--shared");
 	if (given->job.memory_bytes && given->job.all_memory)
@@ -141,31 +143,35 @@ static bool is_taken_back(const struct pm_prepare *prepare, const char *sentence
 /* Its tasks find this view, should they start at all. 'pmctl job begin' makes the folder, too. */
 int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
 {
-	cleanup_free char *path = pm_jobview_path(prepare->config->run_dir, prepare->job_id);
+	const char *run_dir = prepare->config->run_dir;
+	cleanup_free char *path = pm_jobview_path(run_dir, prepare->job_id);
 	cleanup_free char *folder = path ? strdup(path) : NULL, *line = one_line(sentence);
-	struct pm_jobview view = {.refused = line};
+	struct pm_jobview view = {
+		.refused = line, .owner = {.job_id = prepare->job_id, .uid = prepare->uid}};
 	int rc;
 
 	if (!folder || !line)
 		return pm_err_nomem(err);
 	*strrchr(folder, '/') = '\0';
-	rc = pm_file_make_dir(prepare->config->run_dir, 0755, err);
+	rc = pm_file_make_dir(run_dir, 0755, err);
 	if (!rc)
 		rc = pm_file_make_dir(folder, 0755, err);
+	if (!rc)
+		rc = pm_kernel_boot_id(prepare->config->fs_root, view.owner.boot_id, err);
 	return rc ? rc : pm_jobview_write(path, &view, err);
 }
 
-void pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
+int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
 {
-	struct pm_err other = {0};
+	struct pm_err untold = {0}, other = {0};
 
-	if (pm_prepare_refuse(prepare, sentence, &other))
-		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, other.text);
-	if (is_taken_back(prepare, sentence))
-		return;
-	if (pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &other))
-		slurm_error("pm: prolog: %s, job %u fails instead", other.text,
-			(unsigned)prepare->job_id);
+	if (pm_prepare_refuse(prepare, sentence, &untold))
+		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, untold.text);
+	if (is_taken_back(prepare, sentence) ||
+		!pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &other))
+		return 0;
+	slurm_error("pm: prolog: %s, job %u fails instead", other.text, (unsigned)prepare->job_id);
+	return untold.code;
 }
 
 /* An epilog that never ran: the other job is over, and its end is made up for. */
@@ -241,6 +247,8 @@ static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_er
 	if (!rc && !ret->job.whole_nodes && ret->job.memory_bytes)
 		rc = pm_node_ask(prepare->config, SCONTROL_TIMEOUT_MS, &known, err);
 	ret->allocated_bytes = known.allocated_bytes;
+	if (!*ret->job.run)
+		snprintf(ret->job.run, sizeof(ret->job.run), "unknown.%lld", (long long)time(NULL));
 	if (!rc || wants_nodes_alone(prepare->expect))
 		return rc;
 	slurm_error("pm: prolog: %s, not looking at the memory of job %u", err->text,
@@ -261,8 +269,8 @@ int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 	if (status == STATUS_REFUSED || status == STATUS_HELD)
 		slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, err->text);
 	if (status == STATUS_HELD)
-		pm_prepare_turn_away(prepare, err->text);
-	return status == STATUS_REFUSED || status == STATUS_HELD ? 0 : rc;
+		return pm_prepare_turn_away(prepare, err->text);
+	return status == STATUS_REFUSED ? 0 : rc;
 }
 
 enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *err)

@@ -64,13 +64,21 @@ static int serve(spank_t sp, const struct pm_config *config, const struct pm_job
 static int read_view(
 	spank_t sp, const struct pm_config *config, struct pm_jobview *ret, struct pm_err *err)
 {
-	cleanup_free char *path = NULL;
 	uint32_t job_id;
+	uid_t uid;
+	int rc;
 
-	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+		spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS)
 		return pm_err_set(err, -EINVAL, "Slurm does not say which job this is");
-	path = pm_jobview_path(config->run_dir, job_id);
-	return path ? pm_jobview_read(path, ret, err) : pm_err_nomem(err);
+	rc = pm_jobview_read_of(config->run_dir, job_id, uid, config->fs_root, ret, err);
+	if (rc == -ENOENT && pm_step()->has_record)
+		return pm_err_set(err, -EIO,
+			"what this node has given to job %u is not known any more, so the task "
+			"does "
+			"not run; submit the job again",
+			(unsigned)job_id);
+	return rc;
 }
 
 static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err *err)

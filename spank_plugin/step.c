@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <slurm/slurm.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/attach.h"
 #include "lib/cleanup.h"
@@ -125,13 +127,26 @@ static int read_others(spank_t sp, struct pm_err *err)
 static bool has_mode(spank_t sp, const struct pm_config *config)
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+	uint32_t job_id;
+	uid_t uid;
+
+	return spank_get_item(sp, S_JOB_ID, &job_id) == ESPANK_SUCCESS &&
+	       spank_get_item(sp, S_JOB_UID, &uid) == ESPANK_SUCCESS &&
+	       !pm_jobview_read_of(config->run_dir, job_id, uid, config->fs_root, &view, NULL) &&
+	       view.mode;
+}
+
+/* Only root sees the records. */
+static bool has_record(spank_t sp, const struct pm_config *config)
+{
 	cleanup_free char *path = NULL;
 	uint32_t job_id;
 
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
 		return false;
-	path = pm_jobview_path(config->run_dir, job_id);
-	return path && !pm_jobview_read(path, &view, NULL) && view.mode;
+	if (asprintf(&path, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
+		path = NULL;
+	return !path || !access(path, F_OK);
 }
 
 /* What srun was told, as far as our own options do not say otherwise. */
@@ -191,16 +206,18 @@ static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *er
 int pm_remote_init_post_opt(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
-	int rc;
+	struct pm_err err = {0};
+	int unset = pm_settings_load(ac, av, &config, &err), rc;
 
+	step.has_record = !unset && has_record(sp, &config);
 	if (!is_srun(sp) || is_daemon(sp))
 		return 0;
 	rc = read_words(sp, &step.err);
 	if (!rc)
 		rc = read_others(sp, &step.err);
 	step.wants_plan = step.insists || step.verbose || pm_option_mode();
-	if (!rc)
-		rc = pm_settings_load(ac, av, &config, &step.err);
+	if (!rc && unset)
+		rc = pm_err_set(&step.err, unset, "%s", err.text);
 	if (!rc && !step.wants_plan)
 		step.wants_plan = has_mode(sp, &config);
 	if (!rc && step.wants_plan)

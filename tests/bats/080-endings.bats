@@ -49,7 +49,7 @@ has_available() {
 	wait_for 10 grep -q 'job end' "$log"
 	run cat "$log"
 	assert_line --regexp \
-		'^job begin --job=[0-9]+ --uid=65534 --gid=65534 --expect=appdirect --size=1G$'
+		'^job begin --job=[0-9]+ --uid=65534 --gid=65534 --expect=appdirect --size=1G --run=[0-9T:.-]+$'
 	assert_line --regexp '^job end --job=[0-9]+$'
 	wait_for 5 has_no_views
 }
@@ -59,7 +59,7 @@ has_available() {
 	bench srun -w n1 --pm-mode=flat true || true
 	PM_MODE=flat bench srun -w n1 -C pm_appdirect true || true
 	bench srun -w n1 -C pm_appdirect true
-	run grep -o 'expect=.*' "$log"
+	run grep -o 'expect=[^ ]*' "$log"
 	assert_line --index 0 expect=flat
 	assert_line --index 1 expect=flat
 	assert_line --index 2 expect=appdirect
@@ -67,6 +67,7 @@ has_available() {
 
 @test "a job without a mode runs no pmctl" {
 	touch "$log"
+	let_epilogs_end
 	with_pmctl ''
 	run_srun -w n1 true
 	sleep 1
@@ -158,6 +159,107 @@ is_failed() {
 	wait_for 10 state_is n1 idle
 	run_srun -w n1 --pm-mode=appdirect echo ran
 	assert_line ran
+}
+
+# job_with_view: a job on n1 that waits; its number in $job, its view in $view, the view's text in $good.
+job_with_view() {
+	run_client sbatch --parsable -w n1 -C pm_appdirect --wrap 'sleep 300'
+	job=$output
+	view=$(bench_dir)/n1/run/jobs/$job
+	wait_for 20 test -s "$view"
+	good=$(cat "$view")
+}
+
+state_of_job() {
+	[ "$(job_field "$1" JobState)" = JobState="$2" ]
+}
+
+# A step of the job, with what is in its view now, must not run; with the good one it does.
+refuse_view() {
+	run bench srun --jobid="$job" --overlap echo ran
+	rm -rf "$view"
+	echo "$good" >"$view"
+	chmod 644 "$view"
+	[ "$status" -ne 0 ] || fail "ran with a view that is $1"
+	refute_line ran
+	assert_output --partial "$2"
+}
+
+@test "a task takes no view but its own job's, written by root in this boot" {
+	local job view good
+	job_with_view
+	run_srun --jobid="$job" --overlap sh -c 'echo $PM_MODE'
+	assert_output appdirect
+	rm "$view"
+	refuse_view missing 'is not known any more'
+	sed -i 's/^PM_JOB=.*/PM_JOB=1/' "$view"
+	refuse_view "another job's" 'was not written for this job'
+	sed -i 's/^PM_UID=.*/PM_UID=1/' "$view"
+	refuse_view "another user's" 'was not written for this job'
+	sed -i 's/^PM_BOOT=.*/PM_BOOT=5cb1b7d1-4b5b-4b0c-b0a5-0f5d5f5c8a11/' "$view"
+	refuse_view "another boot's" 'was not written for this job'
+	echo PM_MODE=appdirect >"$view"
+	refuse_view "of an earlier version" 'was not written for this job'
+	chown nobody "$view"
+	refuse_view "the user's" "not a file of root's"
+	chmod 666 "$view"
+	refuse_view "for all to write" "not a file of root's"
+	mv "$view" "$view.real"
+	ln -s "$view.real" "$view"
+	refuse_view "a link" 'symbolic link'
+	rm "$view.real"
+	: >"$view"
+	refuse_view empty 'was not written for this job'
+	printf 'PM_JOB=1' >"$view"
+	refuse_view truncated 'not a list of what a job was given'
+	yes PM_JOB=1 | head -c 1000000 >"$view"
+	refuse_view huge 'longer than'
+	run_srun --jobid="$job" --overlap echo ran
+	assert_output ran
+}
+
+@test "no task of any kind runs where the view is gone" {
+	with_pmctl "[ \$2 != begin ] || { $real/pmctl \"\$@\"; rm $(bench_dir)/n1/run/jobs/*; exit 0; }"
+	run_sbatch 1 -w n1 -C pm_appdirect --wrap 'echo ran' </dev/null
+	refute_line ran
+	run bench srun -w n1 -C pm_appdirect echo ran
+	refute_line ran
+	run bench salloc -w n1 -C pm_appdirect srun echo ran
+	refute_line ran
+	wait_for 10 state_is n1 idle
+}
+
+@test "a job that comes again without its mode finds nothing of its earlier run" {
+	with_pmctl '[ $2 != end ] || [ -e '"$log.over"' ] || exit 0'
+	run_client sbatch --parsable -w n1 -C pm_appdirect --output="$(bench_dir)/home/again.%j" --open-mode=append \
+		--wrap 'echo "mode $PM_MODE"; [ "$SLURM_RESTART_COUNT" ] || sleep 300'
+	local job=$output
+	wait_for 20 grep -q appdirect "$(bench_dir)/home/again.$job"
+	admin scontrol requeuehold "$job"
+	wait_for 20 state_is n1 idle
+	touch "$log.over"
+	assert [ -e "$(bench_dir)/n1/run/jobs/$job" ]
+	admin scontrol update jobid="$job" features=
+	admin scontrol release "$job"
+	wait_for 60 state_of_job "$job" COMPLETED
+	run cat "$(bench_dir)/home/again.$job"
+	assert_line --index 0 'mode appdirect'
+	assert_line 'mode '
+	run ls "$(bench_dir)/n1/run/jobs" "$(bench_dir)/n1/state/jobs"
+	refute_output --partial "$job"
+}
+
+@test "a job that comes again is told apart from its earlier run" {
+	with_pmctl '[ $2 != end ] || [ -e '"$log.over"' ] || exit 0'
+	run_client sbatch --parsable -w n1 -C pm_appdirect --wrap '[ "$SLURM_RESTART_COUNT" ] || sleep 300'
+	local job=$output
+	wait_for 20 state_of_job "$job" RUNNING
+	admin scontrol requeue "$job"
+	wait_for 60 state_of_job "$job" COMPLETED
+	touch "$log.over"
+	run grep -o "job begin --job=$job .*run=.*" "$log"
+	assert_equal "$(sort -u <<<"$output" | wc -l)" 2
+	bench node n1 "$real/pmctl" job end --job="$job"
 }
 
 @test "a living job that holds the node turns the other away" {

@@ -160,7 +160,7 @@ def own_programs(bench: Bench) -> str:
 def own_places(bench: Bench, name: str) -> str:
     """Where the plugin finds what pmctl wrote on the node."""
     home = bench.dir / name
-    return f"NodeName={name} StateDir={home}/state RunDir={home}/run\n"
+    return f"NodeName={name} StateDir={home}/state RunDir={home}/run FsRoot={home}/machine/root\n"
 
 
 def write_node(bench: Bench, name: str) -> None:

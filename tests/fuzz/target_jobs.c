@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < jobs.n; i++) {
 		CHECK_FITS(jobs.list[i].boot_id);
 		CHECK_FITS(jobs.list[i].time);
+		CHECK_FITS(jobs.list[i].run);
 	}
 	return 0;
 }

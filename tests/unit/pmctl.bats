@@ -677,10 +677,15 @@ start_slow() {
 	refute_output --partial jobs
 }
 
+# view_of JOB MODE: what a job of user 1 is told on a node that makes nothing
+view_of() {
+	printf '%s\n' PM_JOB="$1" PM_UID=1 PM_BOOT="$(cat "$node/machine/root/proc/sys/kernel/random/boot_id")" PM_MODE="$2"
+}
+
 @test "a job is told its mode, also again, and forgotten at its end" {
 	into memory
 	run -0 pmctl job begin --expect appdirect,memory --job 12 --uid 1 --gid 1
-	assert_equal "$(cat "$node/run/jobs/12")" PM_MODE=memory
+	assert_equal "$(cat "$node/run/jobs/12")" "$(view_of 12 memory)"
 	assert_equal "$(stat -c %a "$node/run/jobs/12" "$node/state/jobs" "$node/state/jobs/12.json" | xargs)" "644 700 600"
 	run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1
 	run -0 pmctl job begin --expect memory --job 13 --uid 1 --gid 1
@@ -692,7 +697,7 @@ start_slow() {
 	assert_line 13
 	rm -f "$node/run/jobs/13"
 	run -0 pmctl job begin --expect memory --job 13 --uid 1 --gid 1
-	assert_equal "$(cat "$node/run/jobs/13")" PM_MODE=memory
+	assert_equal "$(cat "$node/run/jobs/13")" "$(view_of 13 memory)"
 }
 
 @test "a job gets memory that exists beside that of others, and memory that is one job's alone with its nodes alone" {
@@ -729,17 +734,49 @@ start_slow() {
 	run -0 pmctl job end --job 12
 	assert [ ! -e "$node/run/jobs/12" ]
 	run -0 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1 --size 1G
-	assert_equal "$(cat "$node/run/jobs/12")" PM_MODE=appdirect
+	assert_equal "$(cat "$node/run/jobs/12")" "$(view_of 12 appdirect)"
 }
 
-@test "a job's record that cannot be understood stops jobs and is kept" {
+@test "a job's record that cannot be understood is in the way of others until the job is over, and kept" {
+	into appdirect
+	run -0 pmctl job begin --expect appdirect --job 12 --uid 1 --gid 1
+	echo '{' >"$node/state/jobs/12.json"
+	run -3 --separate-stderr pmctl job begin --expect appdirect --job 13 --uid 1 --gid 1
+	assert_output holder=12
+	assert_regex "$stderr" "/jobs/12.json' is not a record of that job which can be trusted"
+	assert_regex "$stderr" 'in use by job 12 .unreadable., job 13 needs'
+	run -0 pmctl show
+	assert_line --regexp '^  12 of '
+	run -0 pmctl verify
+	assert [ -s "$node/state/jobs/12.json" ]
+	run -0 pmctl job end --job 12
+	assert_output --partial "aside as '12.json.unreadable'"
+	assert_equal "$(cat "$node/state/jobs/12.json.unreadable")" '{'
+	assert [ ! -e "$node/run/jobs/12" ]
+	run -0 pmctl job begin --expect appdirect --job 13 --uid 1 --gid 1
+	refute_output
+}
+
+@test "what an earlier run of a job was given is made anew" {
+	into memory
+	run -2 pmctl job begin --expect memory --job 12 --uid 1 --gid 1 --run 'a b'
+	assert_output --partial '--run=WORD'
+	local run before=
+	for run in 2026-11-23T21:21:07.0 2026-11-23T21:21:07.1; do
+		run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1 --run "$run"
+		assert_not_equal "$(cat "$node/state/jobs/12.json")" "$before"
+		before=$(cat "$node/state/jobs/12.json")
+		run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1 --run "$run"
+		assert_equal "$(cat "$node/state/jobs/12.json")" "$before"
+	done
+}
+
+@test "a view that is not this job's is not taken for it" {
 	into memory
 	run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1
-	echo '{' >"$node/state/jobs/12.json"
-	run -1 pmctl job begin --expect memory --job 13 --uid 1 --gid 1
-	assert_output --partial "/jobs/12.json': not a job's record; look at it, then move it away"
-	run -1 pmctl job end --job 12
-	assert [ -s "$node/state/jobs/12.json" ]
+	sed -i 's/PM_JOB=12/PM_JOB=11/' "$node/run/jobs/12"
+	run -0 pmctl job begin --expect memory --job 12 --uid 1 --gid 1
+	assert_equal "$(cat "$node/run/jobs/12")" "$(view_of 12 memory)"
 }
 
 @test "show prints modules, goal and jobs, as JSON too, and to users what they may see" {

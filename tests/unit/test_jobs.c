@@ -18,6 +18,7 @@ static struct pm_job sample(uint32_t id, enum pm_substate substate)
 		.size_bytes = 1 << 30,
 		.memory_bytes = 3 << 20,
 		.boot_id = "b1",
+		.run = "2026-01-31T12:34:56.1",
 		.time = "2026-01-31T12:34:56.789Z"};
 }
 
@@ -47,7 +48,8 @@ static void test_round_trip(void)
 			jobs.list[0].mode == PM_MODE_APPDIRECT &&
 			jobs.list[0].substate == PM_SUBSTATE_FSDAX &&
 			jobs.list[0].size_bytes == 1 << 30 &&
-			jobs.list[0].memory_bytes == 3 << 20 && !strcmp(jobs.list[0].boot_id, "b1"),
+			jobs.list[0].memory_bytes == 3 << 20 &&
+			!strcmp(jobs.list[0].boot_id, "b1") && !strcmp(jobs.list[0].run, job.run),
 		"as it was written");
 	ok(pm_jobs_find(&jobs, 4294967295u) && !pm_jobs_find(&jobs, 13), "found by ID");
 	pm_jobs_done(&jobs);
@@ -75,12 +77,39 @@ static const struct bad {
 	{"a negative job", RECORD("-7", "flat", "flat", "")},
 	{"no such mode", RECORD("7", "fast", "flat", "")},
 	{"no such sub-state", RECORD("7", "flat", "raw", "")},
+	{"a state that no record has",
+		"{\"version\":2,\"job\":7,\"uid\":1,\"gid\":1,"
+		"\"state\":\"unreadable\",\"mode\":\"flat\",\"substate\":\"flat\",\"size_bytes\":0,"
+		"\"memory_bytes\":0,\"boot_id\":\"b\",\"run\":\"\",\"time\":\"t\"}"},
+	{"a later version",
+		"{\"version\":3,\"job\":7,\"uid\":1,\"gid\":1,"
+		"\"state\":\"ready\",\"mode\":\"flat\",\"substate\":\"flat\",\"size_bytes\":0,"
+		"\"memory_bytes\":0,\"boot_id\":\"b\",\"run\":\"\",\"time\":\"t\"}"},
 	{"something behind it", RECORD("7", "flat", "flat", "") "x"},
 };
 
+/* The record of job 7 tells nothing: the job is there all the same, and nothing is shared with it.
+ */
+static void check_lost(const char *name)
+{
+	struct pm_job fsdax = sample(8, PM_SUBSTATE_FSDAX), same = sample(7, PM_SUBSTATE_FSDAX);
+	struct pm_job memory = {.id = 8, .mode = PM_MODE_MEMORY};
+	struct pm_jobs jobs = {0};
+	struct pm_err err = {0};
+
+	is_number(pm_jobs_read(scratch_path("bad"), &jobs, &err), 0, name);
+	ok(jobs.n == 1 && jobs.list[0].id == 7 && jobs.list[0].state == PM_JOB_LOST &&
+			!jobs.list[0].uid && !*jobs.list[0].boot_id && !jobs.list[0].mode,
+		"nothing of it is believed");
+	ok(pm_jobs_conflict(&jobs, &fsdax) && !pm_jobs_conflict(&jobs, &same) &&
+			!pm_jobs_conflict(&jobs, &memory),
+		"it is in the way of others, but in Memory Mode");
+	pm_jobs_done(&jobs);
+}
+
 static void test_bad(void)
 {
-	struct pm_jobs jobs = {.n = 77};
+	struct pm_jobs jobs = {0};
 
 	scratch_file("bad/7.json", RECORD("7", "flat", "flat", ""));
 	is_number(pm_jobs_read(scratch_path("bad"), &jobs, NULL), 0,
@@ -89,14 +118,44 @@ static void test_bad(void)
 	pm_jobs_done(&jobs);
 	FOR_EACH(row, bad)
 	{
-		struct pm_err err = {0};
-
 		scratch_file("bad/7.json", row->text);
-		jobs.n = 77;
-		is_number(pm_jobs_read(scratch_path("bad"), &jobs, &err), -EBADMSG, row->name);
-		has_text(err.text, "bad/7.json", "it is named");
-		is_number((long long)jobs.n, 77, "the result is untouched");
+		check_lost(row->name);
 	}
+}
+
+static void test_not_ours(void)
+{
+	const char *path = scratch_path("bad/7.json"), *other = scratch_path("bad/other");
+
+	scratch_file("bad/other", RECORD("7", "flat", "flat", ""));
+	ok(!unlink(path) && !symlink(other, path), "a link to a good record");
+	check_lost("is not followed");
+	ok(!unlink(path) && !mkdir(path, 0700), "a directory");
+	check_lost("is no record");
+	ok(!rmdir(path) && !mkfifo(path, 0600), "a pipe");
+	check_lost("is not waited for");
+	ok(!unlink(path) && !rename(other, path) && !chmod(path, 0666), "all may write");
+	check_lost("is not believed");
+	ok(!chmod(path, 0600) && (geteuid() || !chown(path, 65534, 65534)), "of another user");
+	if (!geteuid())
+		check_lost("is not believed either");
+	ok(!unlink(path), "a huge file");
+	scratch_file("bad/7.json", RECORD("7", "flat", "flat", ""));
+	ok(!truncate(path, 1 << 20), "with zeros behind a good record");
+	check_lost("is not read");
+}
+
+static void test_set_aside(void)
+{
+	struct pm_jobs jobs = {0};
+	struct pm_err err = {0};
+	struct stat st;
+
+	is_number(pm_job_set_aside(scratch_path("bad"), 7, &err), 0, "set aside");
+	is_number(pm_job_set_aside(scratch_path("bad"), 7, &err), 0, "twice");
+	ok(!stat(scratch_path("bad/7.json.unreadable"), &st), "kept");
+	is_number(pm_jobs_read(scratch_path("bad"), &jobs, &err), 0, "and then");
+	is_number((long long)jobs.n, 0, "there is no job");
 }
 
 static const struct pair {
@@ -149,6 +208,8 @@ int main(void)
 {
 	test_round_trip();
 	test_bad();
+	test_not_ours();
+	test_set_aside();
 	test_conflict();
 	test_ids();
 	return tap_done();

@@ -35,6 +35,41 @@ static void test_round_trip(void)
 	pm_jobview_done(&back);
 }
 
+/* Each but the last is somebody else's. */
+static void test_owner(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t job_id;
+		uid_t uid;
+		const char *boot_id;
+		int rc;
+	} rows[] = {
+		{"another job's", 13, 1000, "b2", -ESTALE},
+		{"another user's", 12, 1001, "b2", -ESTALE},
+		{"another boot's", 12, 1000, "b1", -ESTALE},
+		{"of a version that did not say", 0, 0, "", -ESTALE},
+		{"the job's own", 12, 1000, "b2", 0},
+	};
+
+	scratch_file("proc/sys/kernel/random/boot_id", "b2\n");
+	ok(!mkdir(scratch_path("jobs"), 0755), "a place for views");
+	FOR_EACH(row, rows)
+	{
+		struct pm_jobview view = {
+			.mode = PM_MODE_MEMORY, .owner = {.job_id = row->job_id, .uid = row->uid}};
+		struct pm_err err = {0};
+
+		strcpy(view.owner.boot_id, row->boot_id);
+		is_number(pm_jobview_write(scratch_path("jobs/12"), &view, &err), 0, "written");
+		view.mode = PM_MODE_UNKNOWN;
+		is_number(pm_jobview_read_of(scratch_dir(), 12, 1000, scratch_dir(), &view, &err),
+			row->rc, row->name);
+		is_number(view.mode, row->rc ? PM_MODE_UNKNOWN : PM_MODE_MEMORY, "is taken or not");
+		pm_jobview_done(&view);
+	}
+}
+
 static const struct bad {
 	const char *name, *text;
 } bad[] = {
@@ -43,6 +78,10 @@ static const struct bad {
 	{"an empty line", "\n"},
 	{"no such mode", "PM_MODE=fast\n"},
 	{"mode twice", "PM_MODE=memory\nPM_MODE=memory\n"},
+	{"job twice", "PM_JOB=1\nPM_JOB=2\n"},
+	{"a job that is no number", "PM_JOB=1a\n"},
+	{"boot twice", "PM_BOOT=a\nPM_BOOT=b\n"},
+	{"a long boot", "PM_BOOT=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"},
 	{"another key", "PATH=/tmp\n"},
 	{"a key that begins like ours", "PM_DIRX=/mnt\n"},
 	{"begins with the second place", "PM_DIR1=/mnt\nPM_DIR1_SOCKET=0\n"},
@@ -107,6 +146,9 @@ static void test_files(void)
 	has_text(err.text, path, "is named");
 	if (geteuid() == 0 && !chown(path, 65534, 65534))
 		is_number(pm_jobview_read(path, &view, &err), -EPERM, "a file of somebody else's");
+	scratch_file("14", "");
+	ok(!chmod(scratch_path("14"), 0666), "a file that all may write");
+	is_number(pm_jobview_read(scratch_path("14"), &view, &err), -EPERM, "is not believed");
 }
 
 int main(void)
@@ -116,6 +158,7 @@ int main(void)
 	is_text(path, "/run/x/jobs/4294967295", "where it is");
 	free(path);
 	test_round_trip();
+	test_owner();
 	test_bad();
 	test_limits();
 	test_files();
