@@ -406,6 +406,13 @@ function conf.load(file)
 	return cache.config, cache.problem
 end
 
+-- Whether Slurm has a list of its own of who may cause reboots: AllowUserBoot= in helpers.conf, which
+-- stands beside pmem.conf.
+function conf.limits_reboots(file)
+	local text = read_text((string.match(file, "^.*/") or "") .. "helpers.conf")
+	return string.find("\n" .. string.lower(text or ""), "\n%s*allowuserboot%s*=%s*[^%s#]") ~= nil
+end
+
 local function names_partition(list, name)
 	return string.find("," .. list .. ",", "," .. name .. ",", 1, true) ~= nil
 end

@@ -136,17 +136,21 @@ submit_as_root() {
 	roots+=("$job")
 }
 
-@test "a job of who may not cause a reboot delays nobody, and never reboots a node" {
-	local roots=() job waiting before
+# Only root may have nodes rebooted, and has the one in App Direct, n2; n1 is idle in memory mode.
+occupy_as_root() {
 	clean_nodes
 	put_in memory n1
 	put_in appdirect n2
 	with_site RebootUsers=root
 	allow_boot root
-	before=$(boot_id n1)
-
 	submit_as_root -w n2 --exclusive
 	wait_for 20 started "$job"
+}
+
+@test "a job of who may not cause a reboot delays nobody, and never reboots a node" {
+	local roots=() job waiting before
+	occupy_as_root
+	before=$(boot_id n1)
 	run bench sbatch --pm-mode=mixed --wrap=true
 	assert_failure # no node is in that mode
 	assert_output --partial 'pm: no node is rebooted for jobs of user nobody'
@@ -164,13 +168,7 @@ submit_as_root() {
 
 @test "a job of who may not cause a reboot waits for its mode to come back, behind others" {
 	local roots=() job waiting before
-	clean_nodes
-	put_in memory n1
-	put_in appdirect n2
-	with_site RebootUsers=root
-	allow_boot root
-	submit_as_root -w n2 --exclusive
-	wait_for 20 started "$job"
+	occupy_as_root
 	run_client sbatch --pm-mode=appdirect --output=/dev/null --wrap=true
 	waiting=${output##* }
 	admin scontrol hold "$waiting"

@@ -28,8 +28,10 @@ run-twin-bookworm:
 # secret by jobs, on both releases.
 .PHONY: run-modes
 run-modes: $(BUILD)/tests/pattern
-	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets)
-	$(call twin_bats,bookworm,!core,200-modes 300-faults 400-transitions 450-secrets)
+	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets \
+		600-required-nodes)
+	$(call twin_bats,bookworm,!core,200-modes 300-faults 400-transitions 450-secrets \
+		600-required-nodes)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, and the codes.

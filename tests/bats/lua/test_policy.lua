@@ -4,10 +4,11 @@
 -- written and removed.
 
 local file = assert(arg[1], "a file for pmem.conf")
-local said
+local said, logged
 
 -- luacheck: globals slurm
-slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = text end }
+slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = text end,
+	log_info = function(text) logged = text end }
 
 local pm = dofile("spank_plugin/controller/pmem.lua")
 pm.config_file = file
@@ -351,6 +352,27 @@ write("Modes=flat  ")
 check("a changed file is read again", pm.submit(job({ mode = "flat" }), PARTITIONS, 1000), slurm.SUCCESS)
 os.remove(file)
 check("a missing file is none", pm.submit(job({ mode = "memory" }), PARTITIONS, 1000), slurm.SUCCESS)
+
+-- Whether Slurm's own list is there too, beside pmem.conf.
+local helpers = string.match(file, "^.*/") .. "helpers.conf"
+
+local function logged_with(helpers_text, user)
+	local stream = assert(io.open(helpers, "w"))
+	stream:write(helpers_text)
+	stream:close()
+	logged = nil
+	write(SITES.few)
+	pm.submit(job({ mode = "memory", user_name = user }), PARTITIONS, 1000)
+	os.remove(file)
+	os.remove(helpers)
+	return logged
+end
+
+local MISSING = "pm: RebootUsers without AllowUserBoot: carol's job keeps idle nodes from others"
+check("no list of Slurm's", logged_with("Feature=pm_memory\n#AllowUserBoot=alice\n", "carol"), MISSING)
+check("an empty one", logged_with("AllowUserBoot=\n", "carol"), MISSING)
+check("one", logged_with("BootTime=300\n allowuserboot = alice,bob\n", "carol"), nil)
+check("a user who may", logged_with("", "alice"), nil)
 
 print("# " .. submissions .. " submissions, " .. #changed .. " changes")
 print("1.." .. count)
