@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,6 +167,24 @@ def test_a_node_whose_jobs_do_not_end_is_given_back(cluster):
     out, recap = cluster.provision("--limit", "n1,head", pmem_drain_timeout=3, **MEMORY, **OK)
     assert recap["n1"]["failed"] == 1 and "n1 is as it was" in out
     assert cluster.nodes()["n1"] == ("mixed", "pm_appdirect", "none") or cluster.nodes()["n1"][0] == "allocated"
+    cluster.bench("exec", "scancel", job)
+
+
+def test_a_node_that_an_administrator_drains_meanwhile_stays_drained(cluster):
+    job = cluster.bench("sbatch", "--parsable", "-w", "n1", "--wrap", "sleep 100", "-o", "/dev/null").strip()
+
+    def drain_behind_the_playbook():
+        while not cluster.nodes()["n1"][2].startswith("pmem: ansible:"):
+            time.sleep(0.2)
+        cluster.bench("exec", "scontrol", "update", "nodename=n1", "state=drain", "reason=fan of node 1")
+
+    administrator = threading.Thread(target=drain_behind_the_playbook, daemon=True)
+    administrator.start()
+    out, recap = cluster.provision("--limit", "n1,head", pmem_drain_timeout=10, **MEMORY, **OK)
+    administrator.join()
+    assert recap["n1"]["failed"] == 1, out
+    state, _mode, reason = cluster.nodes()["n1"]
+    assert (state, reason) == ("draining", "fan of node 1")
     cluster.bench("exec", "scancel", job)
 
 
