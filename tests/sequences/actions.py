@@ -9,7 +9,7 @@ import signal
 import time
 
 from request import RACK, options_of, read, update
-from world import Submission, Version, World
+from world import NEVER, Submission, Version, World
 
 MAX_LIVE = 6
 FRESH_S = 5
@@ -200,6 +200,8 @@ class Update(OfJob):
         if (world.user if step["by"] == "user" else world.admin)(*command):
             job.updates += command[3:]
             job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
+        elif "--array" in job.request.extra:    # some tasks may have it, others run already
+            job.versions.append(Version(update(job.request, step["set"]), asked_at, NEVER))
 
 
 class Cancel(OfJob):
