@@ -9,7 +9,7 @@ import signal
 import time
 
 from request import RACK, options_of, read, update
-from world import Submission, Version, World
+from world import NEVER, Submission, Version, World
 
 MAX_LIVE = 6
 FRESH_S = 5
@@ -200,6 +200,8 @@ class Update(OfJob):
         if (world.user if step["by"] == "user" else world.admin)(*command):
             job.updates += command[3:]
             job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
+        elif "--array" in job.request.extra:    # some tasks may have it, others run already
+            job.versions.append(Version(update(job.request, step["set"]), asked_at, NEVER))
 
 
 class Cancel(OfJob):
@@ -318,13 +320,21 @@ class AdminReboot(OfNode):
 class RestartSlurmd(OfNode):
     name = "restart slurmd"
 
+    def fits(self, world, node):
+        return node not in world.rebooting
+
     def change(self, world, node, step):
         world.disturb(node)
         world.site.restart_slurmd(node)
 
 
 class PowerCycle(OfNode):
+    """Not during an administrator's reboot either, see RestartController."""
+
     name = "power cycle"
+
+    def fits(self, world, node):
+        return node not in world.rebooting
 
     def change(self, world, node, step):
         world.disturb(node)
@@ -457,14 +467,14 @@ ACTIONS: tuple[Action, ...] = (
     Reserve(), Unreserve(), Wait())
 BY_NAME = {action.name: action for action in ACTIONS}
 # Of the steps so far each action is to have at least this part.
-LEAST = 0.027
+LEAST = 0.03
 
 
 def make_up(world: World, chance: random.Random, counts: dict[str, int]) -> dict:
     """The next step; an action that came too seldom so far comes sooner."""
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
-        return action.weight + 8 * max(0.0, LEAST * total - counts.get(action.name, 0))
+        return action.weight + 20 * max(0.0, LEAST * total - counts.get(action.name, 0))
     possible = [(action, step) for action in ACTIONS
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from actions import BY_NAME, end_reservations, repair
 from oracle import SETTLE_S, Oracle, Violation, unfinished
-from sites import BenchSite
+from sites import BenchSite, wait_for
 from world import Submission, World
 
 LOOK_S = 0.5
 RECONFIGURE_S = 20
+REBOOT_S = 15
 
 
 class Sequence:
@@ -47,6 +48,7 @@ class Sequence:
         """Everything is in service, nobody holds anything: what was asked for gets done."""
         world = self.world
         end_reservations(world)
+        wait_for(REBOOT_S, lambda: self.look() or self.violations or not world.rebooting)
         for node in sorted(world.broken):
             repair(world, node)
         for node in list(world.drained):

@@ -14,6 +14,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tests" / "faults"), str(TOP / "tests" / "bench"), str(TOP / "twin")]
 import benchsite  # noqa: E402
+from benchsite import wait_for  # noqa: E402
 from bench_supervisor import call  # noqa: E402
 from machine.image import Image  # noqa: E402
 from machine.node import Node  # noqa: E402
@@ -104,7 +105,7 @@ class BenchSite(benchsite.Site):
         pid_file = self.home / "run/slurmctld.pid"
         before = pid_file.read_text()
         call(self.bench, self.nodes[0], "controller")
-        benchsite.wait_for(CONTROLLER_S, lambda: pid_file.exists() and pid_file.read_text() != before
+        wait_for(CONTROLLER_S, lambda: pid_file.exists() and pid_file.read_text() != before
                            and self.admin("scontrol", "ping").returncode == 0)
 
     def break_goal(self, fault: str) -> None:
@@ -121,8 +122,8 @@ class BenchSite(benchsite.Site):
             self.disarm()
         before = self.boot_id(node)
         self.power_cycle(node)
-        benchsite.wait_for(10, lambda: self.boot_id(node) not in ("", before))
-        benchsite.wait_for(10, lambda: self.pmctl("health", "--clear", node=node).returncode == 0)
+        wait_for(10, lambda: self.boot_id(node) not in ("", before))
+        wait_for(10, lambda: self.pmctl("health", "--clear", node=node).returncode == 0)
 
     # --- evidence ------------------------------------------------------------------------------
     def boot_id(self, node: str) -> str:

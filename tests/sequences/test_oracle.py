@@ -5,7 +5,7 @@ import sequence
 from oracle import Look, Oracle, looks_of, wrong_looks
 from request import read, update
 from sites import fields_of
-from world import Submission, Version, nodes_of
+from world import NEVER, Submission, Version, nodes_of
 
 
 def job_of(line: str, tmp_path, *looks: str) -> Submission:
@@ -41,6 +41,14 @@ def test_an_update_counts_from_its_answer_on(tmp_path):
     job.versions.append(Version(update(job.request, {"features": "pm_mixed"}), 20, 22))
     asked = [{mode for request in job.asked_at(at) for mode in request.modes()} for at in (15, 21, 23)]
     assert asked == [{"memory"}, {"memory", "mixed"}, {"mixed"}]
+
+
+def test_an_update_that_took_some_tasks_of_an_array_may_count(tmp_path):
+    job = job_of("sbatch --array=0-2 -C pm_memory", tmp_path)
+    job.versions.append(Version(update(job.request, {"features": "pm_mixed"}), 20, NEVER))
+    assert [{mode for request in job.asked_at(at) for mode in request.modes()} for at in (15, 30)] == [
+        {"memory"}, {"memory", "mixed"}]
+    assert job.request.modes() == {"memory"}
 
 
 def test_an_end_is_judged_by_what_was_asked_at_the_start(tmp_path):

@@ -12,6 +12,7 @@ ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL"
 # How long a node may show what a boot or a restart of ours did to it.
 DISTURBED_S = 20
 LATER_S = 5
+NEVER = float("inf")
 
 
 def nodes_of(record: dict) -> list[str]:
@@ -25,7 +26,7 @@ def nodes_of(record: dict) -> list[str]:
 
 @dataclass
 class Version:
-    """What a job asked for from some moment between `asked_at` and `known_at` on."""
+    """What a job asked for from some moment between `asked_at` and `known_at` on; NEVER: perhaps."""
 
     request: Request
     asked_at: float
@@ -64,7 +65,7 @@ class Submission:
 
     @property
     def request(self) -> Request:
-        return self.versions[-1].request
+        return [version for version in self.versions if version.known_at < NEVER][-1].request
 
     @property
     def is_batch(self) -> bool:
