@@ -104,16 +104,30 @@ served() {
 	on_head awk -v kind="$2" '$1 == kind || kind == "all" && NF == 3 { all += $2; dram += $3 } END { printf "%d", 100 * dram / all }' "$1"
 }
 
+# shellcheck disable=SC2016 # awk's
+# shares OF: percent in DRAM of each kind of data, for reading beside the sum, which hangs on a few of them (docs/dev/runtime.md).
+shares() {
+	on_head awk 'NF == 3 && $2 { all[$1] += $2; dram[$1] += $3 }
+		END { for (kind in all) printf " %s %d %%", kind, 100 * dram[kind] / all[kind] }' "$1"
+}
+
 # A rank on each socket, of 2.8 GiB: three times the socket's DRAM.
 @test "with the advice of a profiled run more of what is read and written is in DRAM than if the kernel gives it to who is first" {
 	run_sbatch 0 --pm-mode=flat -n 2 -c 2 --mem=8000M <<-'END'
 		#!/bin/bash
 		rm -rf prof next first profiled advised
-		pic() { srun -n 2 -c 2 --pm-mode=flat "${@:2}" ./pic 2 0 28 >"$1"; }
+		node() {
+			echo "node before $1: MiB free$(awk '/MemFree/ { printf " %d", $4 / 1024 }' /sys/devices/system/node/node?/meminfo)," \
+				"pages demoted until then $(awk '/^pgdemote_/ { printf " %d", $2 }' /proc/vmstat)"
+		}
+		pic() { node "$1"; srun -n 2 -c 2 --pm-mode=flat "${@:2}" ./pic 2 0 28 >"$1"; }
 		pic first && pic profiled --pm-runtime=place --pm-profile=prof &&
 			pmreport prof --advice next && pic advised --pm-advice=next
 	END
 	assert_line --partial 'sites, by what each byte of DRAM would serve'
+	local run
+	sed -n 's/^node before/# before/p' <<<"$output" >&3
+	for run in first profiled advised; do echo "# $run:$(shares $run)" >&3; done
 	local first profiled advised
 	first=$(served first all) profiled=$(served profiled all) advised=$(served advised all)
 	echo "# in DRAM: first touch $first %, the runtime without advice $profiled %, with advice $advised %" >&3
