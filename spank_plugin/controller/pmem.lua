@@ -539,13 +539,13 @@ end
 
 local function set_delay(job_desc, policy, modes, changes)
 	if not may_reboot(policy, job_desc.user_name) then
+		local user = job_desc.user_name or "?"
 		changes.delay_boot = FOREVER_S
 		if not conf.limits_reboots(pm.config_file) then
-			slurm.log_info(problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others",
-				job_desc.user_name or "?"))
+			slurm.log_info(problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others", user))
 		end
 		return problem("no node is rebooted for jobs of user %s: this one takes nodes in mode %s only",
-			job_desc.user_name or "?", modes[1].name)
+			user, modes[1].name)
 	elseif policy.DelayBoot > 0 and not given(job_desc.delay_boot, NO_VAL) then
 		changes.delay_boot = policy.DelayBoot
 	end
