@@ -1,6 +1,7 @@
 """A sequence: steps one after the other on a fresh site, the oracle's look after each, and rest."""
 
 import json
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -125,6 +126,12 @@ def keep(sequence: Sequence, logs: Path) -> None:
     for command in (["squeue", "-o", "%i %j %T %r %p %N %f"], ["sinfo", "-N", "-o", "%N %T %b %E"]):
         sequence.world.admin(*command)
     (logs / "said").write_text("\n".join(sequence.world.said) + "\n")
+
+
+def about(steps: list[dict], violations: list[Violation]) -> list[dict]:
+    """The steps of the jobs and nodes that the violations name."""
+    named = set(re.findall(r"\b[sn]\d+\b", " ".join(violation.text for violation in violations)))
+    return [step for step in steps if f"s{step.get('job')}" in named or step.get("node") in named]
 
 
 def shrink(steps: list[dict], fails: Callable[[list[dict]], bool], seconds: float) -> list[dict]:

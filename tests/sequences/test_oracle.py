@@ -2,7 +2,7 @@
 
 import pytest
 import sequence
-from oracle import Look, Oracle, looks_of, wrong_looks
+from oracle import Look, Oracle, Violation, looks_of, wrong_looks
 from request import read, update
 from sites import fields_of
 from world import NEVER, Submission, Version, nodes_of
@@ -85,3 +85,8 @@ def test_shrinking_keeps_what_fails():
     def fails(some):
         return {3, 31} <= {step["for"] for step in some}
     assert [step["for"] for step in sequence.shrink(steps, fails, 60)] == [3, 31]
+
+
+def test_the_steps_of_what_is_named():
+    steps = [{"do": "sbatch", "job": 1}, {"do": "sbatch", "job": 12}, {"do": "drain", "node": "n2"}, {"do": "wait"}]
+    assert sequence.about(steps, [Violation("held", "s12 (sbatch) waits for n2")]) == steps[1:3]
