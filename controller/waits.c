@@ -14,10 +14,10 @@
 
 enum pm_readiness pm_node_readiness(uint32_t node_state)
 {
+	/* Not REBOOT_REQUESTED: such a reboot waits for the job, which must not wait for it. */
 	const uint32_t given_up = NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
 	const uint32_t coming = NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP |
-				NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED |
-				NODE_STATE_NO_RESPOND;
+				NODE_STATE_REBOOT_ISSUED | NODE_STATE_NO_RESPOND;
 	uint32_t base = node_state & NODE_STATE_BASE;
 
 	if (base == NODE_STATE_DOWN || node_state & given_up)

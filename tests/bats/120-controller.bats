@@ -128,6 +128,23 @@ is_listed() {
 	run ! waits_as prolog_slurmctld "$job"
 }
 
+# A reboot without ASAP waits for the node's jobs.
+reboot_behind() {
+	submit_waiting
+	"$@"
+	admin scontrol reboot n1
+	bench power-cycle n1
+	wait_for 60 job_is COMPLETED
+}
+
+@test "an administrator's reboot that waits for a job is not waited for by that job" {
+	reboot_behind true
+}
+
+@test "nor is it without the service" {
+	reboot_behind bench service kill
+}
+
 @test "a job that is requeued while it waits waits once" {
 	submit_waiting
 	wait_for 10 is_listed "$job"
