@@ -38,8 +38,8 @@ static struct counts all_features(void)
 
 bool pm_node_is_idle(uint32_t node_state)
 {
-	const uint32_t usable = NODE_STATE_BASE | NODE_STATE_CLOUD | NODE_STATE_PLANNED |
-				NODE_STATE_DYNAMIC_NORM | NODE_STATE_NET;
+	const uint32_t usable =
+		NODE_STATE_BASE | NODE_STATE_CLOUD | NODE_STATE_PLANNED | NODE_STATE_DYNAMIC_NORM;
 
 	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE && !(node_state & ~usable);
 }

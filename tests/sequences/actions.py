@@ -414,6 +414,19 @@ class RestartController(Action):
         return True
 
 
+class RestartService(Action):
+    """No job depends on it, so nothing counts as disturbed."""
+
+    name = "restart pm-controller"
+
+    def choose(self, world, chance):
+        return {}
+
+    def do(self, world, step):
+        world.site.restart_service()
+        return True
+
+
 class Reserve(OfNode):
     """A maintenance that begins now, over whatever runs there."""
 
@@ -463,8 +476,8 @@ ACTIONS: tuple[Action, ...] = (
     SubmitArray("array", "sbatch", 1), SubmitDependent("dependency", "sbatch", 1),
     Update("update features"), Update("update prefer"), Update("update nodes"), Update("update exclusive"),
     Update("update time"), Cancel(), Requeue(), Hold(), Release(), Drain(), Resume(), AdminReboot(),
-    RestartSlurmd(), PowerCycle(), Slow(), Fault("goal fault"), Fault("tool fault"), Repair(), RestartController(),
-    Reserve(), Unreserve(), Wait())
+    RestartSlurmd(), PowerCycle(), Slow(), Fault("goal fault"), Fault("tool fault"), Repair(),
+    RestartController(), RestartService(), Reserve(), Unreserve(), Wait())
 BY_NAME = {action.name: action for action in ACTIONS}
 # Of the steps so far each action is to have at least this part.
 LEAST = 0.03

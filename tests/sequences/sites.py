@@ -108,6 +108,10 @@ class BenchSite(benchsite.Site):
         wait_for(CONTROLLER_S, lambda: pid_file.exists() and pid_file.read_text() != before
                            and self.admin("scontrol", "ping").returncode == 0)
 
+    def restart_service(self) -> None:
+        """pm-controller, in the middle of whatever it does."""
+        call(self.bench, "start", "service")
+
     def break_goal(self, fault: str) -> None:
         (self.home / BREAKABLE / "fault").write_text(fault)
 
