@@ -5,11 +5,11 @@
 setup() {
 	load helper
 	clean_nodes
-	cp "$(bench_dir)/etc/job_submit.lua" "$BATS_TEST_TMPDIR/site.lua"
+	keep_lua
 }
 
 teardown() {
-	cmp -s "$BATS_TEST_TMPDIR/site.lua" "$(bench_dir)/etc/job_submit.lua" || put_lua "$BATS_TEST_TMPDIR/site.lua"
+	restore_lua
 }
 
 # use_state LINE: of the file that the controller service writes.
@@ -19,13 +19,6 @@ use_state() {
 	sed "s|^pm.config_file = .*|&\npm.state_file = \"$BATS_TEST_TMPDIR/modes\"|" \
 		"$BATS_TEST_TMPDIR/site.lua" >"$BATS_TEST_TMPDIR/state.lua"
 	put_lua "$BATS_TEST_TMPDIR/state.lua"
-}
-
-# As where job_submit.lua does not call pmem.lua.
-without_lua() {
-	printf 'function slurm_job_%s() return slurm.SUCCESS end\n' submit modify >"$BATS_TEST_TMPDIR/none.lua"
-	echo 'return slurm.SUCCESS' >>"$BATS_TEST_TMPDIR/none.lua"
-	put_lua "$BATS_TEST_TMPDIR/none.lua"
 }
 
 @test "--pm-mode becomes a feature, and the job takes whole nodes" {

@@ -14,6 +14,7 @@ teardown() {
 	admin scancel -u nobody
 	[ ! -e "$real/pmctl.real" ] || mv "$real/pmctl.real" "$real/pmctl"
 	restore_site
+	restore_lua
 }
 
 # with_pmctl LINES: a pmctl that does these first; $* is what it was asked.
@@ -239,6 +240,8 @@ refuse_view() {
 	wait_for 20 state_is n1 idle
 	touch "$log.over"
 	assert [ -e "$(bench_dir)/n1/run/jobs/$job" ]
+	keep_lua
+	without_lua
 	admin scontrol update jobid="$job" features=
 	admin scontrol release "$job"
 	wait_for 60 state_of_job "$job" COMPLETED
@@ -270,7 +273,7 @@ refuse_view() {
 	assert_failure
 	refute_line ran
 	assert_output --partial "holds the node"
-	run grep -c 'job begin' "$log"
+	run grep -c '^job begin' "$log"
 	assert_output 1
 	wait_for 10 state_is n1 idle
 }

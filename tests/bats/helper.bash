@@ -18,6 +18,14 @@ is_slurm() {
 	[[ $(bench sinfo --version) = "slurm-wlm $1."* ]]
 }
 
+# Until no epilog runs any more.
+let_epilogs_end() {
+	local end=$((SECONDS + 20))
+	while [[ $(bench sinfo -hN -o %T) == *completing* && $SECONDS -lt $end ]]; do
+		sleep 0.1
+	done
+}
+
 # run_client COMMAND [RC] ARGUMENT...: as the ordinary user; it must end with RC, 0 unless said.
 run_client() {
 	local command=$1 wanted=0
@@ -138,6 +146,23 @@ put_lua() {
 	next=$(($(stat -c %Y "$lua") + 1))
 	cp "$1" "$lua"
 	touch -d "@$next" "$lua"
+}
+
+# keep_lua before a test puts another one, restore_lua in its teardown.
+keep_lua() {
+	cp "$(bench_dir)/etc/job_submit.lua" "$BATS_TEST_TMPDIR/site.lua"
+}
+
+restore_lua() {
+	[ -e "$BATS_TEST_TMPDIR/site.lua" ] || return 0
+	cmp -s "$BATS_TEST_TMPDIR/site.lua" "$(bench_dir)/etc/job_submit.lua" || put_lua "$BATS_TEST_TMPDIR/site.lua"
+}
+
+# As where job_submit.lua does not call pmem.lua.
+without_lua() {
+	printf 'function slurm_job_%s() return slurm.SUCCESS end\n' submit modify >"$BATS_TEST_TMPDIR/none.lua"
+	echo 'return slurm.SUCCESS' >>"$BATS_TEST_TMPDIR/none.lua"
+	put_lua "$BATS_TEST_TMPDIR/none.lua"
 }
 
 no_jobs() {
