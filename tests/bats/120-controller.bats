@@ -16,7 +16,7 @@ teardown() {
 	fi
 	bench inject n1 none
 	admin scancel -f -u nobody
-	bench power-cycle n1 # out of a hung boot
+	state_is n1 idle || bench power-cycle n1 # out of a hung boot
 	wait_for 60 state_is n1 idle
 }
 
@@ -60,7 +60,7 @@ slurmctld_pid() {
 submit_waiting() {
 	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
 	bench inject n1 hang
-	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap="${1:-true}"
 	job=$output
 	wait_for 20 waits_as prolog_slurmctld "$job"
 }
@@ -128,13 +128,16 @@ is_listed() {
 	run ! waits_as prolog_slurmctld "$job"
 }
 
-# A reboot without ASAP waits for the node's jobs.
+# A reboot without ASAP waits for the node's jobs. It is called off, as slurmctld 22.05 may show a node that reboots once more
+# right after its boot as rebooting for ever.
 reboot_behind() {
-	submit_waiting
+	submit_waiting 'sleep 300'
 	"$@"
 	admin scontrol reboot n1
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is RUNNING
+	admin scontrol cancel_reboot n1
+	bench scancel "$job"
 }
 
 @test "an administrator's reboot that waits for a job is not waited for by that job" {
