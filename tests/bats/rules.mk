@@ -20,10 +20,15 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 	PM_BUILD=$(abspath $(BUILD)) tests/bats/lua/test_agreement.sh
 	tests/bats/lua/test_constraints.py $(PRINT_CONSTRAINTS)
 
-.PHONY: build-bench run-bench run-bench-trixie
+# In two halves, each on a bench of its own: most of a test is waiting for Slurm.
+BENCH_2 := $(wildcard tests/bats/08[5-9]*.bats tests/bats/09*.bats tests/bats/1*.bats)
+BENCH_1 := $(filter-out $(BENCH_2),$(wildcard tests/bats/*.bats))
+
+.PHONY: build-bench run-bench run-bench-1 run-bench-2 run-bench-trixie
 build-bench: programs $(BUILD)/tests/pmshim.so
-run-bench: build-bench
-	PM_BUILD=$(abspath $(BUILD)) bats tests/bats
+run-bench: run-bench-1 run-bench-2
+run-bench-1 run-bench-2: run-bench-%: build-bench
+	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_$*)
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
 run-bench-trixie:
 	tests/bench/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-bench
