@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "controller/holds.h"
+#include "controller/waits.h"
 #include "lib/cleanup.h"
 #include "lib/file.h"
 #include "lib/hostlist.h"
@@ -112,13 +113,21 @@ static bool is_named(const char *list, const char *name)
 	return list && *list && !pm_hostlist_contains(list, name, &found, NULL) && found;
 }
 
+/* A job that is left only nodes which do not serve would wait for an administrator. */
+static bool is_in_service(const node_info_t *node)
+{
+	return pm_node_readiness(node->node_state) != PM_GIVEN_UP &&
+	       !(node->node_state & NODE_STATE_DRAIN);
+}
+
 /* -w that does not name the whole allocation leaves Slurm the choice of the others. */
 static bool is_candidate(const slurm_job_info_t *job, const node_info_t *node, const char *excluded)
 {
 	cleanup_with(pm_strv_cleanup) char **required =
 		job->req_nodes ? pm_cluster_names(job->req_nodes) : NULL;
 
-	if (is_named(excluded, node->name) || !pm_node_has_modes(node, job->features))
+	if (!is_in_service(node) || is_named(excluded, node->name) ||
+		!pm_node_has_modes(node, job->features))
 		return false;
 	return !required || !*required || pm_strv_length(required) < job->num_nodes ||
 	       pm_strv_contains(required, node->name);

@@ -43,7 +43,8 @@ void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id);
 /* Forgets those that the table of jobs does not have any more. */
 void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *cluster);
 
-/* How many nodes could this job run on, but for `excluded`? By its partition, its -w and modes. */
+/* How many nodes could this job run on, but for `excluded`? By its partition, its -w and modes, and
+ * of those that serve. */
 unsigned pm_turned_candidates(
 	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded);
 
