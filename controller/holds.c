@@ -17,7 +17,7 @@
 /* What stands between the names of a constraint. */
 #define OPERATORS "&|()[]*, "
 
-bool pm_node_has_modes(const node_info_t *node, const char *constraint)
+bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only)
 {
 	cleanup_with(pm_strv_cleanup) char **asked =
 		pm_strv_split(constraint ? constraint : "", OPERATORS);
@@ -25,7 +25,7 @@ bool pm_node_has_modes(const node_info_t *node, const char *constraint)
 		pm_strv_split(node->features ? node->features : "", ",");
 
 	for (char **name = asked; name && *name; name++)
-		if (pm_mode_by_feature(*name) && !pm_strv_contains(had, *name))
+		if ((!modes_only || pm_mode_by_feature(*name)) && !pm_strv_contains(had, *name))
 			return false;
 	return asked && had;
 }
@@ -46,7 +46,7 @@ bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *j
 	for (char **name = names; name && *name; name++) {
 		const node_info_t *node = pm_cluster_node(cluster, *name);
 
-		if (!node || !pm_node_has_modes(node, job->features))
+		if (!node || !pm_node_has(node, job->features, /* modes_only= */ true))
 			return false;
 	}
 	return names && *names;

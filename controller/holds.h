@@ -39,9 +39,9 @@ struct pm_holds {
 /* Did slurmctld hold it as told above? Do its nodes exist and have the modes it asks for? */
 bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job);
 
-/* Has the node each mode that the constraint names? A job that wants another never could run there.
- */
-bool pm_node_has_modes(const node_info_t *node, const char *constraint);
+/* Has the node each feature that the constraint names, or each mode alone? Without one of the modes
+ * a job never could run there; of other features it may name alternatives. */
+bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only);
 
 /* Looks through the jobs and has slurmctld look again at those that could run. */
 void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster);

@@ -17,9 +17,6 @@
 
 #define VERSION 1
 
-/* What stands between the names of a constraint. */
-#define OPERATORS "&|()[]*, "
-
 /* Slurm's record of the job has it. */
 #define MAX_SENTENCE 900
 
@@ -116,23 +113,6 @@ static bool is_named(const char *list, const char *name)
 	return list && *list && !pm_hostlist_contains(list, name, &found, NULL) && found;
 }
 
-/*
- * Of alternatives one would do. Who counts too few nodes excludes none, and the job is held in the
- * end; who counts too many leaves it nothing, which Slurm holds at once.
- */
-static bool has_all(const node_info_t *node, const char *constraint)
-{
-	cleanup_with(pm_strv_cleanup) char **asked =
-		pm_strv_split(constraint ? constraint : "", OPERATORS);
-	cleanup_with(pm_strv_cleanup) char **had =
-		pm_strv_split(node->features ? node->features : "", ",");
-
-	for (char **name = asked; name && *name; name++)
-		if (!pm_strv_contains(had, *name))
-			return false;
-	return asked && had;
-}
-
 /* A job that is left only nodes which do not serve would wait for an administrator. */
 static bool is_in_service(const node_info_t *node)
 {
@@ -140,13 +120,18 @@ static bool is_in_service(const node_info_t *node)
 	       !(node->node_state & NODE_STATE_DRAIN);
 }
 
-/* -w that does not name the whole allocation leaves Slurm the choice of the others. */
+/*
+ * Each feature counts, though of alternatives one would do: who counts too few nodes excludes none,
+ * and the job is held in the end; who counts too many leaves it nothing, which Slurm holds at once.
+ * -w that does not name the whole allocation leaves Slurm the choice of the others.
+ */
 static bool is_candidate(const slurm_job_info_t *job, const node_info_t *node, const char *excluded)
 {
 	cleanup_with(pm_strv_cleanup) char **required =
 		job->req_nodes ? pm_cluster_names(job->req_nodes) : NULL;
 
-	if (!is_in_service(node) || is_named(excluded, node->name) || !has_all(node, job->features))
+	if (!is_in_service(node) || is_named(excluded, node->name) ||
+		!pm_node_has(node, job->features, /* modes_only= */ false))
 		return false;
 	return !required || !*required || pm_strv_length(required) < job->num_nodes ||
 	       pm_strv_contains(required, node->name);
