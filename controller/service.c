@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/give_back.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
 #include "controller/turn_away.h"
@@ -87,8 +88,10 @@ static void load_all(struct pm_service *service)
 
 	if (nodes)
 		write_modes(service);
-	if (jobs)
+	if (jobs) {
 		pm_turned_sweep(&service->turned, &service->cluster);
+		pm_give_back_look(&service->turned, &service->cluster);
+	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
 	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
