@@ -20,6 +20,15 @@ teardown() {
 	wait_for 60 state_is n1 idle
 }
 
+# with_slurm_conf SED: until teardown puts the bench's own back.
+with_slurm_conf() {
+	local conf
+	conf=$(bench_dir)/etc/slurm.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
+	sed -i "$1" "$conf"
+	admin scontrol reconfigure
+}
+
 ask() {
 	"$TOP/tests/bats/ask.py" "$(bench_dir)/run/controller/socket" "$@" 3>&-
 }
@@ -208,6 +217,17 @@ reboot_behind() {
 	assert_output --partial '"type":"list"'
 }
 
+@test "the state file and what is in it are kept from users where Slurm keeps nodes private" {
+	with_slurm_conf '$aPrivateData=nodes'
+	bench service start
+	wait_for 30 eval '[ "$(stat -c %a "$(bench_dir)/run/controller/modes")" = 600 ]'
+	run user_ask ask '{"type":"modes"}'
+	assert_output --partial '"type":"error"'
+	assert_output --partial 'PrivateData keeps nodes from users'
+	run ask ask '{"type":"modes"}'
+	assert_output --partial '"type":"list"'
+}
+
 @test "a user that opens connection after connection is turned away, and keeps nobody else out" {
 	user_ask crowd 300 >"$BATS_TEST_TMPDIR/closed" &
 	local crowd=$!
@@ -345,15 +365,6 @@ counted() {
 	bench scancel "$job"
 }
 
-# with_slurm_conf SED: until teardown puts the bench's own back.
-with_slurm_conf() {
-	local conf
-	conf=$(bench_dir)/etc/slurm.conf
-	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
-	sed -i "$1" "$conf"
-	admin scontrol reconfigure
-}
-
 is_excluded_from() {
 	[ "$(job_field "$job" ExcNodeList)" = "ExcNodeList=$1" ]
 }
@@ -406,7 +417,8 @@ submit_for_disk() {
 	serve_again
 	wait_for 90 job_is COMPLETED
 	is_excluded_from '(null)'
-	[ "$(job_field "$job" Restarts)" = Restarts=1 ]
+	run job_field "$job" ' NodeList'
+	assert_output ' NodeList=n1'
 }
 
 @test "a job that gets the same node back again and again is held by its limit" {
@@ -462,9 +474,7 @@ submit_for_disk() {
 	assert_output --partial "\"job\":$job,"
 	bench power-cycle n1
 	wait_for 60 job_is COMPLETED
-	cp "$(bench_dir)/etc/slurm.conf" "$BATS_TEST_TMPDIR/slurm.conf"
-	echo PrivateData=jobs >>"$(bench_dir)/etc/slurm.conf"
-	admin scontrol reconfigure
+	with_slurm_conf '$aPrivateData=jobs'
 	bench service start
 	bench inject n1 hang
 	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
