@@ -243,17 +243,15 @@ int pm_turned_give_back(struct pm_turned_away *turned, const slurm_job_info_t *j
 	char **ret_excluded, struct pm_err *err)
 {
 	json_object *entry = find(turned, job);
-	cleanup_free char *excluded = strdup(pm_json_string(entry, "excluded"));
 	int rc;
 
-	if (!excluded)
-		return pm_err_nomem(err);
 	pm_json_add_u64(entry, "given_back", number(entry, "given_back") + 1);
 	json_object_object_del(entry, "idle_since");
 	rc = save(turned, err);
-	if (!rc)
-		*ret_excluded = pm_steal(excluded);
-	return rc;
+	if (rc)
+		return rc;
+	*ret_excluded = strdup(pm_json_string(entry, "excluded"));
+	return *ret_excluded ? 0 : pm_err_nomem(err);
 }
 
 static void save_or_say(const struct pm_turned_away *turned)
