@@ -12,7 +12,6 @@ from request import RACK, options_of, read, update
 from world import NEVER, Submission, Version, World
 
 MAX_LIVE = 6
-FRESH_S = 5
 GOAL_FAULTS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split")
 TOOL_FAULTS = ("fail", "killed", "hang", "garbage", "silent", "lies")
 TOOL_CALLS = ("helper/ipmctl:create-goal#1", "helper/ipmctl:show-goal#1", "job-begin/ipmctl:show-goal#1",
@@ -86,8 +85,7 @@ class Submit(Action):
     def choose(self, world, chance):
         if len(world.live()) >= MAX_LIVE:
             return None
-        words, env = mode_words(world.site.modes(), chance)
-        words = place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
+        words, env = self.request(world, chance)
         if world.without & set(options_of([self.client, *words])):
             return None
         extra = self.extra(world, chance)
@@ -96,6 +94,10 @@ class Submit(Action):
         number = max(world.submissions, default=0) + 1
         return {"job": number, "argv": [self.client, *words, *extra], "env": env,
                 "seconds": round(chance.choice((0.1, 0.3, 0.8, 2.0)), 1)}
+
+    def request(self, world: World, chance: random.Random) -> tuple[list[str], dict[str, str]]:
+        words, env = mode_words(world.site.modes(), chance)
+        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), env
 
     def extra(self, world: World, chance: random.Random) -> list[str] | None:
         return []
@@ -127,12 +129,13 @@ class SubmitDependent(Submit):
 
 def submit(world: World, step: dict) -> None:
     site, number = world.site, step["job"]
-    log, words = (site.home / "home" / f"s{number}.{kind}" for kind in ("log", "words"))
+    log, words = (site.folder / f"s{number}.{kind}" for kind in ("log", "words"))
     request = read(step["argv"], step["env"])
     job = Submission(number, step["argv"], step["env"], [Version(request, time.time(), time.time())], log, words)
+    job.clock_s = site.times.clock
     job.could_be_served = request.can_be_served(world.up())
     argv = [step["argv"][0], f"--job-name={job.name}", *step["argv"][1:]]
-    command = site.job_command(log, step["seconds"])
+    command = site.job_command(log, step["seconds"], *step.get("mess", ()))
     if job.is_batch:
         done = site.user([*argv, "--output=/dev/null", *command], step["env"])
         world.note(done)
@@ -306,7 +309,7 @@ class AdminReboot(OfNode):
 
     def fits(self, world, node):
         return (node in world.in_service() and node not in world.rebooting
-                and world.site.uptime(node) > FRESH_S)
+                and world.site.uptime(node) > world.site.times.fresh)
 
     def words(self, chance):
         return {"words": chance.choice((["ASAP"], []))}
@@ -483,12 +486,12 @@ BY_NAME = {action.name: action for action in ACTIONS}
 LEAST = 0.03
 
 
-def make_up(world: World, chance: random.Random, counts: dict[str, int]) -> dict:
+def make_up(world: World, chance: random.Random, counts: dict[str, int], actions: tuple = ACTIONS) -> dict:
     """The next step; an action that came too seldom so far comes sooner."""
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
         return action.weight + 20 * max(0.0, LEAST * total - counts.get(action.name, 0))
-    possible = [(action, step) for action in ACTIONS
+    possible = [(action, step) for action in actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
     return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}

@@ -2,25 +2,23 @@
 
 import json
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from actions import BY_NAME, end_reservations, repair
-from oracle import SETTLE_S, Oracle, Violation, unfinished
-from sites import BenchSite, wait_for
+from actions import end_reservations, repair
+from catalogue import BY_NAME
+from common import Cluster
+from oracle import Oracle, Violation, unfinished
+from sites import wait_for
+from where import PLACES
 from world import Submission, World
-
-LOOK_S = 0.5
-RECONFIGURE_S = 20
-REBOOT_S = 15
 
 
 class Sequence:
     """`steps` is what was done, as a script holds it; `violations` end it."""
 
-    def __init__(self, site: BenchSite):
+    def __init__(self, site: Cluster):
         self.world = World(site)
         self.oracle = Oracle(self.world)
         self.steps: list[dict] = []
@@ -39,7 +37,7 @@ class Sequence:
             done = True
         else:
             done = BY_NAME[step["do"]].do(self.world, step)
-            time.sleep(step.get("pause", 0))
+            time.sleep(step.get("pause", 0) * self.world.site.times.pace)
             self.look()
         if done:
             self.steps.append(step)
@@ -49,7 +47,7 @@ class Sequence:
         """Everything is in service, nobody holds anything: what was asked for gets done."""
         world = self.world
         end_reservations(world)
-        wait_for(REBOOT_S, lambda: self.look() or self.violations or not world.rebooting)
+        wait_for(world.site.times.reboot, lambda: self.look() or self.violations or not world.rebooting)
         for node in sorted(world.broken):
             repair(world, node)
         for node in list(world.drained):
@@ -58,6 +56,8 @@ class Sequence:
         for job in world.live():
             self._let_go(job)
         self._wait()
+        if not self.violations:
+            self.violations += [Violation("left", text) for text in world.site.left_behind()]
 
     def _let_go(self, job: Submission) -> None:
         """Cancels a job that cannot be served, or that lost its node: Slurm misses an interactive one at no time."""
@@ -70,14 +70,15 @@ class Sequence:
 
     def _wait(self) -> None:
         world, asked = self.world, False
-        end = time.time() + SETTLE_S
+        times = world.site.times
+        end = time.time() + times.settle
         while not self.violations and world.live():
-            if not asked and time.time() > end - SETTLE_S + RECONFIGURE_S:
+            if not asked and time.time() > end - times.settle + times.reconfigure:
                 asked = world.admin("scontrol", "reconfigure")      # slurmctld asks nodes for jobs that it misses
             if time.time() > end:
                 self.violations += unfinished(world)
                 return
-            time.sleep(LOOK_S)
+            time.sleep(times.look)
             self.look()
             for node in sorted(world.broken):
                 repair(world, node)
@@ -86,13 +87,9 @@ class Sequence:
                     self._let_go(job)
 
 
-def with_site(use: Callable[[BenchSite], object]) -> object:
-    with tempfile.TemporaryDirectory(prefix="pm-sequence.") as folder:
-        site = BenchSite(Path(folder) / "bench")
-        try:
-            return use(site)
-        finally:
-            site.down()
+def with_site(use: Callable[[Cluster], object], place: str = "bench") -> object:
+    with PLACES[place]() as site:
+        return use(site)
 
 
 # --- scripts -----------------------------------------------------------------------------------
@@ -106,9 +103,9 @@ def read_script(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def replay(steps: list[dict], logs: Path | None = None) -> list[Violation]:
+def replay(steps: list[dict], logs: Path | None = None, place: str = "bench") -> list[Violation]:
     """Of these steps on a fresh site, with rest behind them."""
-    def use(site: BenchSite) -> list[Violation]:
+    def use(site: Cluster) -> list[Violation]:
         sequence = Sequence(site)
         for step in [*steps, {"do": "rest"}]:
             sequence.take(step)
@@ -117,7 +114,7 @@ def replay(steps: list[dict], logs: Path | None = None) -> list[Violation]:
         if logs:
             keep(sequence, logs)
         return sequence.violations
-    return with_site(use)
+    return with_site(use, place)
 
 
 def keep(sequence: Sequence, logs: Path) -> None:

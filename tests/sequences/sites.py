@@ -4,21 +4,15 @@ The evidence is the machine's own: files of the kernel that its firmware has boo
 DIMMs, words of Slurm's commands. Nothing of the product is asked.
 """
 
-import os
-import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "faults"), str(TOP / "tests" / "bench"), str(TOP / "twin")]
-import benchsite  # noqa: E402
-from benchsite import wait_for  # noqa: E402
-from bench_supervisor import call  # noqa: E402
-from machine.image import Image  # noqa: E402
-from machine.node import Node  # noqa: E402
-from machine.post import read_goals  # noqa: E402
+from common import Cluster, goals_in
+import benchsite
+from benchsite import wait_for
+from bench_supervisor import call
+from times import BENCH
 
 BREAKABLE = benchsite.NODE
 CONTROLLER_S = 20
@@ -45,14 +39,15 @@ look end
 """
 
 
-class BenchSite(benchsite.Site):
+class BenchSite(Cluster, benchsite.Site):
     """A bench of three nodes, of which the first can be broken."""
 
-    breakable = BREAKABLE
+    breakable, times = BREAKABLE, BENCH
 
     def __init__(self, pointer: Path, nodes: int = 3):
         super().__init__(pointer, nodes)
         self.nodes = self.bench.nodes()
+        self.folder = self.home / "home"
         self.look = self.home / "home" / "look"
         self.look.write_text(LOOK.format(home=self.home))
         self.look.chmod(0o755)
@@ -141,42 +136,12 @@ class BenchSite(benchsite.Site):
         return time.time() - path.stat().st_mtime if path.exists() else 0
 
     def goals(self, node: str) -> list[str]:
-        """DIMMs in which a goal waits for the next boot."""
-        try:
-            machine = Node(self.home / node / "machine")
-            with Image(machine.image_path, machine.topology) as image:
-                waiting, bad = read_goals(machine.topology, image)
-        except (OSError, ValueError):
-            return []
-        return [dimm.name for dimm in (*waiting, *bad)]
+        return goals_in(self.home / node / "machine")
 
     def mode_of(self, seen: str) -> str:
         return benchsite.MODE_OF.get(seen, seen)
-
-    def jobs_shown(self) -> list[dict[str, str]]:
-        text = self.admin("scontrol", "-o", "show", "job").stdout
-        return [fields for fields in map(fields_of, text.splitlines()) if "JobId" in fields]
-
-    def nodes_shown(self) -> dict[str, dict[str, str]]:
-        text = self.admin("scontrol", "-o", "show", "node").stdout
-        return {fields["NodeName"]: fields for fields in map(fields_of, text.splitlines())
-                if "NodeName" in fields}
 
     def save(self, folder: Path) -> None:
         self.save_logs(folder, {})
         for path in (self.home / "home").glob("s*.*"):
             (folder / path.name).write_bytes(path.read_bytes())
-
-
-def fields_of(line: str) -> dict[str, str]:
-    """The words NAME=VALUE of a line of scontrol; a node's reason goes on to its end."""
-    line, _, reason = line.partition(" Reason=") if line.startswith("NodeName=") else (line, "", "")
-    fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
-    return fields | ({"Reason": re.sub(r" \[\S+@.*", "", reason)} if reason else {})
-
-
-def own_environment() -> None:
-    """What the caller's shell says of modes is not meant for our jobs."""
-    for name in list(os.environ):
-        if name.startswith(("PM_", "SLURM_", "SBATCH_", "SRUN_", "SALLOC_")):
-            del os.environ[name]

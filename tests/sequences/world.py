@@ -9,9 +9,6 @@ from pathlib import Path
 from request import Request
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
-# How long a node may show what a boot or a restart of ours did to it.
-DISTURBED_S = 20
-LATER_S = 5
 NEVER = float("inf")
 
 
@@ -52,6 +49,7 @@ class Submission:
     shares: bool = False            # its nodes, as an operator said
     disturbed: bool = False         # by a fault or an admin, while it was there
     seen: bool = False              # by Slurm, as a job
+    clock_s: float = 0              # clocks of the nodes and ours may differ by this
     records: list[dict] = field(default_factory=list)
 
     @property
@@ -73,9 +71,9 @@ class Submission:
 
     def asked_at(self, at: float) -> list[Request]:
         """Every request that may have been in force at a time."""
-        known = [v.known_at for v in self.versions if v.known_at <= at]
+        known = [v.known_at for v in self.versions if v.known_at <= at - self.clock_s]
         since = max(known, default=self.versions[0].known_at)
-        return [v.request for v in self.versions if v.asked_at <= at and v.known_at >= since] or [
+        return [v.request for v in self.versions if v.asked_at <= at + self.clock_s and v.known_at >= since] or [
             self.versions[0].request]
 
     def live(self) -> list[dict]:
@@ -141,7 +139,7 @@ class World:
         job.disturbed = job.disturbed or bool(disturbed)
         if record["JobState"] == "CONFIGURING":
             for node in disturbed:
-                self.disturbed_until[node] = max(self.disturbed_until.get(node, 0), time.time() + LATER_S)
+                self.disturbed_until[node] = max(self.disturbed_until.get(node, 0), time.time() + self.site.times.later)
 
     def state(self, node: str) -> str:
         return self.nodes.get(node, {}).get("State", "")
@@ -165,7 +163,7 @@ class World:
     def disturb(self, *nodes: str) -> None:
         """What runs there now may be lost for a reason of ours."""
         for node in nodes:
-            self.disturbed_until[node] = time.time() + DISTURBED_S
+            self.disturbed_until[node] = time.time() + self.site.times.disturbed
 
     def note(self, done: subprocess.CompletedProcess) -> bool:
         words = (done.stderr or "").strip() or (done.stdout or "").strip()
