@@ -19,13 +19,14 @@ from cluster.control import ask
 from cluster.state import State
 from image.recipe import DEFAULT_SUITE
 from times import TWIN
-from twinsite import FOLDER, PMTWIN, Twin, pmtwin, wait_for
+from twinsite import FOLDER, PMTWIN, Stuck, Twin, pmtwin, wait_for
+from world import ENDED
 
 GUEST = Path(__file__).with_name("guest")
 HERE = "/home/sequences"        # shared by all guests
 USERS = {1001: "user1", 1002: "user2"}
 UP_S, CLEAN_S = 300, 120
-STOPPED = ("DOWN", "DRAIN", "FAIL", "INVAL", "NOT_RESPONDING", "UNKNOWN")
+STOPPED = ("DOWN", "DRAIN", "FAIL", "INVAL")
 
 # ipmctl may be slow, as it is on real machines: a file says by how much.
 SLOW = f"""\
@@ -99,20 +100,25 @@ class TwinSite(Cluster):
         self.head("for r in $(scontrol -o show reservation | grep -oP '(?<=ReservationName=)\\S+'); do "
                   "scontrol delete reservationname=$r; done; scancel --full --user=user1,user2; "
                   "scancel --user=user1,user2; systemctl restart pm-controller")
-        wait_for(UP_S, self._is_tidy)
+        self._bring_back()
         shown = super().jobs_shown()
         self.first_job = max((int(fields["JobId"]) for fields in shown), default=0)
         for path in self.folder.glob("s*.*"):
             path.unlink()
 
+    def _bring_back(self) -> None:
+        for wanted in (STOPPED, ("",)):
+            for node, fields in self.nodes_shown().items():
+                if fields["State"] != "IDLE" and any(word in fields["State"] for word in wanted):
+                    self.repair_node(node)
+                    self.admin("scontrol", "update", f"nodename={node}", "state=resume")
+            if wait_for(UP_S, self._is_tidy):
+                return
+        raise Stuck(f"nodes are {[fields['State'] for fields in self.nodes_shown().values()]}")
+
     def _is_tidy(self) -> bool:
-        if any(fields["JobState"] in ("PENDING", "RUNNING", "CONFIGURING", "COMPLETING") for fields in super().jobs_shown()):
-            return False
-        bad = [node for node, fields in self.nodes_shown().items() if any(word in fields["State"] for word in STOPPED)]
-        for node in bad:
-            self.repair_node(node)
-            self.admin("scontrol", "update", f"nodename={node}", "state=resume")
-        return not bad and all(fields["State"] == "IDLE" for fields in self.nodes_shown().values())
+        return (not any(fields["JobState"] not in ENDED for fields in super().jobs_shown())
+                and all(fields["State"] == "IDLE" for fields in self.nodes_shown().values()))
 
     # --- commands ------------------------------------------------------------------------------
     def admin(self, *argv: str) -> subprocess.CompletedProcess:
