@@ -14,12 +14,15 @@ class Mess(Submit):
 
     def choose(self, world, chance):
         step = super().choose(world, chance)
-        return step and step | {"mess": sorted(chance.sample(MESSES, chance.randrange(1, 4)), key=MESSES.index)}
+        if not step:
+            return None
+        mess = sorted(chance.sample(MESSES, chance.randrange(1, 4)), key=MESSES.index)
+        size = [f"--pm-size={chance.choice(('64M', '1G'))}"] if "projects" in mess or chance.random() < 0.2 else []
+        return step | {"argv": step["argv"] + size, "mess": mess}
 
     def request(self, world, chance: random.Random) -> tuple[list[str], dict[str, str]]:
-        words = place_words([f"--pm-mode={chance.choice(('appdirect', 'appdirect', 'mixed'))}"], world.site.nodes, chance)
-        size = [f"--pm-size={chance.choice(('64M', '1G'))}"] if chance.random() < 0.3 else []
-        return words + size + other_words(world.site.nodes, chance), {}
+        words = [f"--pm-mode={chance.choice(('appdirect', 'appdirect', 'mixed'))}"]
+        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), {}
 
 
 class Flat(Submit):

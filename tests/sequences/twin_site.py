@@ -36,8 +36,9 @@ sync
 """
 # Jobs may name one node by a feature of its own.
 RACKS = """\
-sed -i -E 's/^(NodeName=n)([0-9]+) (.*RealMemory)/\\1\\2 Feature=rack\\2 \\3/' /etc/slurm/slurm.conf
-grep -q Feature=rack1 /etc/slurm/slurm.conf && systemctl restart slurmctld
+grep -q Feature=rack1 /etc/slurm/slurm.conf && exit
+sed -i -E 's/^(NodeName=n)([0-9]+) /\\1\\2 Feature=rack\\2 /' /etc/slurm/slurm.conf
+systemctl restart slurmctld
 """
 HEAL = """\
 pmctl verify; pmctl recover
