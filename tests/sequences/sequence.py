@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from actions import BY_NAME, end_reservations, repair
+from meddlers import come_to_rest, forget_reboot, let_go
 from oracle import SETTLE_S, Oracle, Violation, unfinished
 from sites import BenchSite, wait_for
 from world import Submission, World
@@ -49,7 +50,10 @@ class Sequence:
         """Everything is in service, nobody holds anything: what was asked for gets done."""
         world = self.world
         end_reservations(world)
+        come_to_rest(world)
         wait_for(REBOOT_S, lambda: self.look() or self.violations or not world.rebooting)
+        for node in sorted(world.more.own_reboots):
+            forget_reboot(world, node)
         for node in sorted(world.broken):
             repair(world, node)
         for node in list(world.drained):
@@ -82,6 +86,7 @@ class Sequence:
             for node in sorted(world.broken):
                 repair(world, node)
             for job in world.live():
+                let_go(world, job, self.oracle.more)
                 if job.waits_for_ever() and not job.cancelled:
                     self._let_go(job)
 
