@@ -31,6 +31,20 @@ class Cluster:
         return {fields["NodeName"]: fields for fields in map(fields_of, text.splitlines())
                 if "NodeName" in fields}
 
+    def given(self, number: int) -> list[str]:
+        """What the jobs of a submission were told to use and cannot have been given."""
+        return []
+
+    def tool_times(self, node: str) -> list[str]:
+        """When tools ran there, as far as it is known."""
+        return []
+
+    def has_said(self, node: str, words: str) -> bool:
+        return False
+
+    def is_marked(self, node: str, mark: str) -> bool:
+        return False
+
     def left_behind(self) -> list[str]:
         """Of jobs that are gone, on nodes without any."""
         return []

@@ -81,7 +81,9 @@ def wants_whole_nodes(job: Submission) -> bool:
 
 class Oracle:
     def __init__(self, world: World):
+        from promises import Promises   # which uses what is above
         self.world = world
+        self.more = Promises(world, self.lasts)
         self.since: dict[tuple, float] = {}
         self.done: set[int] = set()
         self.spans: list[tuple[Submission, tuple[str, float, float, str]]] = []
@@ -114,7 +116,7 @@ class Oracle:
         if not state:
             return []
         return (self._check_drain(node, state) + self._check_out(node, state) + self._check_goal(node, state)
-                + self._check_ending(node, state))
+                + self._check_ending(node, state) + self.more.check_node(node))
 
     def _check_ending(self, node: str, state: str) -> list[Violation]:
         """The next job waits for what the last one has left there."""
@@ -155,7 +157,7 @@ class Oracle:
     # --- jobs ----------------------------------------------------------------------------------
     def _check_job(self, job: Submission) -> list[Violation]:
         looks = looks_of(job, self.world.site.mode_of)
-        found = wrong_looks(job, looks) + [Violation(*words) for words in told(job)]
+        found = wrong_looks(job, looks) + [Violation(*words) for words in told(job)] + self.more.check_job(job)
         for record in job.pending():
             found += self._check_pending(job, record)
         for record in job.records:
@@ -173,6 +175,8 @@ class Oracle:
 
     def _check_pending(self, job: Submission, record: dict) -> list[Violation]:
         world, reason = self.world, record.get("Reason", "")
+        if self.more.may_wait(job):
+            return []
         servable = not job.held and job.request.can_be_served(world.in_service())
         text = f"{job} is pending: {reason}, priority {record.get('Priority')}"
         held = servable and record.get("Priority") == "0" and "Dependency" not in reason
@@ -194,7 +198,7 @@ class Oracle:
         found = []
         for record in job.records:
             found += self._check_completed(job, record, looks)
-        return found + self._check_shared(job, looks)
+        return found + self._check_shared(job, looks) + self.more.check_memory(job)
 
     def _check_shared(self, job: Submission, looks: list[Look]) -> list[Violation]:
         found = []
@@ -208,7 +212,7 @@ class Oracle:
 
     def _check_refusal(self, job: Submission) -> list[Violation]:
         words = job.words.read_text(errors="replace").strip() if job.words.exists() else ""
-        if job.status == 0 or job.request.is_odd() or not job.could_be_served:
+        if job.status == 0 or job.request.is_odd() or not job.could_be_served or self.more.is_limited(job):
             return []
         return [Violation("refused", f"{job}: {words.splitlines()[0] if words else job.status}")]
 
@@ -220,7 +224,7 @@ class Oracle:
             ends = {look.node for look in mine if look.word == "end"}
             missing = set(nodes_of(record)) - ends
             return [Violation("lost", f"{text}, and has not run on {', '.join(sorted(missing))}")] if missing else []
-        if job.disturbed or "Dependency" in record.get("Reason", ""):
+        if job.disturbed or self.more.may_be_lost(job) or "Dependency" in record.get("Reason", ""):
             return []
         return [Violation("lost", text)]
 

@@ -12,18 +12,15 @@ from pathlib import Path
 
 
 @contextmanager
-def up(tree: Path) -> Iterator[None]:
-    """PMTWIN_DIR names it."""
-    before = os.environ.get("PMTWIN_DIR")
+def up(tree: Path) -> Iterator[dict[str, str]]:
+    """The environment that names it."""
     with tempfile.TemporaryDirectory(prefix="pm-planted-twin.") as folder:
-        os.environ["PMTWIN_DIR"] = folder
-        try:
-            subprocess.run([tree / "twin/pmtwin", "up", "--nodes", "2", "--timeout", "600"], check=True,
+        environment = {"PMTWIN_DIR": folder}
+        def pmtwin(*words: str) -> None:
+            subprocess.run([tree / "twin/pmtwin", *words], env=os.environ | environment, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            yield
+        try:
+            pmtwin("up", "--nodes", "2", "--timeout", "600")
+            yield environment
         finally:
-            subprocess.run([tree / "twin/pmtwin", "down"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if before is None:
-                del os.environ["PMTWIN_DIR"]
-            else:
-                os.environ["PMTWIN_DIR"] = before
+            pmtwin("down")

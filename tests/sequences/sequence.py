@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from actions import end_reservations, repair
-from catalogue import BY_NAME
+from catalogue import named
 from common import Cluster
+from meddlers import come_to_rest, forget_reboot, let_go
 from oracle import Oracle, Violation, unfinished
 from sites import wait_for
 from where import PLACES
@@ -36,7 +37,7 @@ class Sequence:
             self.rest()
             done = True
         else:
-            done = BY_NAME[step["do"]].do(self.world, step)
+            done = named(step["do"], self.world.site).do(self.world, step)
             time.sleep(step.get("pause", 0) * self.world.site.times.pace)
             self.look()
         if done:
@@ -47,11 +48,14 @@ class Sequence:
         """Everything is in service, nobody holds anything: what was asked for gets done."""
         world = self.world
         end_reservations(world)
+        come_to_rest(world)
         wait_for(world.site.times.reboot, lambda: self.look() or self.violations or not world.rebooting)
+        for node in sorted(world.more.own_reboots):
+            forget_reboot(world, node)
         for node in sorted(world.broken):
             repair(world, node)
         for node in list(world.drained):
-            BY_NAME["resume"].do(world, {"node": node})
+            named("resume", world.site).do(world, {"node": node})
         self.look()
         for job in world.live():
             self._let_go(job)
@@ -63,10 +67,10 @@ class Sequence:
         """Cancels a job that cannot be served, or that lost its node: Slurm misses an interactive one at no time."""
         world = self.world
         if job.held:
-            BY_NAME["release"].do(world, {"job": job.number})
+            named("release", world.site).do(world, {"job": job.number})
         if (job.waits_for_ever() or not job.request.can_be_served(set(world.site.nodes))
                 or job.client and job.disturbed):
-            BY_NAME["cancel"].do(world, {"job": job.number, "how": "scancel"})
+            named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 
     def _wait(self) -> None:
         world, asked = self.world, False
@@ -83,6 +87,7 @@ class Sequence:
             for node in sorted(world.broken):
                 repair(world, node)
             for job in world.live():
+                let_go(world, job, self.oracle.more)
                 if job.waits_for_ever() and not job.cancelled:
                     self._let_go(job)
 

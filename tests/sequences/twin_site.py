@@ -37,7 +37,7 @@ sync
 # Jobs may name one node by a feature of its own.
 RACKS = """\
 grep -q Feature=rack1 /etc/slurm/slurm.conf && exit
-sed -i -E 's/^(NodeName=n)([0-9]+) /\\1\\2 Feature=rack\\2 /' /etc/slurm/slurm.conf
+sed -i -E 's/^(NodeName=n1) /\\1 Feature=rack1 /; s/^(NodeName=n)([2-9]) /\\1\\2 Feature=rack\\2,rack-\\2,c++ /' /etc/slurm/slurm.conf
 systemctl restart slurmctld
 """
 HEAL = """\
@@ -175,6 +175,9 @@ class TwinSite(Cluster):
         """pm-controller, in the middle of whatever it does."""
         self.head("systemctl kill --signal=KILL pm-controller; systemctl reset-failed pm-controller; "
                   "systemctl start pm-controller")
+
+    def stop_service(self) -> None:
+        self.head("systemctl kill --signal=KILL pm-controller; systemctl stop pm-controller")
 
     def kill_pmctl(self, node: str, seconds: int) -> str:
         """Its process ID, "" when none ran."""

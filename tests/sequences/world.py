@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from meddling import Meddling
 from request import Request
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
@@ -109,6 +110,7 @@ class World:
     nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
     without: frozenset = frozenset()                                # actions and options that are left out
     said: list[str] = field(default_factory=list)                   # commands and their answers
+    more: Meddling = field(default_factory=Meddling)
 
     # --- looking -------------------------------------------------------------------------------
     def observe(self) -> None:
@@ -122,13 +124,19 @@ class World:
             job.seen = job.seen or bool(job.records)
             if job.client and job.status is None:
                 job.status = job.client.poll()
+        self.more.note({job.number for job in self.live()})
         self._note_disturbed()
 
     def _note_disturbed(self) -> None:
         for node, (boot, _) in list(self.rebooting.items()):
-            if self.site.boot_id(node) not in ("", boot) and "REBOOT" not in self.state(node):
-                del self.rebooting[node]
-                self.disturb(node)
+            if self.site.boot_id(node) in ("", boot) or "REBOOT" in self.state(node):
+                continue
+            if self.site.is_marked(node, "end-reboots"):    # another reboot, that of a change
+                self.rebooting[node] = (self.site.boot_id(node), time.time())
+                continue
+            del self.rebooting[node]
+            self.more.own_reboots.discard(node)
+            self.disturb(node)
         for job in self.submissions.values():
             for record in job.records:
                 self._note_job(job, record)
@@ -153,7 +161,7 @@ class World:
 
     def in_service(self) -> set[str]:
         """Nodes that may serve jobs, though perhaps not at this moment."""
-        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values())
+        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values()) - self.more.turning
 
     def up(self) -> set[str]:
         """Nodes that nothing of ours keeps from serving jobs."""
