@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from promises import Promises
 from request import Request
 from world import Submission, World, nodes_of
 
@@ -20,6 +21,10 @@ SETTLE_S = 100
 class Violation:
     kind: str
     text: str
+
+
+def violations(broken: list[tuple[str, str]]) -> list[Violation]:
+    return [Violation(*each) for each in broken]
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,6 @@ def wants_whole_nodes(job: Submission) -> bool:
 
 class Oracle:
     def __init__(self, world: World):
-        from promises import Promises   # which uses what is above
         self.world = world
         self.more = Promises(world, self.lasts)
         self.since: dict[tuple, float] = {}
@@ -112,7 +116,7 @@ class Oracle:
         if not state:
             return []
         return (self._check_drain(node, state) + self._check_out(node, state) + self._check_goal(node, state)
-                + self.more.check_node(node))
+                + violations(self.more.check_node(node)))
 
     def _check_drain(self, node: str, state: str) -> list[Violation]:
         lost = node in self.world.drained and "DRAIN" not in state
@@ -145,7 +149,7 @@ class Oracle:
 
     # --- jobs ----------------------------------------------------------------------------------
     def _check_job(self, job: Submission) -> list[Violation]:
-        found = wrong_looks(job, looks_of(job, self.world.site.mode_of)) + self.more.check_job(job)
+        found = wrong_looks(job, looks_of(job, self.world.site.mode_of)) + violations(self.more.check_job(job))
         for record in job.pending():
             found += self._check_pending(job, record)
         return found
@@ -175,7 +179,9 @@ class Oracle:
         found = []
         for record in job.records:
             found += self._check_completed(job, record, looks)
-        return found + self._check_shared(job, looks) + self.more.check_memory(job)
+        modes = {(look.job, look.node): look.mode for look in looks}
+        return (found + self._check_shared(job, looks)
+                + violations(self.more.check_memory(job, spans_of(job, looks), modes)))
 
     def _check_shared(self, job: Submission, looks: list[Look]) -> list[Violation]:
         found = []
