@@ -156,7 +156,7 @@ class Oracle:
 
     def _check_pending(self, job: Submission, record: dict) -> list[Violation]:
         world, reason = self.world, record.get("Reason", "")
-        if self.more.may_wait(job):
+        if self.more.may_wait(job, record):
             return []
         servable = not job.held and job.request.can_be_served(world.in_service())
         text = f"{job} is pending: {reason}, priority {record.get('Priority')}"

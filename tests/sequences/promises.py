@@ -15,7 +15,16 @@ Broken = tuple[str, str]
 
 
 def has_mode(job: Submission) -> bool:
+    """Perhaps: Slurm may have refused to change it to a job that has one."""
     return any(version.request.modes() is not None for version in job.versions)
+
+
+def surely_has_mode(job: Submission) -> bool:
+    return all(version.request.modes() is not None for version in job.versions)
+
+
+def is_held_by_user(record: dict) -> bool:
+    return record.get("Reason") == "JobHeldUser"
 
 
 class Promises:
@@ -36,8 +45,10 @@ class Promises:
         """An interactive job cannot go back to the queue; the bench's site makes no flat memory."""
         return self.is_limited(job) or job.request.option == "flat" or not job.is_batch and self.is_turned_away(job)
 
-    def may_wait(self, job: Submission) -> bool:
-        return self.is_limited(job) or self.is_turned_away(job)
+    def may_wait(self, job: Submission, record: dict) -> bool:
+        """Held because nodes have turned it away, or sent away from them."""
+        excluded = set(nodes_of({"NodeList": record.get("ExcNodeList", "")})) - job.request.excluded
+        return self.is_limited(job) or self.is_turned_away(job) and (is_held_by_user(record) or bool(excluded))
 
     # --- nodes ---------------------------------------------------------------------------------
     def check_node(self, node: str) -> list[Broken]:
@@ -80,14 +91,13 @@ class Promises:
                  and not job.held and record.get("Reason") not in ("Dependency", "JobArrayTaskLimit")
                  and job.request.can_be_served(idle))
         if self.lasts(DELAYED_S, waits, "delayed", job.number, record["JobId"]):
-            return [("stuck", f"{job} waits behind jobs that may have no node rebooted, "
-                                       f"{', '.join(sorted(idle))} idle")]
+            return [("stuck", f"{job} waits behind jobs that may have no node rebooted, {', '.join(sorted(idle))} idle")]
         return []
 
     def check_memory(self, job: Submission, spans: list[tuple[str, float, float, str]], modes: dict) -> list[Broken]:
         """What two jobs in a mode have on a node at the same time, as far as they asked for it. `modes` of the node,
         by number of the job and node."""
-        mib, found = job.request.memory_mib() if has_mode(job) else 0, []
+        mib, found = job.request.memory_mib() if surely_has_mode(job) else 0, []
         for node, start, end, number in spans if mib else []:
             exists = MEMORY_MIB.get(modes[number, node], mib)
             for its_node, its_start, its_end, its_mib, other in self.in_use:
