@@ -6,7 +6,7 @@ import random
 import signal
 import time
 
-from promises import has_mode
+from promises import has_mode, is_held_by_user
 from sites import POLICIES
 from world import Submission, World
 
@@ -243,7 +243,7 @@ def let_go(world: World, job: Submission, promises) -> None:
         world.user("scancel", job.job_id() or "")
     elif promises.is_turned_away(job) and not job.held:
         for record in job.pending():
-            if record.get("Priority") == "0" and "Dependency" not in record.get("Reason", ""):
+            if is_held_by_user(record):
                 world.more.uncounted.add(job.number)
                 world.admin("scontrol", "release", record["JobId"])
 

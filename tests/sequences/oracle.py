@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from promises import Promises
 from request import Request
 from world import Submission, World, nodes_of
 
@@ -11,6 +12,10 @@ from world import Submission, World, nodes_of
 class Violation:
     kind: str
     text: str
+
+
+def violations(broken: list[tuple[str, str]]) -> list[Violation]:
+    return [Violation(*each) for each in broken]
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,6 @@ def wants_whole_nodes(job: Submission) -> bool:
 
 class Oracle:
     def __init__(self, world: World):
-        from promises import Promises   # which uses what is above
         self.world = world
         self.more = Promises(world, self.lasts)
         self.since: dict[tuple, float] = {}
@@ -116,7 +120,7 @@ class Oracle:
         if not state:
             return []
         return (self._check_drain(node, state) + self._check_out(node, state) + self._check_goal(node, state)
-                + self._check_ending(node, state) + self.more.check_node(node))
+                + self._check_ending(node, state) + violations(self.more.check_node(node)))
 
     def _check_ending(self, node: str, state: str) -> list[Violation]:
         """The next job waits for what the last one has left there."""
@@ -157,7 +161,7 @@ class Oracle:
     # --- jobs ----------------------------------------------------------------------------------
     def _check_job(self, job: Submission) -> list[Violation]:
         looks = looks_of(job, self.world.site.mode_of)
-        found = wrong_looks(job, looks) + [Violation(*words) for words in told(job)] + self.more.check_job(job)
+        found = wrong_looks(job, looks) + violations(told(job) + self.more.check_job(job))
         for record in job.pending():
             found += self._check_pending(job, record)
         for record in job.records:
@@ -175,7 +179,7 @@ class Oracle:
 
     def _check_pending(self, job: Submission, record: dict) -> list[Violation]:
         world, reason = self.world, record.get("Reason", "")
-        if self.more.may_wait(job):
+        if self.more.may_wait(job, record):
             return []
         servable = not job.held and job.request.can_be_served(world.in_service())
         text = f"{job} is pending: {reason}, priority {record.get('Priority')}"
@@ -198,7 +202,9 @@ class Oracle:
         found = []
         for record in job.records:
             found += self._check_completed(job, record, looks)
-        return found + self._check_shared(job, looks) + self.more.check_memory(job)
+        modes = {(look.job, look.node): look.mode for look in looks}
+        return (found + self._check_shared(job, looks)
+                + violations(self.more.check_memory(job, spans_of(job, looks), modes)))
 
     def _check_shared(self, job: Submission, looks: list[Look]) -> list[Violation]:
         found = []

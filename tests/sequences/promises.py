@@ -1,8 +1,7 @@
 """Promises beyond modes and waiting: memory, records, tools, requests that nothing can meet; and which jobs
-what is done to the site may cost something.
+what is done to the site may cost something. What is broken is told as a kind and a text.
 """
 
-from oracle import Violation, looks_of, spans_of
 from world import Submission, World, nodes_of
 
 # MemTotal of the bench's nodes.
@@ -12,9 +11,20 @@ MOST_RESTARTS = 3 + 1
 # Slurm looks at its queue every 2 s here, without the jobs that may have no node rebooted.
 DELAYED_S = 25
 
+Broken = tuple[str, str]
+
 
 def has_mode(job: Submission) -> bool:
+    """Perhaps: Slurm may have refused to change it to a job that has one."""
     return any(version.request.modes() is not None for version in job.versions)
+
+
+def surely_has_mode(job: Submission) -> bool:
+    return all(version.request.modes() is not None for version in job.versions)
+
+
+def is_held_by_user(record: dict) -> bool:
+    return record.get("Reason") == "JobHeldUser"
 
 
 class Promises:
@@ -36,43 +46,45 @@ class Promises:
         no_flat = job.request.option == "flat" and not self.world.site.has_kernel
         return self.is_limited(job) or no_flat or not job.is_batch and self.is_turned_away(job)
 
-    def may_wait(self, job: Submission) -> bool:
-        return self.is_limited(job) or self.is_turned_away(job)
+    def may_wait(self, job: Submission, record: dict) -> bool:
+        """Held because nodes have turned it away, or sent away from them."""
+        excluded = set(nodes_of({"NodeList": record.get("ExcNodeList", "")})) - job.request.excluded
+        return self.is_limited(job) or self.is_turned_away(job) and (is_held_by_user(record) or bool(excluded))
 
     # --- nodes ---------------------------------------------------------------------------------
-    def check_node(self, node: str) -> list[Violation]:
-        return [Violation("tools", f"on {node} {first} still changes something, and {second} begins")
+    def check_node(self, node: str) -> list[Broken]:
+        return [("tools", f"on {node} {first} still changes something, and {second} begins")
                 for first, second in beside(self.world.site.tool_times(node))]
 
     # --- jobs ----------------------------------------------------------------------------------
-    def check_job(self, job: Submission) -> list[Violation]:
-        found = [Violation("foreign", f"{job}: job {line.replace(' ', ' was told to use ', 1)}, which it was not given")
+    def check_job(self, job: Submission) -> list[Broken]:
+        found = [("foreign", f"{job}: job {line.replace(' ', ' was told to use ', 1)}, which it was not given")
                  for line in self.world.site.given(job.number)]
         if job.records and job.versions[0].request.asks_too_much():
-            found.append(Violation("accepted", f"{job} asks for more than any node has"))
+            found.append(("accepted", f"{job} asks for more than any node has"))
         for record in job.records:
             found += self._check_flat(job, record) + self._check_restarts(job, record) + self._check_delay(job, record)
         return found
 
-    def _check_flat(self, job: Submission, record: dict) -> list[Violation]:
+    def _check_flat(self, job: Submission, record: dict) -> list[Broken]:
         if job.request.option != "flat" or job.updates:
             return []
         if not self.world.more.on_shared.get(job.number):
             alone = record.get("OverSubscribe") == "NO"
-            return [] if alone else [Violation("shared", f"{job}: others may be put beside flat memory")]
+            return [] if alone else [("shared", f"{job}: others may be put beside flat memory")]
         told = f"job {record['JobId']}: job begin: other jobs may be put on the job's nodes"
         if (record["JobState"] != "FAILED" or job.disturbed
                 or any(self.world.site.has_said(node, told) for node in nodes_of(record))):
             return []
-        return [Violation("shared", f"{job} began, though others may be put beside its flat memory")]
+        return [("shared", f"{job} began, though others may be put beside its flat memory")]
 
-    def _check_restarts(self, job: Submission, record: dict) -> list[Violation]:
+    def _check_restarts(self, job: Submission, record: dict) -> list[Broken]:
         counted = job.number not in self.world.more.uncounted and not job.disturbed
         if counted and int(record.get("Restarts", 0)) > MOST_RESTARTS:
-            return [Violation("requeued", f"{job} was requeued {record['Restarts']} times")]
+            return [("requeued", f"{job} was requeued {record['Restarts']} times")]
         return []
 
-    def _check_delay(self, job: Submission, record: dict) -> list[Violation]:
+    def _check_delay(self, job: Submission, record: dict) -> list[Broken]:
         """By jobs that may have no node rebooted."""
         world = self.world
         idle = {node for node in world.up() if world.state(node) == "IDLE"}
@@ -80,21 +92,18 @@ class Promises:
                  and not job.held and record.get("Reason") not in ("Dependency", "JobArrayTaskLimit")
                  and job.request.can_be_served(idle))
         if self.lasts(DELAYED_S, waits, "delayed", job.number, record["JobId"]):
-            return [Violation("stuck", f"{job} waits behind jobs that may have no node rebooted, "
-                                       f"{', '.join(sorted(idle))} idle")]
+            return [("stuck", f"{job} waits behind jobs that may have no node rebooted, {', '.join(sorted(idle))} idle")]
         return []
 
-    def check_memory(self, job: Submission) -> list[Violation]:
-        """What jobs in a mode have on a node at the same time, as far as they asked for it."""
-        looks, found = looks_of(job, self.world.site.mode_of), []
-        mib = job.request.memory_mib() if has_mode(job) else 0
-        modes = {(look.job, look.node): look.mode for look in looks}
-        for node, start, end, number in spans_of(job, looks) if mib else []:
-            beside_it = [other for other in self.in_use if other[0] == node and other[1] < end and start < other[2]]
-            exists = MEMORY_MIB.get(modes[number, node], 0)
-            for _, _, _, others, other in beside_it:
-                if exists and others + mib > exists:
-                    found.append(Violation("memory", f"{job} and {other} had {others + mib} MiB of the {exists} of {node}"))
+    def check_memory(self, job: Submission, spans: list[tuple[str, float, float, str]], modes: dict) -> list[Broken]:
+        """What two jobs in a mode have on a node at the same time, as far as they asked for it. `modes` of the node,
+        by number of the job and node."""
+        mib, found = job.request.memory_mib() if surely_has_mode(job) else 0, []
+        for node, start, end, number in spans if mib else []:
+            exists = MEMORY_MIB.get(modes[number, node], mib)
+            for its_node, its_start, its_end, its_mib, other in self.in_use:
+                if its_node == node and its_start < end and start < its_end and its_mib + mib > exists:
+                    found.append(("memory", f"{job} and {other} had {its_mib + mib} MiB of the {exists} MiB of {node}"))
             self.in_use.append((node, start, end, mib, job))
         return found
 
