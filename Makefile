@@ -82,6 +82,7 @@ help:
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make check-sequences  sequences that the test makes up: users, administrators and faults; ten minutes' \
+	'make check-sequences-twin  the same on the emulated cluster, with file systems and memory for users to make a mess of; an hour' \
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, and what a profile does' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes' \
 	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
@@ -145,7 +146,7 @@ uninstall:
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 # What check-all runs after check: run-NAME of each. The long ones come last, the next goes in front of them.
-CHECK_ALL := bench-trixie sequences packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
+CHECK_ALL := bench-trixie sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
 
 .PHONY: check check-all check-unit check-bench check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
 check:

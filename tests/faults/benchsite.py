@@ -53,9 +53,9 @@ def wait_for(seconds: float, condition) -> bool:
 
 
 class Site:
-    def __init__(self, pointer: Path, nodes: int = 2):
+    def __init__(self, pointer: Path, nodes: int = 2, *options: str):
         self.pointer = pointer
-        self.bench_tool("up", "--nodes", str(nodes), "--owner", str(os.getpid()))
+        self.bench_tool("up", "--nodes", str(nodes), "--owner", str(os.getpid()), *options)
         self.bench = Bench(Path(pointer.read_text().strip()))
         self.home = self.bench.dir
         self.node = self.home / NODE

@@ -8,15 +8,18 @@ import random
 import signal
 import time
 
-from request import RACK, options_of, read, update
+from meddlers import MEDDLERS
+from request import ODD_NAMES, RACK, options_of, read, update
 from world import NEVER, Submission, Version, World
 
 MAX_LIVE = 6
-FRESH_S = 5
 GOAL_FAULTS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split")
 TOOL_FAULTS = ("fail", "killed", "hang", "garbage", "silent", "lies")
 TOOL_CALLS = ("helper/ipmctl:create-goal#1", "helper/ipmctl:show-goal#1", "job-begin/ipmctl:show-goal#1",
               "verify/ipmctl:show-goal#1")
+# Behind a job's own name: what programs could take for their own words.
+NAMES = (" JobState=RUNNING", " RUNNING NO 0 1 0 2026-01-01T00:00:00", " holder=1 OverSubscribe=NO NodeList=n1",
+         " 'a' \"b\" `c` $(d) ;|&")
 
 
 class Action:
@@ -36,7 +39,7 @@ def mode_words(modes: list[str], chance: random.Random) -> tuple[list[str], dict
     mode = chance.choice(modes)
     feature = "pm_appdirect" if mode == "flat" else f"pm_{mode}"
     way = chance.choices(("option", "feature", "twin", "both", "twin and other", "or", "none"),
-                         (8, 4, 3, 1, 1, 1, 3))[0]
+                         (8, 4, 3, 1, 1, 2, 3))[0]
     other = chance.choice(modes)
     return {"option": ([f"--pm-mode={mode}"], {}),
             "feature": ([f"--constraint={feature}"], {}),
@@ -59,7 +62,8 @@ def place_words(words: list[str], nodes: list[str], chance: random.Random) -> li
     """Which nodes, if any in particular."""
     way = chance.choices(("", "one", "two", "not", "rack", "count"), (8, 5, 1, 2, 2, 2))[0]
     if way == "rack":
-        return with_rack(words, chance.choice(list(RACK)[:len(nodes)]))
+        return with_rack(words, chance.choice([*list(RACK)[:len(nodes)], *list(ODD_NAMES)[:len(nodes) - 1], "c++",
+                                               "(rack1|rack-2)"]))
     return words + {"": [], "one": ["-w", chance.choice(nodes)],
                     "two": ["-w", ",".join(sorted(chance.sample(nodes, 2)))],
                     "not": ["-x", chance.choice(nodes)], "count": ["-N", "2"]}[way]
@@ -74,6 +78,10 @@ def other_words(nodes: list[str], chance: random.Random) -> list[str]:
         words.append("--exclusive")
     if chance.random() < 0.15:
         words.append(f"--time={chance.choice((2, 5))}")
+    if chance.random() < 0.3:
+        words.append(f"--mem={chance.choice((600, 1200))}")
+    if chance.random() < 0.06:
+        words.append(f"--pm-dram={chance.choice(('64M', '100G'))}")
     return words
 
 
@@ -86,8 +94,7 @@ class Submit(Action):
     def choose(self, world, chance):
         if len(world.live()) >= MAX_LIVE:
             return None
-        words, env = mode_words(world.site.modes(), chance)
-        words = place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
+        words, env = self.request(world, chance)
         if world.without & set(options_of([self.client, *words])):
             return None
         extra = self.extra(world, chance)
@@ -95,7 +102,12 @@ class Submit(Action):
             return None
         number = max(world.submissions, default=0) + 1
         return {"job": number, "argv": [self.client, *words, *extra], "env": env,
+                "name": chance.choice(NAMES) if chance.random() < 0.2 else "",
                 "seconds": round(chance.choice((0.1, 0.3, 0.8, 2.0)), 1)}
+
+    def request(self, world: World, chance: random.Random) -> tuple[list[str], dict[str, str]]:
+        words, env = mode_words(world.site.modes(), chance)
+        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), env
 
     def extra(self, world: World, chance: random.Random) -> list[str] | None:
         return []
@@ -108,6 +120,29 @@ class Submit(Action):
 class SubmitArray(Submit):
     def extra(self, world, chance):
         return [f"--array=0-{chance.randrange(1, 3)}"]
+
+
+class SubmitFlat(Submit):
+    """The site's administrators make no flat memory: refused on the node, and earlier where others may be beside it."""
+
+    def choose(self, world, chance):
+        if len(world.live()) >= MAX_LIVE:
+            return None
+        number = max(world.submissions, default=0) + 1
+        return {"job": number, "argv": ["sbatch", "--hold", "--pm-mode=flat"], "env": {}, "seconds": 0.1,
+                "shared": chance.random() < 0.5}
+
+    def do(self, world, step):
+        job = submit(world, step)
+        world.observe()
+        job_id = job.job_id()
+        if not job_id:
+            return True
+        if step["shared"]:
+            job.shares = world.more.on_shared[job.number] = True
+            world.admin("scontrol", "update", f"jobid={job_id}", "oversubscribe=yes")
+        world.admin("scontrol", "release", job_id)
+        return True
 
 
 class SubmitDependent(Submit):
@@ -125,14 +160,19 @@ class SubmitDependent(Submit):
         return True
 
 
-def submit(world: World, step: dict) -> None:
+def submit(world: World, step: dict) -> Submission:
     site, number = world.site, step["job"]
-    log, words = (site.home / "home" / f"s{number}.{kind}" for kind in ("log", "words"))
+    log, words = (site.folder / f"s{number}.{kind}" for kind in ("log", "words"))
     request = read(step["argv"], step["env"])
     job = Submission(number, step["argv"], step["env"], [Version(request, time.time(), time.time())], log, words)
+    job.clock_s = site.times.clock
     job.could_be_served = request.can_be_served(world.up())
-    argv = [step["argv"][0], f"--job-name={job.name}", *step["argv"][1:]]
-    command = site.job_command(log, step["seconds"])
+    job.shares = world.more.policy == "shared nodes"
+    world.more.note({number})
+    if step.get("name"):
+        world.more.named.add(number)
+    argv = [step["argv"][0], f"--job-name={job.name}{step.get('name', '')}", *step["argv"][1:]]
+    command = site.job_command(log, step["seconds"], *step.get("mess", ()))
     if job.is_batch:
         done = site.user([*argv, "--output=/dev/null", *command], step["env"])
         world.note(done)
@@ -141,6 +181,7 @@ def submit(world: World, step: dict) -> None:
     else:
         job.client = site.start([*argv, *command], step["env"], words)
     world.submissions[number] = job
+    return job
 
 
 # --- changes of a job --------------------------------------------------------------------------
@@ -225,6 +266,7 @@ class Requeue(OfJob):
         return job.is_batch and any(r["JobState"] in ("RUNNING", "CONFIGURING") for r in job.records)
 
     def change(self, world, job, step):
+        world.more.uncounted.add(job.number)
         world.user("scontrol", "requeue", job.job_id())
 
 
@@ -280,7 +322,8 @@ class Drain(OfNode):
 
     def fits(self, world, node):
         others = set(world.site.nodes) - set(world.drained) - world.broken - {node}
-        return node not in world.drained and node not in world.rebooting and len(others) > 0
+        stays = node not in world.rebooting or node in world.more.own_reboots
+        return node not in world.drained and stays and len(others) > 0
 
     def change(self, world, node, step):
         if world.admin("scontrol", "update", f"nodename={node}", "state=drain", "reason=the admin's drain"):
@@ -292,7 +335,8 @@ class Resume(OfNode):
     name = "resume"
 
     def fits(self, world, node):
-        return node in world.drained
+        leaves = node in world.more.own_reboots and not world.site.is_marked(node, "end-reboots")
+        return node in world.drained and not leaves
 
     def change(self, world, node, step):
         del world.drained[node]
@@ -306,7 +350,7 @@ class AdminReboot(OfNode):
 
     def fits(self, world, node):
         return (node in world.in_service() and node not in world.rebooting
-                and world.site.uptime(node) > FRESH_S)
+                and world.site.uptime(node) > world.site.times.fresh)
 
     def words(self, chance):
         return {"words": chance.choice((["ASAP"], []))}
@@ -359,7 +403,8 @@ class Repair(Action):
     name = "repair"
 
     def choose(self, world, chance):
-        return {"node": chance.choice(sorted(world.broken))} if world.broken else None
+        fitting = sorted(world.broken - set(world.rebooting))
+        return {"node": chance.choice(fitting)} if fitting else None
 
     def do(self, world, step):
         if step["node"] not in world.broken:
@@ -377,13 +422,15 @@ def repair(world: World, node: str) -> None:
 
 
 class Fault(Action):
-    def __init__(self, name: str, weight: float = 1.0):
-        self.name, self.weight = name, weight
+    """Of the campaign: the firmware treats a goal badly, or ipmctl misbehaves once."""
+
+    name = "fault"
 
     def choose(self, world, chance):
-        if world.site.breakable in world.broken or world.site.breakable in world.drained:
+        node = world.site.breakable
+        if node in world.broken or node in world.drained or node in world.more.own_reboots:
             return None
-        if self.name == "goal fault":
+        if chance.random() < 0.5:
             return {"fault": chance.choice(GOAL_FAULTS)}
         return {"how": chance.choice(TOOL_FAULTS), "call": chance.choice(TOOL_CALLS)}
 
@@ -414,44 +461,28 @@ class RestartController(Action):
         return True
 
 
-class RestartService(Action):
-    """No job depends on it, so nothing counts as disturbed."""
-
-    name = "restart pm-controller"
-
-    def choose(self, world, chance):
-        return {}
-
-    def do(self, world, step):
-        world.site.restart_service()
-        return True
-
-
 class Reserve(OfNode):
-    """A maintenance that begins now, over whatever runs there."""
+    """A maintenance that begins now, over whatever runs there; or the end of the one that there is."""
 
-    name = "reserve"
+    name = "reservation"
 
     def fits(self, world, node):
-        return not world.reserved and node not in world.rebooting
+        return node not in world.rebooting
+
+    def choose(self, world, chance):
+        return {"end": True} if world.reserved else super().choose(world, chance)
+
+    def do(self, world, step):
+        if step.get("end"):
+            ends = bool(world.reserved)
+            end_reservations(world)
+            return ends
+        return not world.reserved and super().do(world, step)
 
     def change(self, world, node, step):
         if world.admin("scontrol", "create", "reservation", "reservationname=maintenance", "starttime=now",
                        "duration=10", f"nodes={node}", "users=root", "flags=maint,ignore_jobs"):
             world.reserved["maintenance"] = node
-
-
-class Unreserve(Action):
-    name = "unreserve"
-
-    def choose(self, world, chance):
-        return {} if world.reserved else None
-
-    def do(self, world, step):
-        if not world.reserved:
-            return False
-        end_reservations(world)
-        return True
 
 
 def end_reservations(world: World) -> None:
@@ -472,23 +503,22 @@ class Wait(Action):
 
 
 ACTIONS: tuple[Action, ...] = (
-    Submit("sbatch", "sbatch", 6), Submit("srun", "srun", 4), Submit("salloc", "salloc", 3),
-    SubmitArray("array", "sbatch", 1), SubmitDependent("dependency", "sbatch", 1),
+    Submit("sbatch", "sbatch", 12), Submit("srun", "srun", 8), Submit("salloc", "salloc", 6),
+    SubmitArray("array", "sbatch", 1), SubmitDependent("dependency", "sbatch", 1), SubmitFlat("flat", "sbatch", 1),
     Update("update features"), Update("update prefer"), Update("update nodes"), Update("update exclusive"),
     Update("update time"), Cancel(), Requeue(), Hold(), Release(), Drain(), Resume(), AdminReboot(),
-    RestartSlurmd(), PowerCycle(), Slow(), Fault("goal fault"), Fault("tool fault"), Repair(),
-    RestartController(), RestartService(), Reserve(), Unreserve(), Wait())
-BY_NAME = {action.name: action for action in ACTIONS}
+    RestartSlurmd(), PowerCycle(), Slow(), Fault(), Repair(),
+    RestartController(), Reserve(), Wait(), *MEDDLERS)
 # Of the steps so far each action is to have at least this part.
-LEAST = 0.03
+LEAST = 0.0265
 
 
-def make_up(world: World, chance: random.Random, counts: dict[str, int]) -> dict:
+def make_up(world: World, chance: random.Random, counts: dict[str, int], actions: tuple = ACTIONS) -> dict:
     """The next step; an action that came too seldom so far comes sooner."""
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
         return action.weight + 20 * max(0.0, LEAST * total - counts.get(action.name, 0))
-    possible = [(action, step) for action in ACTIONS
+    possible = [(action, step) for action in actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
     return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}

@@ -3,23 +3,19 @@
 import time
 from dataclasses import dataclass
 
+from promises import Promises
 from request import Request
 from world import Submission, World, nodes_of
-
-# Slurm looks at what it holds or missed every 30 s.
-PASS_S = 30
-HELD_S = PASS_S + 12
-IDLE_S = PASS_S + 20
-GOAL_S = PASS_S
-DOWN_S = 40         # ResumeTimeout of the bench is 20 s
-DRAIN_S = 2
-SETTLE_S = 100
 
 
 @dataclass(frozen=True)
 class Violation:
     kind: str
     text: str
+
+
+def violations(broken: list[tuple[str, str]]) -> list[Violation]:
+    return [Violation(*each) for each in broken]
 
 
 @dataclass(frozen=True)
@@ -34,12 +30,21 @@ class Look:
     mode: str
 
 
+def lines_of(job: Submission) -> list[str]:
+    """What it printed: into one file, or into one of each of its nodes."""
+    logs = sorted(job.log.parent.glob(f"{job.log.name}*"))
+    return [line for log in logs for line in log.read_text(errors="replace").splitlines()]
+
+
 def looks_of(job: Submission, mode_of) -> list[Look]:
-    try:
-        lines = [line.split() for line in job.log.read_text(errors="replace").splitlines()]
-    except FileNotFoundError:
-        return []
+    lines = [line.split() for line in lines_of(job) if not line.startswith("!")]
     return [Look(words[0], float(words[1]), *words[2:5], mode_of(words[5])) for words in lines if len(words) == 6]
+
+
+def told(job: Submission) -> list[tuple[str, str]]:
+    """What the job itself has found wrong: "! KIND TEXT"."""
+    words = [line.split(" ", 2) for line in lines_of(job) if line.startswith("! ")]
+    return [(kind, f"{job}: {text}") for _, kind, text in (entry for entry in words if len(entry) == 3)]
 
 
 def fault_of(request: Request, look: Look) -> str:
@@ -82,9 +87,14 @@ def wants_whole_nodes(job: Submission) -> bool:
 class Oracle:
     def __init__(self, world: World):
         self.world = world
+        self.more = Promises(world, self.lasts)
         self.since: dict[tuple, float] = {}
         self.done: set[int] = set()
         self.spans: list[tuple[Submission, tuple[str, float, float, str]]] = []
+
+    @property
+    def times(self):
+        return self.world.site.times
 
     def lasts(self, seconds: float, holds: bool, *key) -> bool:
         """Has this been so at each look for that long?"""
@@ -109,11 +119,19 @@ class Oracle:
         state = self.world.state(node)
         if not state:
             return []
-        return self._check_drain(node, state) + self._check_out(node, state) + self._check_goal(node, state)
+        return (self._check_drain(node, state) + self._check_out(node, state) + self._check_goal(node, state)
+                + self._check_ending(node, state) + violations(self.more.check_node(node)))
+
+    def _check_ending(self, node: str, state: str) -> list[Violation]:
+        """The next job waits for what the last one has left there."""
+        ends = "COMPLETING" in state and not self.world.is_disturbed(node)
+        if self.lasts(self.times.ending, ends, "ends", node):
+            return [Violation("late", f"{node} is {state} for {self.times.ending} s")]
+        return []
 
     def _check_drain(self, node: str, state: str) -> list[Violation]:
         lost = node in self.world.drained and "DRAIN" not in state
-        if self.lasts(DRAIN_S, lost, "undrained", node):
+        if self.lasts(self.times.drain, lost, "undrained", node):
             return [Violation("undrained", f"{node} is {state}, nobody lifted the administrator's drain")]
         return []
 
@@ -127,8 +145,8 @@ class Oracle:
         if drains and time.time() < world.disturbed_until.get(node, 0):
             world.broken.add(node)      # what a power cut or a killed slurmd may cost: an administrator looks
             return []
-        if (self.lasts(DRAIN_S, drains and not boots, "drained", node)
-                or self.lasts(DOWN_S, drains and boots or down, "down", node)):
+        if (self.lasts(self.times.drain, drains and not boots, "drained", node)
+                or self.lasts(self.times.down, drains and boots or down, "down", node)):
             return [Violation("drained", f"{node} is {state} ({reason}), without a fault or an administrator")]
         return []
 
@@ -136,28 +154,42 @@ class Oracle:
         world = self.world
         busy = any(word in state for word in ("ALLOC", "MIXED", "COMPLETING", "REBOOT", "POWER"))
         waits = not busy and node not in world.broken and bool(world.site.goals(node))
-        if self.lasts(GOAL_S, waits, "goal", node):
+        if self.lasts(self.times.goal, waits, "goal", node):
             return [Violation("goal left", f"{node} is {state}, and a goal waits in {', '.join(world.site.goals(node))}")]
         return []
 
     # --- jobs ----------------------------------------------------------------------------------
     def _check_job(self, job: Submission) -> list[Violation]:
-        found = wrong_looks(job, looks_of(job, self.world.site.mode_of))
+        looks = looks_of(job, self.world.site.mode_of)
+        found = wrong_looks(job, looks) + violations(told(job) + self.more.check_job(job))
         for record in job.pending():
             found += self._check_pending(job, record)
+        for record in job.records:
+            found += self._check_begun(job, record, looks)
         return found
+
+    def _check_begun(self, job: Submission, record: dict, looks: list[Look]) -> list[Violation]:
+        """Its nodes are up, Slurm has started it, and their prologs take too long."""
+        begun = any(look.job == record["JobId"] for look in looks)
+        waits = record["JobState"] == "RUNNING" and not begun and not job.disturbed and not job.cancelled
+        if self.lasts(self.times.begin, waits, "begins", job.number, record["JobId"]):
+            return [Violation("late", f"{job}, job {record['JobId']}, is started on {record['NodeList']} "
+                                      f"({record.get('Reason')}), and has not begun")]
+        return []
 
     def _check_pending(self, job: Submission, record: dict) -> list[Violation]:
         world, reason = self.world, record.get("Reason", "")
+        if self.more.may_wait(job, record):
+            return []
         servable = not job.held and job.request.can_be_served(world.in_service())
         text = f"{job} is pending: {reason}, priority {record.get('Priority')}"
         held = servable and record.get("Priority") == "0" and "Dependency" not in reason
-        if self.lasts(HELD_S, held, "held", job.number, record["JobId"]):
+        if self.lasts(self.times.held, held, "held", job.number, record["JobId"]):
             return [Violation("held", text)]
         idle = {node for node in world.up() if world.state(node) == "IDLE"}
         waits = (not job.held and "Dependency" not in reason and "JobArrayTaskLimit" not in reason
                  and job.request.can_be_served(idle))
-        if self.lasts(IDLE_S, waits, "waits", job.number, record["JobId"]):
+        if self.lasts(self.times.idle, waits, "waits", job.number, record["JobId"]):
             return [Violation("stuck", f"{text}, while {', '.join(sorted(idle))} idle")]
         return []
 
@@ -170,7 +202,9 @@ class Oracle:
         found = []
         for record in job.records:
             found += self._check_completed(job, record, looks)
-        return found + self._check_shared(job, looks)
+        modes = {(look.job, look.node): look.mode for look in looks}
+        return (found + self._check_shared(job, looks)
+                + violations(self.more.check_memory(job, spans_of(job, looks), modes)))
 
     def _check_shared(self, job: Submission, looks: list[Look]) -> list[Violation]:
         found = []
@@ -184,7 +218,7 @@ class Oracle:
 
     def _check_refusal(self, job: Submission) -> list[Violation]:
         words = job.words.read_text(errors="replace").strip() if job.words.exists() else ""
-        if job.status == 0 or job.request.is_odd() or not job.could_be_served:
+        if job.status == 0 or job.request.is_odd() or not job.could_be_served or self.more.is_limited(job):
             return []
         return [Violation("refused", f"{job}: {words.splitlines()[0] if words else job.status}")]
 
@@ -196,7 +230,7 @@ class Oracle:
             ends = {look.node for look in mine if look.word == "end"}
             missing = set(nodes_of(record)) - ends
             return [Violation("lost", f"{text}, and has not run on {', '.join(sorted(missing))}")] if missing else []
-        if job.disturbed or "Dependency" in record.get("Reason", ""):
+        if job.disturbed or self.more.may_be_lost(job) or "Dependency" in record.get("Reason", ""):
             return []
         return [Violation("lost", text)]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 OPTION = {"memory": "memory", "appdirect": "appdirect", "flat": "appdirect", "mixed": "mixed"}
 FEATURE = {"pm_memory": "memory", "pm_appdirect": "appdirect", "pm_mixed": "mixed"}
 RACK = {"rack1": "n1", "rack2": "n2", "rack3": "n3", "rack4": "n4"}
+# Names that only slurm.conf takes, and the nodes that have them.
+ODD_NAMES = {"rack-2": {"n2"}, "rack-3": {"n3"}, "rack-4": {"n4"}, "c++": {"n2", "n3", "n4"}}
 ALL = frozenset(FEATURE.values())
 
 LONG = {"-C": "--constraint", "-w": "--nodelist", "-x": "--exclude", "-N": "--nodes"}
@@ -24,6 +26,14 @@ class Request:
     excluded: frozenset = frozenset()
     count: int = 1
     extra: dict = field(default_factory=dict, hash=False)
+
+    def memory_mib(self) -> int:
+        """That it asks for on each node; 0: it says nothing."""
+        return int(self.extra.get("--mem", 0))
+
+    def asks_too_much(self) -> bool:
+        """More DRAM for a rank than any node has, in a mode."""
+        return self.extra.get("--pm-dram", "").endswith("G") and bool(self.modes())
 
     def modes(self) -> frozenset | None:
         """The modes that it may run in, None for any. The option, and all that -C says; else PM_MODE."""
@@ -43,7 +53,7 @@ class Request:
 
     def can_be_served(self, nodes: set) -> bool:
         """By these nodes alone, once they are free; so that Slurm does not give up at the preference already."""
-        return self.modes() != frozenset() and all(
+        return self.modes() != frozenset() and not self.asks_too_much() and all(
             self._fits(words, nodes) for words in (self.constraint, self.prefer or self.constraint))
 
     def _fits(self, words: str, nodes: set) -> bool:
@@ -52,9 +62,13 @@ class Request:
         return self.nodes <= usable and len(usable) >= max(self.count, len(self.nodes))
 
     def is_odd(self) -> bool:
-        """May be refused with a sentence: contradictions, OR and preferences among modes."""
-        return (self.modes() == frozenset() or any(word in self.constraint for word in "|(")
-                or "pm_" in self.prefer)
+        """May be refused with a sentence: contradictions, OR among other features, preferences among modes."""
+        return (self.modes() == frozenset() or "pm_" in self.prefer
+                or any(word in self.constraint for word in "|(") and not self._is_either())
+
+    def _is_either(self) -> bool:
+        """Modes alone, of which any will do: "pm_memory|pm_appdirect"."""
+        return set(self.constraint.split("|")) <= set(FEATURE)
 
 
 def terms_of(constraint: str) -> list[frozenset]:
@@ -69,7 +83,7 @@ def modes_of_term(term: frozenset) -> frozenset | None:
 
 
 def term_allows(term: frozenset, node: str) -> bool:
-    return any(name in FEATURE or RACK.get(name) == node for name in term)
+    return any(name in FEATURE or RACK.get(name) == node or node in ODD_NAMES.get(name, ()) for name in term)
 
 
 def names(text: str) -> frozenset:

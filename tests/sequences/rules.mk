@@ -2,7 +2,7 @@
 SEQUENCES_ARGS ?=
 sequences_need = programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
 
-.PHONY: check-sequences run-sequences run-sequences-short check-sequences-pieces
+.PHONY: check-sequences run-sequences run-sequences-short check-sequences-twin run-sequences-twin check-sequences-pieces
 check-sequences:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-sequences
@@ -12,6 +12,15 @@ run-sequences: $(sequences_need) check-sequences-pieces
 # The part of make check.
 run-sequences-short: $(sequences_need) check-sequences-pieces
 	tests/sequences/run --steps 50 --shrink 2 $(SEQUENCES_ARGS)
+
+# On guests with kernels of their own: one twin for all, in a directory of its own.
+check-sequences-twin:
+	@./setup build check twin
+	@$(MAKE) --no-print-directory run-sequences-twin
+run-sequences-twin: export PMTWIN_DIR ?= $(abspath $(BUILD))/sequences-twin
+run-sequences-twin: $(BUILD)/tests/pmfault.so check-sequences-pieces
+	twin/pmtwin up --nodes 3 --fresh --timeout 600
+	tests/sequences/run --site twin --steps 200 --shrink 0 $(SEQUENCES_ARGS); status=$$?; twin/pmtwin down; exit $$status
 
 # What the oracle reads, and how it judges: without Slurm.
 check-sequences-pieces:

@@ -2,25 +2,24 @@
 
 import json
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from actions import BY_NAME, end_reservations, repair
-from oracle import SETTLE_S, Oracle, Violation, unfinished
-from sites import BenchSite, wait_for
+from actions import end_reservations, repair
+from catalogue import named
+from common import Cluster
+from meddlers import come_to_rest, forget_reboot, let_go
+from oracle import Oracle, Violation, unfinished
+from sites import wait_for
+from where import PLACES
 from world import Submission, World
-
-LOOK_S = 0.5
-RECONFIGURE_S = 20
-REBOOT_S = 15
 
 
 class Sequence:
     """`steps` is what was done, as a script holds it; `violations` end it."""
 
-    def __init__(self, site: BenchSite):
+    def __init__(self, site: Cluster):
         self.world = World(site)
         self.oracle = Oracle(self.world)
         self.steps: list[dict] = []
@@ -38,8 +37,8 @@ class Sequence:
             self.rest()
             done = True
         else:
-            done = BY_NAME[step["do"]].do(self.world, step)
-            time.sleep(step.get("pause", 0))
+            done = named(step["do"], self.world.site).do(self.world, step)
+            time.sleep(step.get("pause", 0) * self.world.site.times.pace)
             self.look()
         if done:
             self.steps.append(step)
@@ -49,50 +48,53 @@ class Sequence:
         """Everything is in service, nobody holds anything: what was asked for gets done."""
         world = self.world
         end_reservations(world)
-        wait_for(REBOOT_S, lambda: self.look() or self.violations or not world.rebooting)
+        come_to_rest(world)
+        wait_for(world.site.times.reboot, lambda: self.look() or self.violations or not world.rebooting)
+        for node in sorted(world.more.own_reboots):
+            forget_reboot(world, node)
         for node in sorted(world.broken):
             repair(world, node)
         for node in list(world.drained):
-            BY_NAME["resume"].do(world, {"node": node})
+            named("resume", world.site).do(world, {"node": node})
         self.look()
         for job in world.live():
             self._let_go(job)
         self._wait()
+        if not self.violations:
+            self.violations += [Violation("left", text) for text in world.site.left_behind()]
 
     def _let_go(self, job: Submission) -> None:
         """Cancels a job that cannot be served, or that lost its node: Slurm misses an interactive one at no time."""
         world = self.world
         if job.held:
-            BY_NAME["release"].do(world, {"job": job.number})
+            named("release", world.site).do(world, {"job": job.number})
         if (job.waits_for_ever() or not job.request.can_be_served(set(world.site.nodes))
                 or job.client and job.disturbed):
-            BY_NAME["cancel"].do(world, {"job": job.number, "how": "scancel"})
+            named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 
     def _wait(self) -> None:
         world, asked = self.world, False
-        end = time.time() + SETTLE_S
+        times = world.site.times
+        end = time.time() + times.settle
         while not self.violations and world.live():
-            if not asked and time.time() > end - SETTLE_S + RECONFIGURE_S:
+            if not asked and time.time() > end - times.settle + times.reconfigure:
                 asked = world.admin("scontrol", "reconfigure")      # slurmctld asks nodes for jobs that it misses
             if time.time() > end:
                 self.violations += unfinished(world)
                 return
-            time.sleep(LOOK_S)
+            time.sleep(times.look)
             self.look()
             for node in sorted(world.broken):
                 repair(world, node)
             for job in world.live():
+                let_go(world, job, self.oracle.more)
                 if job.waits_for_ever() and not job.cancelled:
                     self._let_go(job)
 
 
-def with_site(use: Callable[[BenchSite], object]) -> object:
-    with tempfile.TemporaryDirectory(prefix="pm-sequence.") as folder:
-        site = BenchSite(Path(folder) / "bench")
-        try:
-            return use(site)
-        finally:
-            site.down()
+def with_site(use: Callable[[Cluster], object], place: str = "bench") -> object:
+    with PLACES[place]() as site:
+        return use(site)
 
 
 # --- scripts -----------------------------------------------------------------------------------
@@ -106,9 +108,9 @@ def read_script(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def replay(steps: list[dict], logs: Path | None = None) -> list[Violation]:
+def replay(steps: list[dict], logs: Path | None = None, place: str = "bench") -> list[Violation]:
     """Of these steps on a fresh site, with rest behind them."""
-    def use(site: BenchSite) -> list[Violation]:
+    def use(site: Cluster) -> list[Violation]:
         sequence = Sequence(site)
         for step in [*steps, {"do": "rest"}]:
             sequence.take(step)
@@ -117,7 +119,7 @@ def replay(steps: list[dict], logs: Path | None = None) -> list[Violation]:
         if logs:
             keep(sequence, logs)
         return sequence.violations
-    return with_site(use)
+    return with_site(use, place)
 
 
 def keep(sequence: Sequence, logs: Path) -> None:

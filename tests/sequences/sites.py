@@ -4,26 +4,31 @@ The evidence is the machine's own: files of the kernel that its firmware has boo
 DIMMs, words of Slurm's commands. Nothing of the product is asked.
 """
 
-import os
-import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "faults"), str(TOP / "tests" / "bench"), str(TOP / "twin")]
-import benchsite  # noqa: E402
-from benchsite import wait_for  # noqa: E402
-from bench_supervisor import call  # noqa: E402
-from machine.image import Image  # noqa: E402
-from machine.node import Node  # noqa: E402
-from machine.post import read_goals  # noqa: E402
+from common import Cluster, goals_in
+import benchsite
+from benchsite import wait_for
+from bench_supervisor import call
+from times import BENCH
 
 BREAKABLE = benchsite.NODE
 CONTROLLER_S = 20
 
+# Slurm hands out memory, and believes of each node what it has in Memory Mode.
+HARDWARE = ("--consume-memory", "--hardware", "CPUs=2 RealMemory=7900")
+MEMORY_OF_JOBS = "DefMemPerCPU=200\n"
+# What there is in each mode, so that jobs that ask for more are refused. The kernel keeps some for itself.
+OFFERS = "UsableMemory=memory:7900M,appdirect:1900M,flat:1900M,mixed:3900M\nUsableDram=900M\n"
+# What an administrator writes into pmem.conf, and beside it into helpers.conf.
+POLICIES = {"plain": ("", ""), "shared nodes": ("Exclusive=no\n", ""),
+            "no reboots": ("RebootUsers=root\n", "AllowUserBoot=root\n")}
+BOOTED_S = 6        # slurmctld 22.05 may show a node that reboots soon after its boot as rebooting for ever
+
 # Each look of a job is a line: word, time, job, restarts, node, App Direct regions and memory cache.
+# Which persistent memory it was given goes to another file; the bench's nodes have none for jobs.
 LOOK = """\
 #!/bin/bash
 # look LOG SECONDS
@@ -39,32 +44,84 @@ look() {{
 	done
 }}
 log=$1 nodes=$(scontrol show hostnames "$SLURM_JOB_NODELIST")
+[ -z "${{PM_DIR0-}}" ] || echo "$SLURM_JOB_ID $PM_DIR0" >>"${{log%.log}}.given"
 look start
 sleep "$2"
 look end
 """
 
+# In front of what runs ipmctl. A change is not replaced by it: its end is noted.
+IPMCTL = """\
+export SLURMD_NODENAME={node} # a reset ends what has it in its environment
+kind=look exec=exec
+case "$*" in create*nvmxml*-goal*|delete*nvmxml*-goal*) kind=change exec= ;; esac
+read -r now rest </proc/uptime
+echo "begin $$ $now $kind" >>{home}/tools
+[ ! -e {home}/slow ] || sleep $(cat {home}/slow)"""
+IPMCTL_END = """\
+status=$?
+read -r now rest </proc/uptime
+echo "end $$ $now" >>{home}/tools
+exit $status
+"""
 
-class BenchSite(benchsite.Site):
+# In front of what runs pmctl.
+PMCTL = """\
+node={home}/$SLURMD_NODENAME
+case "$*" in
+"job begin --job="*)
+	[ ! -e $node/turns-away ] || {{ echo 'pmctl: job begin: this node takes no jobs now' >&2; exit 3; }} ;;
+"job end "*)
+	boot=$(stat -c %Y $node/machine/root/proc/sys/kernel/random/boot_id)
+	if [ -e $node/end-reboots ] && [ $(($(date +%s) - boot)) -gt {booted} ]; then
+		rm $node/end-reboots
+		echo 'pmctl: job end: memory stays' >&2
+		exit 5
+	fi ;;
+esac"""
+
+
+class BenchSite(Cluster, benchsite.Site):
     """A bench of three nodes, of which the first can be broken."""
 
-    breakable = BREAKABLE
+    breakable, times = BREAKABLE, BENCH
 
     def __init__(self, pointer: Path, nodes: int = 3):
-        super().__init__(pointer, nodes)
+        super().__init__(pointer, nodes, *HARDWARE)
         self.nodes = self.bench.nodes()
+        self.folder = self.home / "home"
+        self.own = {name: (self.home / "etc" / name).read_text() for name in ("pmem.conf", "helpers.conf")}
+        self._write("pmem.conf", OFFERS)
         self.look = self.home / "home" / "look"
         self.look.write_text(LOOK.format(home=self.home))
         self.look.chmod(0o755)
+        self._may_interfere()
         for node in self.nodes:
             self._may_slow_down(node)
+        with open(self.home / "etc/slurm-pmem.conf", "a", encoding="utf-8") as conf:
+            conf.write(MEMORY_OF_JOBS)
+        self.root("scontrol", "reconfigure")
 
     def _may_slow_down(self, node: str) -> None:
-        """ipmctl takes seconds on real machines: a file `slow` says how many here."""
+        """ipmctl takes seconds on real machines: a file `slow` says how many here. When it works is in `tools`."""
         home = self.home / node
         path = home / "real/ipmctl" if node == BREAKABLE else home / "ipmctl"
         head, _, rest = path.read_text().partition("\n")
-        path.write_text(f"{head}\n[ ! -e {home}/slow ] || sleep $(cat {home}/slow)\n{rest}")
+        rest = rest.replace("exec /usr/bin/ipmctl", "$exec /usr/bin/ipmctl")
+        path.write_text(f"{head}\n{IPMCTL.format(home=home, node=node)}\n{rest}{IPMCTL_END.format(home=home)}")
+
+    def _may_interfere(self) -> None:
+        """A node's `turns-away` has it turn jobs away, its `end-reboots` has one job's end ask for a reboot."""
+        path = self.home / "bin/pmctl"
+        head, _, rest = path.read_text().partition("\n")
+        path.write_text(f"{head}\n{PMCTL.format(home=self.home, booted=BOOTED_S)}\n{rest}")
+
+    def _write(self, name: str, more: str) -> None:
+        """A file of etc/, at once, with more lines than it came with."""
+        path = self.home / "etc" / name
+        new = path.with_suffix(".new")
+        new.write_text(self.own[name] + more)
+        new.replace(path)
 
     def slow_down(self, node: str, seconds: float) -> None:
         path = self.home / node / "slow"
@@ -112,6 +169,57 @@ class BenchSite(benchsite.Site):
         """pm-controller, in the middle of whatever it does."""
         call(self.bench, "start", "service")
 
+    def stop_service(self) -> None:
+        call(self.bench, "kill", "service")
+
+    def set_policy(self, name: str) -> None:
+        site, boots = POLICIES[name]
+        self._write("pmem.conf", OFFERS + site)
+        if (self.home / "etc/helpers.conf").read_text() != self.own["helpers.conf"] + boots:
+            self._write("helpers.conf", boots)
+            self.admin("scontrol", "reconfigure")
+
+    def mark(self, node: str, name: str, wanted: bool) -> None:
+        path = self.home / node / name
+        if wanted:
+            path.touch()
+        else:
+            path.unlink(missing_ok=True)
+
+    def is_marked(self, node: str, name: str) -> bool:
+        return (self.home / node / name).exists()
+
+    def leave(self, node: str, job_id: str, record: str, view: str) -> None:
+        """Files where pmctl keeps what it noted of a job, and what that was given."""
+        for folder, name, mode, text in (("state/jobs", f"{job_id}.json", 0o600, record), ("run/jobs", job_id, 0o644, view)):
+            path = self.home / node / folder / name
+            path.parent.mkdir(mode=0o700 if mode == 0o600 else 0o755, exist_ok=True)
+            new = path.with_name(f".{name}.new")
+            new.write_text(text)
+            new.chmod(mode)
+            new.replace(path)
+
+    def pmctls(self, node: str) -> list[tuple[int, list[str]]]:
+        """The node's running pmctl: process and words behind its configuration."""
+        mark, found = f"SLURMD_NODENAME={node}".encode(), []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                mine = words[0] == f"{self.home}/lib/pmctl" and mark in (entry / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mine:
+                found.append((int(entry.name), words[3:-1]))
+        return found
+
+    def is_changing(self, pid: int) -> bool:
+        """Has this pmctl a tool at work that changes something?"""
+        try:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            return any(is_change(Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")) for child in children)
+        except OSError:
+            return False
+
     def break_goal(self, fault: str) -> None:
         (self.home / BREAKABLE / "fault").write_text(fault)
 
@@ -130,6 +238,20 @@ class BenchSite(benchsite.Site):
         wait_for(10, lambda: self.pmctl("health", "--clear", node=node).returncode == 0)
 
     # --- evidence ------------------------------------------------------------------------------
+    def tool_times(self, node: str) -> list[str]:
+        """Lines "begin PID SECONDS change" or "... look", "end PID SECONDS" of ipmctl on that node."""
+        path = self.home / node / "tools"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def given(self, number: int) -> list[str]:
+        """Lines "JOB DIRECTORY": persistent memory that the jobs of this submission were told they have."""
+        path = self.home / "home" / f"s{number}.given"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def has_said(self, node: str, text: str) -> bool:
+        """Has the node's slurmd logged that?"""
+        return text in (self.home / "log" / f"slurmd.{node}.log").read_text(errors="replace")
+
     def boot_id(self, node: str) -> str:
         try:
             return (self.home / node / "machine/root/proc/sys/kernel/random/boot_id").read_text()
@@ -141,26 +263,10 @@ class BenchSite(benchsite.Site):
         return time.time() - path.stat().st_mtime if path.exists() else 0
 
     def goals(self, node: str) -> list[str]:
-        """DIMMs in which a goal waits for the next boot."""
-        try:
-            machine = Node(self.home / node / "machine")
-            with Image(machine.image_path, machine.topology) as image:
-                waiting, bad = read_goals(machine.topology, image)
-        except (OSError, ValueError):
-            return []
-        return [dimm.name for dimm in (*waiting, *bad)]
+        return goals_in(self.home / node / "machine")
 
     def mode_of(self, seen: str) -> str:
         return benchsite.MODE_OF.get(seen, seen)
-
-    def jobs_shown(self) -> list[dict[str, str]]:
-        text = self.admin("scontrol", "-o", "show", "job").stdout
-        return [fields for fields in map(fields_of, text.splitlines()) if "JobId" in fields]
-
-    def nodes_shown(self) -> dict[str, dict[str, str]]:
-        text = self.admin("scontrol", "-o", "show", "node").stdout
-        return {fields["NodeName"]: fields for fields in map(fields_of, text.splitlines())
-                if "NodeName" in fields}
 
     def save(self, folder: Path) -> None:
         self.save_logs(folder, {})
@@ -168,15 +274,6 @@ class BenchSite(benchsite.Site):
             (folder / path.name).write_bytes(path.read_bytes())
 
 
-def fields_of(line: str) -> dict[str, str]:
-    """The words NAME=VALUE of a line of scontrol; a node's reason goes on to its end."""
-    line, _, reason = line.partition(" Reason=") if line.startswith("NodeName=") else (line, "", "")
-    fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
-    return fields | ({"Reason": re.sub(r" \[\S+@.*", "", reason)} if reason else {})
-
-
-def own_environment() -> None:
-    """What the caller's shell says of modes is not meant for our jobs."""
-    for name in list(os.environ):
-        if name.startswith(("PM_", "SLURM_", "SBATCH_", "SRUN_", "SALLOC_")):
-            del os.environ[name]
+def is_change(words: list[str]) -> bool:
+    """A dry run has no -o."""
+    return "-goal" in words and "nvmxml" in words and bool({"create", "delete"} & set(words))

@@ -2,9 +2,9 @@
 
 import pytest
 import sequence
+from common import fields_of
 from oracle import Look, Oracle, Violation, looks_of, wrong_looks
 from request import read, update
-from sites import fields_of
 from world import NEVER, Submission, Version, nodes_of
 
 

@@ -50,9 +50,26 @@ def test_modes(line, env, modes):
     ("sbatch --prefer=rack1 -N 2", {"n1", "n2"}, False),
     ("sbatch --prefer=rack1 -C pm_memory", {"n1"}, True),
     ("sbatch --pm-mode=memory -C pm_mixed", {"n1", "n2", "n3"}, False),
+    ("sbatch -C rack-2", {"n1", "n3"}, False),
+    ("sbatch -C c++&pm_memory", {"n1", "n3"}, True),
+    ("sbatch -C (rack1|rack-2)&c++", {"n1", "n3"}, False),
+    ("sbatch --pm-mode=memory --pm-dram=100G", {"n1"}, False),
+    ("sbatch --pm-mode=memory --pm-dram=64M", {"n1"}, True),
+    ("sbatch --pm-dram=100G", {"n1"}, True),
 ])
 def test_nodes(line, nodes, served):
     assert read(line.split(), {}).can_be_served(nodes) is served
+
+
+@pytest.mark.parametrize("line, odd", [
+    ("srun -C pm_memory|pm_appdirect", False),
+    ("srun -C pm_memory|rack1", True),
+    ("srun -C (pm_memory|pm_appdirect)&rack1", True),
+    ("srun -C pm_memory&rack-2", False),
+    ("srun --prefer=pm_memory", True),
+])
+def test_what_may_be_refused(line, odd):
+    assert read(line.split(), {}).is_odd() is odd
 
 
 @pytest.mark.parametrize("line, env, change, modes", [

@@ -6,12 +6,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from meddling import Meddling
 from request import Request
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
-# How long a node may show what a boot or a restart of ours did to it.
-DISTURBED_S = 20
-LATER_S = 5
 NEVER = float("inf")
 
 
@@ -52,6 +50,7 @@ class Submission:
     shares: bool = False            # its nodes, as an operator said
     disturbed: bool = False         # by a fault or an admin, while it was there
     seen: bool = False              # by Slurm, as a job
+    clock_s: float = 0              # clocks of the nodes and ours may differ by this
     records: list[dict] = field(default_factory=list)
 
     @property
@@ -73,9 +72,9 @@ class Submission:
 
     def asked_at(self, at: float) -> list[Request]:
         """Every request that may have been in force at a time."""
-        known = [v.known_at for v in self.versions if v.known_at <= at]
+        known = [v.known_at for v in self.versions if v.known_at <= at - self.clock_s]
         since = max(known, default=self.versions[0].known_at)
-        return [v.request for v in self.versions if v.asked_at <= at and v.known_at >= since] or [
+        return [v.request for v in self.versions if v.asked_at <= at + self.clock_s and v.known_at >= since] or [
             self.versions[0].request]
 
     def live(self) -> list[dict]:
@@ -111,6 +110,7 @@ class World:
     nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
     without: frozenset = frozenset()                                # actions and options that are left out
     said: list[str] = field(default_factory=list)                   # commands and their answers
+    more: Meddling = field(default_factory=Meddling)
 
     # --- looking -------------------------------------------------------------------------------
     def observe(self) -> None:
@@ -124,13 +124,19 @@ class World:
             job.seen = job.seen or bool(job.records)
             if job.client and job.status is None:
                 job.status = job.client.poll()
+        self.more.note({job.number for job in self.live()})
         self._note_disturbed()
 
     def _note_disturbed(self) -> None:
         for node, (boot, _) in list(self.rebooting.items()):
-            if self.site.boot_id(node) not in ("", boot) and "REBOOT" not in self.state(node):
-                del self.rebooting[node]
-                self.disturb(node)
+            if self.site.boot_id(node) in ("", boot) or "REBOOT" in self.state(node):
+                continue
+            if self.site.is_marked(node, "end-reboots"):    # another reboot, that of a change
+                self.rebooting[node] = (self.site.boot_id(node), time.time())
+                continue
+            del self.rebooting[node]
+            self.more.own_reboots.discard(node)
+            self.disturb(node)
         for job in self.submissions.values():
             for record in job.records:
                 self._note_job(job, record)
@@ -141,7 +147,7 @@ class World:
         job.disturbed = job.disturbed or bool(disturbed)
         if record["JobState"] == "CONFIGURING":
             for node in disturbed:
-                self.disturbed_until[node] = max(self.disturbed_until.get(node, 0), time.time() + LATER_S)
+                self.disturbed_until[node] = max(self.disturbed_until.get(node, 0), time.time() + self.site.times.later)
 
     def state(self, node: str) -> str:
         return self.nodes.get(node, {}).get("State", "")
@@ -155,7 +161,7 @@ class World:
 
     def in_service(self) -> set[str]:
         """Nodes that may serve jobs, though perhaps not at this moment."""
-        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values())
+        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values()) - self.more.turning
 
     def up(self) -> set[str]:
         """Nodes that nothing of ours keeps from serving jobs."""
@@ -165,7 +171,7 @@ class World:
     def disturb(self, *nodes: str) -> None:
         """What runs there now may be lost for a reason of ours."""
         for node in nodes:
-            self.disturbed_until[node] = time.time() + DISTURBED_S
+            self.disturbed_until[node] = time.time() + self.site.times.disturbed
 
     def note(self, done: subprocess.CompletedProcess) -> bool:
         words = (done.stderr or "").strip() or (done.stdout or "").strip()

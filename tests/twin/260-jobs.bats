@@ -17,6 +17,8 @@ setup() {
 	load node_jobs
 }
 
+has_ended() { [ -z "$(on_head squeue -h -j "$1" 2>/dev/null)" ]; }
+
 teardown() {
 	n1 'for job in 9001 9002 9003; do pmctl job end --job=$job; done; rm -f /etc/slurm/pmem-test.conf' >&2
 }
@@ -141,6 +143,21 @@ memory[:] = (sys.argv[2] * (2 << 20)).encode()'
 	run -0 n1 'ndctl list -N; ndctl create-namespace -m raw -r region0 >/dev/null; head -c 128M /dev/pmem0 | tr -d "\\0" | grep -c secret- || true
 		ndctl destroy-namespace -f namespace0.0 2>/dev/null'
 	assert_output 0
+}
+
+@test "a job that an operator lets share its node gets no device" {
+	run_user 0 sbatch --parsable --hold -w n1 --pm-mode=appdirect --pm-namespace=devdax --output=shared.out --wrap='echo "ran with $PM_DAX0"'
+	local job=$output
+	run -0 pmtwin exec head -- scontrol update "jobid=$job" oversubscribe=yes
+	run_user 0 scontrol release "$job"
+	wait_for 120 has_ended "$job"
+	run -0 on_head cat shared.out
+	assert_output --partial "other jobs may be put on the job's nodes, but devdax memory is one job's alone; submit it again with --exclusive"
+	refute_output --partial 'ran with'
+	run -0 n1 'stat -c %U /dev/dax* 2>/dev/null | grep -v root || true'
+	assert_output ''
+	run node_state n1
+	assert_output idle
 }
 
 @test "new keys are refused where the modules offer no security, and nothing is lost" {

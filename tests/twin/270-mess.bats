@@ -103,6 +103,19 @@ check_full() {
 	wait_for 60 is_clean
 }
 
+@test "mounts of a user's own, of servers that never answer, are undone" {
+	pmtwin copy "$ROOT/tests/sequences/guest/mess" n1:/run/mess
+	n1 'chmod 755 /run/mess; modprobe fuse; chmod 666 /dev/fuse'
+	run -0 begin_fsdax 9001 user1
+	run -0 as user1 "SLURM_JOB_ID=9001 SLURMD_NODENAME=n1 /run/mess mounts $DIR/job_9001"
+	run -0 n1 'grep -c "job_9001/.* fuse" /proc/self/mountinfo'
+	assert_output 2
+	run -0 end 9001
+	run -1 n1 'grep job_9001 /proc/self/mountinfo'
+	run -0 begin_fsdax 9002 user2
+	wait_for 60 is_clean
+}
+
 @test "a process that has left its job holds nothing up but a change of mode" {
 	run -0 begin_fsdax 9001 user1
 	as user1 "cd $DIR/job_9001 && head -c 64M /dev/zero >file && exec setsid sleep 600 <file >/dev/null 2>&1 & echo \$! >>/tmp/pids"
@@ -156,6 +169,30 @@ check_full() {
 	run -0 begin_fsdax 9003 user2 --size=3G
 	run -0 n1 "ls $DIR"
 	refute_output --partial trash
+}
+
+# Only root may make as many: a user's quota ends before.
+@test "a million files: neither the end of their job nor the next job waits until they are removed" {
+	local started
+	run -0 n1 "sed -i '/^FileSystem=/d' /etc/slurm/pmem.conf; echo FileSystem=xfs >>/etc/slurm/pmem.conf; pmctl provision empty"
+	run -0 begin_fsdax 9001 user1
+	run -0 n1 "python3 -c 'import os
+for d in range(100):
+	os.mkdir(\"$DIR/job_9001/%d\" % d); os.chdir(\"$DIR/job_9001/%d\" % d)
+	for f in range(10000): os.mknod(str(f))'; df --output=iused $DIR | tail -1"
+	[ "$output" -gt 1000000 ]
+	started=${EPOCHREALTIME/./}
+	run -0 end 9001
+	echo "# job end: $(((${EPOCHREALTIME/./} - started) / 1000)) ms" >&3
+	run -0 n1 "ls -d $DIR/trash_0"
+	started=${EPOCHREALTIME/./}
+	run -0 begin_fsdax 9002 user2 --size=1G
+	echo "# the next job's begin: $(((${EPOCHREALTIME/./} - started) / 1000)) ms" >&3
+	run -0 n1 "ls -d $DIR/trash_0"
+	run -0 as user2 "head -c 500M /dev/zero >$DIR/job_9002/file"
+	run -0 end 9002
+	wait_for 600 is_clean
+	n1 "sed -i '/^FileSystem=/d' /etc/slurm/pmem.conf; pmctl provision empty"
 }
 
 @test "a mode change does not wait for trash" {

@@ -4,6 +4,7 @@ Every `up` packs it with the guests' start-up into the initrd, which lays it ove
 """
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import subprocess
@@ -101,7 +102,9 @@ def agent(image: Image, suite: str) -> bytes:
 
 
 def build_directory(image: Image, suite: str) -> Path:
-    return paths.cache() / f"build-{suite}-{image.digest.rsplit('-', 1)[1]}"
+    """One for each tree of sources: make goes by times, and a file of another tree may be older than what was made of this one's."""
+    tree = hashlib.sha256(os.fsencode(paths.PROJECT)).hexdigest()[:8]
+    return paths.cache() / f"build-{suite}-{image.digest.rsplit('-', 1)[1]}" / tree
 
 
 def make(image: Image, suite: str, *arguments: str) -> None:

@@ -1,0 +1,18 @@
+"""All actions by name, and those that a site has what it takes for."""
+
+from actions import ACTIONS, Action
+from common import Cluster
+from twin_actions import ON_NODES
+
+# These change the bench's own files and processes; "flat" expects that there is no such memory.
+OF_BENCH = ("flat", "policy", "turn away", "epilog reboot", "kill pmctl", "tamper")
+ON_TWIN = (*(action for action in ACTIONS if action.name not in OF_BENCH), *ON_NODES)
+ALL = (*ACTIONS, *(action for action in ON_NODES if action.name not in OF_BENCH))
+
+
+def of_site(site: Cluster) -> tuple[Action, ...]:
+    return ON_TWIN if site.has_kernel else ACTIONS
+
+
+def named(name: str, site: Cluster) -> Action:
+    return next(action for action in of_site(site) if action.name == name)

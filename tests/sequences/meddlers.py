@@ -1,0 +1,251 @@
+"""Actions of administrators, faults and forgers beside those of actions.py, and how the site comes to rest."""
+
+import json
+import os
+import random
+import signal
+import time
+
+from promises import has_mode, is_held_by_user
+from sites import POLICIES
+from world import Submission, World
+
+LOOK_S, FIND_S, CHANGE_S = 0.005, 3, 6
+# Of these there is always one soon, and nothing depends on them.
+LOOKERS = ("reachable", "health", "mode")
+ANOTHER_UID = 12345
+ANOTHER_BOOT = "00000000-0000-4000-8000-000000000000"
+NOT_THE_JOBS = "/of/another/job"
+MORE_THAN_EXISTS = 1 << 43
+
+
+class Policy:
+    """The administrator edits the site's files: jobs in a mode share nodes, or may have none rebooted, or neither."""
+
+    name, weight = "policy", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        return {"policy": chance.choice([name for name in POLICIES if name != world.more.policy])}
+
+    def do(self, world: World, step: dict) -> bool:
+        set_policy(world, step["policy"])
+        return True
+
+
+def set_policy(world: World, name: str) -> None:
+    world.site.set_policy(name)
+    world.more.policy = name
+
+
+class Service:
+    """pm-controller is killed, and started again or not. No job depends on it, so nothing counts as disturbed."""
+
+    name, weight = "restart pm-controller", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        return {"stop": not world.more.service_down and chance.random() < 0.4}
+
+    def do(self, world: World, step: dict) -> bool:
+        if step.get("stop"):
+            world.site.stop_service()
+        else:
+            world.site.restart_service()
+        world.more.service_down = bool(step.get("stop"))
+        return True
+
+
+class TurnAway:
+    """Nodes take no job, as where memory or devices are another's; and take them again."""
+
+    name, weight = "turn away", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        if world.more.turning:
+            return {"nodes": []}
+        return {"nodes": world.site.nodes if chance.random() < 0.6 else [chance.choice(world.site.nodes)]}
+
+    def do(self, world: World, step: dict) -> bool:
+        turn_away(world, step["nodes"])
+        return True
+
+
+def turn_away(world: World, nodes: list[str]) -> None:
+    for node in world.site.nodes:
+        world.site.mark(node, "turns-away", node in nodes)
+    world.more.turning = set(nodes)
+
+
+class EpilogReboot:
+    """What the next job there had is taken back by a reboot alone. Not of a node that has just booted, see AdminReboot."""
+
+    name, weight = "epilog reboot", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        fitting = [node for node in world.site.nodes if self._fits(world, node)]
+        return {"node": chance.choice(fitting)} if fitting else None
+
+    def _fits(self, world: World, node: str) -> bool:
+        return node in world.in_service() and node not in world.rebooting
+
+    def do(self, world: World, step: dict) -> bool:
+        node = step["node"]
+        if not self._fits(world, node):
+            return False
+        world.rebooting[node] = (world.site.boot_id(node), time.time())
+        world.more.own_reboots.add(node)
+        world.site.mark(node, "end-reboots", True)
+        return True
+
+
+class KillPmctl:
+    """In the middle of what it does, best while a tool of its changes something; then an administrator looks."""
+
+    name, weight = "kill pmctl", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        fitting = sorted(world.in_service() - set(world.rebooting))
+        if world.broken or not fitting or not world.live():
+            return None
+        changing = [node for node in fitting if "POWER" in world.state(node) or "ALLOC" in world.state(node)]
+        return {"node": chance.choice(changing or fitting), "late": chance.choice((0, 0, 0.05, 0.3))}
+
+    def do(self, world: World, step: dict) -> bool:
+        found = self._find(world, step["node"])
+        if found is None:
+            return False
+        time.sleep(step["late"])
+        if not kill(found):
+            return False
+        world.broken.add(step["node"])
+        world.disturb(step["node"])
+        world.note(world.site.pmctl("set", "memory", "--dry-run", node=step["node"]))
+        return True
+
+    def _find(self, world: World, node: str) -> int | None:
+        end = time.monotonic() + FIND_S
+        while (now := time.monotonic()) < end:
+            for pid, words in world.site.pmctls(node):
+                if words[:1] == ["helper"] and len(words) > 1:
+                    wait_for_change(world, pid)
+                if words[:1] not in [[verb] for verb in LOOKERS] or now > end - 1:
+                    return pid
+            time.sleep(LOOK_S)
+        return None
+
+
+def wait_for_change(world: World, pid: int) -> None:
+    end = time.monotonic() + CHANGE_S
+    while time.monotonic() < end and os.path.exists(f"/proc/{pid}") and not world.site.is_changing(pid):
+        time.sleep(LOOK_S)
+
+
+def kill(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- forged and forgotten records --------------------------------------------------------------
+def record_of(job_id: str, **said) -> str:
+    """As 'pmctl job begin' keeps it on a node."""
+    return json.dumps({"version": 2, "job": int(job_id), "uid": ANOTHER_UID, "gid": ANOTHER_UID, "state": "ready",
+                       "mode": "appdirect", "substate": "empty", "size_bytes": 0, "memory_bytes": 0,
+                       "boot_id": ANOTHER_BOOT, "run": "of an earlier time", "time": "2026-01-01T00:00:00Z"} | said)
+
+
+def view_of(job_id: str, uid: int, boot: str, mode: str) -> str:
+    return (f"PM_JOB={job_id}\nPM_UID={uid}\nPM_BOOT={boot}\nPM_MODE={mode}\n"
+            f"PM_DIR0={NOT_THE_JOBS}\nPM_DIR0_SOCKET=0\n")
+
+
+class Tamper:
+    """Records and views that are not the job's: another user's, another boot's, an earlier run's of the same number;
+    one whose epilog never ran; garbage."""
+
+    name, weight = "tamper", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        pending = [record["JobId"] for job in world.live() for record in job.pending()]
+        ended = [record["JobId"] for job in world.submissions.values() if job.is_over() and has_mode(job)
+                 for record in job.records]
+        ways = {"another user's": pending, "another boot's": pending, "an earlier run's": pending,
+                "forgotten": ended, "garbage": ended}
+        ways["forgotten"] = self._named(world, ended)
+        possible = [name for name, ids in ways.items() if ids]
+        if not possible:
+            return None
+        way = chance.choices(possible, [3 if name == "forgotten" else 1 for name in possible])[0]
+        return {"way": way, "id": chance.choice(ways[way]), "mode": chance.choice(world.site.modes()),
+                "node": chance.choice(world.site.nodes)}
+
+    @staticmethod
+    def _named(world: World, ids: list[str]) -> list[str]:
+        """Those with a name that could be taken for more, if there are any."""
+        named = {record["JobId"] for number in world.more.named for record in world.submissions[number].records}
+        return [job_id for job_id in ids if job_id in named] or ids
+
+    def do(self, world: World, step: dict) -> bool:
+        if step["way"] in ("forgotten", "garbage"):
+            return self._leave(world, step["node"], step)
+        if not is_pending(world, step["id"]):
+            return False
+        return all([self._leave(world, node, step) for node in world.site.nodes])
+
+    def _leave(self, world: World, node: str, step: dict) -> bool:
+        site, job_id, mode = world.site, step["id"], step["mode"]
+        uid, boot = site.bench.uid, site.boot_id(node).strip()
+        if not boot:
+            return step["way"] != "forgotten"
+        record, owner, since = {
+            "another user's": (record_of(job_id, mode=mode, boot_id=boot), ANOTHER_UID, boot),
+            "another boot's": (record_of(job_id, mode=mode, uid=uid, gid=site.bench.gid), uid, ANOTHER_BOOT),
+            "an earlier run's": (record_of(job_id, mode=mode, uid=uid, gid=site.bench.gid, boot_id=boot), uid, boot),
+            "forgotten": (record_of(job_id, mode=mode, uid=uid, boot_id=boot, memory_bytes=MORE_THAN_EXISTS), uid, boot),
+            "garbage": ('{"version": 2, "job"', uid, boot),
+        }[step["way"]]
+        site.leave(node, job_id, record, view_of(job_id, owner, since, mode))
+        return True
+
+
+def is_pending(world: World, job_id: str) -> bool:
+    """At this moment: a job that has begun has a record of its own, which is not to be touched."""
+    return any(record["JobId"] == job_id and record["JobState"] == "PENDING" for record in world.site.jobs_shown())
+
+
+# --- rest --------------------------------------------------------------------------------------
+def come_to_rest(world: World) -> None:
+    """The site is as it began, nothing is in any job's way."""
+    if world.more.policy != "plain":
+        set_policy(world, "plain")
+    if world.more.service_down:
+        Service().do(world, {})
+    if world.more.turning:
+        turn_away(world, [])
+    for node in sorted(world.more.own_reboots):
+        if world.site.is_marked(node, "end-reboots"):
+            forget_reboot(world, node)
+
+
+def forget_reboot(world: World, node: str) -> None:
+    """One that does not come about any more."""
+    world.site.mark(node, "end-reboots", False)
+    world.more.own_reboots.discard(node)
+    if world.rebooting.pop(node, None):
+        world.disturb(node)
+
+
+def let_go(world: World, job: Submission, promises) -> None:
+    """Releases what was held because nodes turned it away; who may have no node rebooted may wait for ever."""
+    if promises.is_limited(job) and not job.cancelled:
+        job.cancelled = True
+        world.user("scancel", job.job_id() or "")
+    elif promises.is_turned_away(job) and not job.held:
+        for record in job.pending():
+            if is_held_by_user(record):
+                world.more.uncounted.add(job.number)
+                world.admin("scontrol", "release", record["JobId"])
+
+
+MEDDLERS = (Policy(), Service(), TurnAway(), EpilogReboot(), KillPmctl(), Tamper())

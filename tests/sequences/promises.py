@@ -1,0 +1,118 @@
+"""Promises beyond modes and waiting: memory, records, tools, requests that nothing can meet; and which jobs
+what is done to the site may cost something. What is broken is told as a kind and a text.
+"""
+
+from world import Submission, World, nodes_of
+
+# MemTotal of the bench's nodes.
+MEMORY_MIB = {"memory": 7936, "mixed": 3968, "appdirect": 1984}
+# TurnAwayLimit, and one for a turn away that slurmctld had not yet heard of.
+MOST_RESTARTS = 3 + 1
+# Slurm looks at its queue every 2 s here, without the jobs that may have no node rebooted.
+DELAYED_S = 25
+
+Broken = tuple[str, str]
+
+
+def has_mode(job: Submission) -> bool:
+    """Perhaps: Slurm may have refused to change it to a job that has one."""
+    return any(version.request.modes() is not None for version in job.versions)
+
+
+def surely_has_mode(job: Submission) -> bool:
+    return all(version.request.modes() is not None for version in job.versions)
+
+
+def is_held_by_user(record: dict) -> bool:
+    return record.get("Reason") == "JobHeldUser"
+
+
+class Promises:
+    def __init__(self, world: World, lasts):
+        self.world, self.lasts = world, lasts
+        self.in_use: list[tuple[str, float, float, int, Submission]] = []
+
+    # --- what a site's own doings may cost -----------------------------------------------------
+    def is_limited(self, job: Submission) -> bool:
+        """It takes nodes that are in its mode already, if there are any."""
+        return job.number in self.world.more.limited and has_mode(job)
+
+    def is_turned_away(self, job: Submission) -> bool:
+        """By a node that takes none, or that has no memory left beside other jobs."""
+        return job.number in self.world.more.turned or job.shares and has_mode(job)
+
+    def may_be_lost(self, job: Submission) -> bool:
+        """An interactive job cannot go back to the queue; the bench's site makes no flat memory."""
+        no_flat = job.request.option == "flat" and not self.world.site.has_kernel
+        return self.is_limited(job) or no_flat or not job.is_batch and self.is_turned_away(job)
+
+    def may_wait(self, job: Submission, record: dict) -> bool:
+        """Held because nodes have turned it away, or sent away from them."""
+        excluded = set(nodes_of({"NodeList": record.get("ExcNodeList", "")})) - job.request.excluded
+        return self.is_limited(job) or self.is_turned_away(job) and (is_held_by_user(record) or bool(excluded))
+
+    # --- nodes ---------------------------------------------------------------------------------
+    def check_node(self, node: str) -> list[Broken]:
+        return [("tools", f"on {node} {first} still changes something, and {second} begins")
+                for first, second in beside(self.world.site.tool_times(node))]
+
+    # --- jobs ----------------------------------------------------------------------------------
+    def check_job(self, job: Submission) -> list[Broken]:
+        found = [("foreign", f"{job}: job {line.replace(' ', ' was told to use ', 1)}, which it was not given")
+                 for line in self.world.site.given(job.number)]
+        if job.records and job.versions[0].request.asks_too_much():
+            found.append(("accepted", f"{job} asks for more than any node has"))
+        for record in job.records:
+            found += self._check_flat(job, record) + self._check_restarts(job, record) + self._check_delay(job, record)
+        return found
+
+    def _check_flat(self, job: Submission, record: dict) -> list[Broken]:
+        if job.request.option != "flat" or job.updates:
+            return []
+        if not self.world.more.on_shared.get(job.number):
+            alone = record.get("OverSubscribe") == "NO"
+            return [] if alone else [("shared", f"{job}: others may be put beside flat memory")]
+        told = f"job {record['JobId']}: job begin: other jobs may be put on the job's nodes"
+        if (record["JobState"] != "FAILED" or job.disturbed
+                or any(self.world.site.has_said(node, told) for node in nodes_of(record))):
+            return []
+        return [("shared", f"{job} began, though others may be put beside its flat memory")]
+
+    def _check_restarts(self, job: Submission, record: dict) -> list[Broken]:
+        counted = job.number not in self.world.more.uncounted and not job.disturbed
+        if counted and int(record.get("Restarts", 0)) > MOST_RESTARTS:
+            return [("requeued", f"{job} was requeued {record['Restarts']} times")]
+        return []
+
+    def _check_delay(self, job: Submission, record: dict) -> list[Broken]:
+        """By jobs that may have no node rebooted."""
+        world = self.world
+        idle = {node for node in world.up() if world.state(node) == "IDLE"}
+        waits = (record["JobState"] == "PENDING" and world.more.policy == "no reboots" and not has_mode(job)
+                 and not job.held and record.get("Reason") not in ("Dependency", "JobArrayTaskLimit")
+                 and job.request.can_be_served(idle))
+        if self.lasts(DELAYED_S, waits, "delayed", job.number, record["JobId"]):
+            return [("stuck", f"{job} waits behind jobs that may have no node rebooted, {', '.join(sorted(idle))} idle")]
+        return []
+
+    def check_memory(self, job: Submission, spans: list[tuple[str, float, float, str]], modes: dict) -> list[Broken]:
+        """What two jobs in a mode have on a node at the same time, as far as they asked for it. `modes` of the node,
+        by number of the job and node."""
+        mib, found = job.request.memory_mib() if surely_has_mode(job) else 0, []
+        for node, start, end, number in spans if mib else []:
+            exists = MEMORY_MIB.get(modes[number, node], mib)
+            for its_node, its_start, its_end, its_mib, other in self.in_use:
+                if its_node == node and its_start < end and start < its_end and its_mib + mib > exists:
+                    found.append(("memory", f"{job} and {other} had {its_mib + mib} MiB of the {exists} MiB of {node}"))
+            self.in_use.append((node, start, end, mib, job))
+        return found
+
+
+def beside(lines: list[str]) -> list[tuple[str, str]]:
+    """Tools that began while one that changes something was at work: its process, and theirs."""
+    runs = [line.split() for line in lines]
+    begun = [(words[1], float(words[2]), words[3]) for words in runs if words[0] == "begin" and len(words) == 4]
+    ended = {words[1]: float(words[2]) for words in runs if words[0] == "end"}
+    changes = [(pid, since, ended[pid]) for pid, since, kind in begun if kind == "change" and pid in ended]
+    return [(f"process {pid}", f"process {other}") for pid, since, until in changes
+            for other, at, _ in begun if other != pid and since < at < until]

@@ -1,0 +1,82 @@
+"""The further promises, on what a cluster showed."""
+
+from types import SimpleNamespace
+
+import pytest
+from meddling import Meddling
+from promises import Promises, beside
+from request import read
+from world import Submission, Version
+
+
+def job_of(line: str, number: int = 1, **said) -> Submission:
+    job = Submission(number, line.split(), {}, [Version(read(line.split(), {}), 10, 10)], None, None)
+    job.records = [{"JobId": str(number), "JobState": "RUNNING"} | said]
+    return job
+
+
+def promises(**site) -> Promises:
+    given = {"given": lambda number: [], "has_said": lambda node, text: False} | site
+    world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=lambda: set())
+    return Promises(world, lambda *_: False)
+
+
+def kinds(broken) -> list[str]:
+    return [kind for kind, _ in broken]
+
+
+@pytest.mark.parametrize("lines, found", [
+    ("begin 1 5 change, end 1 9, begin 2 10 look", []),
+    ("begin 1 5 change, begin 2 6 look, end 1 9", [("process 1", "process 2")]),
+    ("begin 1 5 look, begin 2 6 look", []),
+    ("begin 1 5 change, begin 2 6 change, end 1 9, end 2 7", [("process 1", "process 2")]),
+    ("begin 1 5 change, begin 2 6 look", []),
+])
+def test_tools_beside_each_other(lines, found):
+    assert beside(lines.split(", ")) == found
+
+
+@pytest.mark.parametrize("first, second, mode, found", [
+    ("srun --pm-mode=appdirect --mem=1200", "srun -C pm_appdirect --mem=1200", "appdirect", ["memory"]),
+    ("srun --pm-mode=appdirect --mem=600", "srun -C pm_appdirect --mem=1200", "appdirect", []),
+    ("srun --pm-mode=memory --mem=1200", "srun --pm-mode=memory --mem=1200", "memory", []),
+    ("srun --pm-mode=appdirect --mem=1200", "srun --mem=1200", "appdirect", []),
+])
+def test_memory_of_two(first, second, mode, found):
+    judge = promises()
+    modes = {("1", "n1"): mode, ("2", "n1"): mode}
+    judge.check_memory(job_of(first, 1), [("n1", 1, 5, "1")], modes)
+    assert kinds(judge.check_memory(job_of(second, 2), [("n1", 4, 6, "2")], modes)) == found
+    assert not judge.check_memory(job_of(second, 3), [("n1", 7, 8, "1")], modes)
+
+
+def test_what_a_job_was_not_given():
+    judge = promises(given=lambda number: [f"{number} /of/another/job"])
+    assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory"))) == ["foreign"]
+
+
+@pytest.mark.parametrize("line, found", [
+    ("sbatch --pm-mode=memory --pm-dram=100G", ["accepted"]), ("sbatch --pm-mode=memory --pm-dram=64M", [])])
+def test_more_than_exists(line, found):
+    assert kinds(promises().check_job(job_of(line))) == found
+
+
+@pytest.mark.parametrize("restarts, uncounted, found", [
+    ("4", False, []), ("5", False, ["requeued"]), ("5", True, [])])
+def test_requeued_too_often(restarts, uncounted, found):
+    judge = promises()
+    judge.world.more.uncounted |= {1} if uncounted else set()
+    assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory", Restarts=restarts))) == found
+
+
+@pytest.mark.parametrize("shared, said, told, found", [
+    (False, {"OverSubscribe": "NO"}, False, []),
+    (False, {"OverSubscribe": "OK"}, False, ["shared"]),
+    (True, {"JobState": "FAILED", "NodeList": "n1"}, False, ["shared"]),
+    (True, {"JobState": "FAILED", "NodeList": "n1"}, True, []),
+    (True, {"JobState": "PENDING"}, False, []),
+])
+def test_flat_memory_is_one_jobs_alone(shared, said, told, found):
+    judge = promises(has_said=lambda node, text: told)
+    judge.world.more.on_shared[1] = shared
+    assert kinds(judge.check_job(job_of("sbatch --pm-mode=flat", **said))) == found
