@@ -92,8 +92,29 @@ ends() {
 $(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
 	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
 	run_client sbatch --parsable -N2 --pm-mode=appdirect --output="$(bench_dir)/home/mode.%j" --wrap 'echo ran'
-	wait_for 30 eval '[ "$(job_field "$output" Restarts)" = Restarts=1 ]'
-	[ ! -e "$(bench_dir)/home/mode.$output" ]
+	job=$output
+	wait_for 30 eval '[ "$(job_field "$job" Restarts)" = Restarts=1 ]'
+	[ ! -e "$(bench_dir)/home/mode.$job" ]
 	assert_drained n2 'pm: prolog: '
-	bench node n2 pmctl health --clear
+	bench scancel "$job"
+	change_behind n2 appdirect
+}
+
+# For slurmctld a prolog that fails is over as well: it would begin the job on its other nodes.
+@test "where one of two nodes has a fault nothing runs on the other" {
+	local client
+	program pmctl.broken "case \"\$SLURMD_NODENAME \$*\" in
+*'n2 job begin'*) sleep 1; echo 'pmctl: make a file system: broken' >&2; exit 1 ;;
+esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
+	cp "$BATS_TEST_TMPDIR/pmctl.broken" "$pmctl"
+	for client in srun salloc; do
+		run bench "$client" -N2 --pm-mode=appdirect sh -c 'echo ran'
+		assert_failure
+		refute_line ran
+		assert_output --regexp 'pm: n2: make a file system: broken, so job [0-9]+ ends'
+		assert_drained n2 'pm: prolog: '
+		wait_for 20 no_jobs
+		resume n1 n2
+	done
 }
