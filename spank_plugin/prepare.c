@@ -15,6 +15,7 @@
 #include "lib/jobview.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
+#include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"
 
 /* Exit statuses of pmctl job, see pmctl(8). */
@@ -161,6 +162,16 @@ int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, st
 	return rc ? rc : pm_jobview_write(path, &view, err);
 }
 
+/* A script on this node alone fails by the job's view, and its output has the sentence. */
+static bool has_place_for_words(const struct pm_prepare *prepare)
+{
+	struct pm_allocation job;
+
+	return !pm_allocation_ask(
+		       prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &job, NULL) &&
+	       job.is_batch && job.nodes == 1;
+}
+
 int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
 {
 	struct pm_err untold = {0}, other = {0};
@@ -170,8 +181,12 @@ int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
 	if (is_taken_back(prepare, sentence) ||
 		!pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &other))
 		return 0;
-	slurm_error("pm: prolog: %s, job %u fails instead", other.text, (unsigned)prepare->job_id);
-	return untold.code;
+	slurm_error("pm: prolog: %s, job %u ends instead", other.text, (unsigned)prepare->job_id);
+	if (has_place_for_words(prepare) || !pm_give_up(prepare->config, prepare->job_id, sentence,
+						    SCONTROL_TIMEOUT_MS, &other))
+		return untold.code;
+	slurm_error("pm: prolog: end job %u: %s", (unsigned)prepare->job_id, other.text);
+	return other.code;
 }
 
 /* An epilog that never ran: the other job is over, and its end is made up for. */

@@ -97,6 +97,7 @@ class BenchSite(benchsite.Site):
         self.nodes = self.bench.nodes()
         self.own = {name: (self.home / "etc" / name).read_text() for name in ("pmem.conf", "helpers.conf")}
         self._write("pmem.conf", OFFERS)
+        self.cycled: dict[str, float] = {}      # when the power of each was cut last
         self.look = self.home / "home" / "look"
         self.look.write_text(LOOK.format(home=self.home))
         self.look.chmod(0o755)
@@ -158,6 +159,7 @@ class BenchSite(benchsite.Site):
 
     # --- what happens to nodes -----------------------------------------------------------------
     def power_cycle(self, node: str) -> None:
+        self.cycled[node] = time.time()
         call(self.bench, node, "reboot")
 
     def restart_slurmd(self, node: str) -> None:
@@ -265,7 +267,8 @@ class BenchSite(benchsite.Site):
 
     def uptime(self, node: str) -> float:
         path = self.home / node / "machine/root/proc/sys/kernel/random/boot_id"
-        return time.time() - path.stat().st_mtime if path.exists() else 0
+        booted = path.stat().st_mtime if path.exists() else 0
+        return time.time() - booted if booted > self.cycled.get(node, 0) else 0
 
     def goals(self, node: str) -> list[str]:
         """DIMMs in which a goal waits for the next boot."""
