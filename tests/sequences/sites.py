@@ -70,7 +70,12 @@ PMCTL = """\
 node={home}/$SLURMD_NODENAME
 case "$*" in
 "job begin --job="*)
-	[ ! -e $node/turns-away ] || {{ echo 'pmctl: job begin: this node takes no jobs now' >&2; exit 3; }} ;;
+	if [ -e $node/turns-away ]; then
+		id=${{3#--job=}}
+		echo "$id" >>{home}/turned
+		echo 'pmctl: job begin: this node takes no jobs now' >&2
+		exit 3
+	fi ;;
 "job end "*)
 	boot=$(stat -c %Y $node/machine/root/proc/sys/kernel/random/boot_id)
 	if [ -e $node/end-reboots ] && [ $(($(date +%s) - boot)) -gt {booted} ]; then
@@ -244,6 +249,11 @@ class BenchSite(Cluster, benchsite.Site):
         """Lines "begin PID SECONDS change" or "... look", "end PID SECONDS" of ipmctl on that node."""
         path = self.home / node / "tools"
         return path.read_text().splitlines() if path.exists() else []
+
+    def turned_away(self) -> list[str]:
+        """The job of each time that a node took none."""
+        path = self.home / "turned"
+        return path.read_text().split() if path.exists() else []
 
     def given(self, number: int) -> list[str]:
         """Lines "JOB DIRECTORY": persistent memory that the jobs of this submission were told they have."""
