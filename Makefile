@@ -145,7 +145,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(pkglibexecdir) $(DESTDIR)$(pkgdatadir) $(DESTDIR)$(runtimedir)
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
-# What check-all runs after check, one after the other: run-NAME of each. The long ones come last, the next goes in front of them.
+# What check-all runs after check: run-NAME of each. The long ones come last, the next goes in front of them.
 CHECK_ALL := bench-trixie sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
 
 .PHONY: check check-all check-unit check-bench check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo

@@ -48,6 +48,7 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 		return rc;
 	cluster->slurm_uid = config->slurm_user_id;
 	cluster->private_jobs = config->private_data & PRIVATE_DATA_JOBS;
+	cluster->private_nodes = config->private_data & PRIVATE_DATA_NODES;
 	if (!cluster->munge_socket) /* others hold it; a change of it takes a restart of all anyway
 				     */
 		cluster->munge_socket = socket_of(config->authinfo);

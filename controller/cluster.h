@@ -23,6 +23,7 @@ struct pm_cluster {
 
 	uid_t slurm_uid;    /* SlurmUser */
 	bool private_jobs;  /* PrivateData has jobs: users see their own only */
+	bool private_nodes; /* PrivateData has nodes: users see none */
 	char *munge_socket; /* of AuthInfo; NULL for munge's own default */
 };
 

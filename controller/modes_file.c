@@ -2,11 +2,18 @@
 #define _GNU_SOURCE
 #include "controller/modes_file.h"
 
+#include <endian.h>
+#include <errno.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/file.h"
 #include "lib/modes.h"
 
 /* Modes that share a platform mode share its feature; it is counted once. */
@@ -108,6 +115,48 @@ char *pm_modes_text(const struct pm_cluster *cluster, time_t now)
 		return NULL;
 	}
 	return text;
+}
+
+/* setxattr(2) takes an ACL as <linux/posix_acl_xattr.h> has it, in this order. */
+static int let_read(const char *path, uid_t reader)
+{
+	const struct {
+		struct posix_acl_xattr_header head;
+		struct posix_acl_xattr_entry list[5];
+	} acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
+		{{htole16(ACL_USER_OBJ), htole16(ACL_READ | ACL_WRITE), htole32(ACL_UNDEFINED_ID)},
+			{htole16(ACL_USER), htole16(ACL_READ), htole32(reader)},
+			{htole16(ACL_GROUP_OBJ), 0, htole32(ACL_UNDEFINED_ID)},
+			{htole16(ACL_MASK), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
+			{htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID)}}};
+
+	return setxattr(path, "system.posix_acl_access", &acl, sizeof(acl), 0) ? -errno : 0;
+}
+
+/* Under another name until its reader may read it: one that finds the old file is served. */
+static int write_private(const char *path, const char *text, uid_t reader, struct pm_err *err)
+{
+	cleanup_free char *beside = NULL;
+	int rc;
+
+	if (asprintf(&beside, "%s.new", path) < 0)
+		return pm_err_nomem(err);
+	rc = pm_file_write(beside, 0600, text, strlen(text), err);
+	if (rc)
+		return rc;
+	if (reader != geteuid())
+		rc = let_read(beside, reader);
+	if (!rc && rename(beside, path))
+		rc = -errno;
+	if (rc)
+		(void)unlink(beside);
+	return rc ? pm_err_sys(err, rc, "write '%s' for user %u", path, (unsigned)reader) : 0;
+}
+
+int pm_modes_write(const char *path, const char *text, const uid_t *only_reader, struct pm_err *err)
+{
+	return only_reader ? write_private(path, text, *only_reader, err)
+			   : pm_file_write(path, 0644, text, strlen(text), err);
 }
 
 static json_object *as_json(const char *name, const struct counts *counts)

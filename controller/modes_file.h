@@ -23,4 +23,8 @@ json_object *pm_modes_list(const struct pm_cluster *cluster);
 /* Can a job start on the node at once? */
 bool pm_node_is_idle(uint32_t node_state);
 
+/* Replaces the file. `only_reader` is who may read it beside us; NULL: everybody may. */
+int pm_modes_write(
+	const char *path, const char *text, const uid_t *only_reader, struct pm_err *err);
+
 #endif

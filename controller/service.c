@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/give_back.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
 #include "controller/turn_away.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
-#include "lib/file.h"
 
 /* Between two questions to slurmctld: while a job waits for its nodes, is held for one, or none is.
  */
@@ -67,7 +67,8 @@ static void write_modes(struct pm_service *service)
 	text = pm_modes_text(&service->cluster, time(NULL));
 	if (!text || asprintf(&path, "%s/modes", service->run_dir) < 0)
 		return;
-	if (pm_file_write(path, 0644, text, strlen(text), &err))
+	if (pm_modes_write(path, text,
+		    service->cluster.private_nodes ? &service->cluster.slurm_uid : NULL, &err))
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -87,8 +88,10 @@ static void load_all(struct pm_service *service)
 
 	if (nodes)
 		write_modes(service);
-	if (jobs)
+	if (jobs) {
 		pm_turned_sweep(&service->turned, &service->cluster);
+		pm_give_back_look(&service->turned, &service->cluster);
+	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
 	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
@@ -152,6 +155,14 @@ static void answer_list(struct pm_service *service, struct pm_peer *peer, json_o
 		pm_server_refuse(&service->server, peer, "out of memory");
 }
 
+static void tell_modes(struct pm_service *service, struct pm_peer *peer)
+{
+	if (service->cluster.private_nodes && !peer->trusted)
+		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
+	else
+		answer_list(service, peer, pm_modes_list(&service->cluster));
+}
+
 /* A node's root is believed, as Slurm believes it. */
 static void note_turned_away(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *told)
@@ -185,7 +196,7 @@ static void ask(void *context, struct pm_peer *peer, const struct pm_message *qu
 	else if (question->type == PM_MESSAGE_WAITING)
 		answer_list(service, peer, pm_waits_list(&service->waits, all, peer->uid));
 	else if (question->type == PM_MESSAGE_MODES)
-		answer_list(service, peer, pm_modes_list(&service->cluster));
+		tell_modes(service, peer);
 	else
 		note_turned_away(service, peer, question);
 }

@@ -51,18 +51,23 @@ static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 	return rc ? refused(job->job_id, "requeue it", err) : 0;
 }
 
+int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err)
+{
+	job_desc_msg_t update;
+
+	slurm_init_job_desc_msg(&update);
+	update.job_id = job->job_id;
+	update.exc_nodes = nodes;
+	return slurm_update_job(&update) ? refused(job->job_id, "exclude nodes from it", err) : 0;
+}
+
 /* Slurm changes the list of pending jobs only. Without it the job comes back to this node. */
 static void exclude(const slurm_job_info_t *job, char *nodes)
 {
 	struct pm_err err = {0};
-	job_desc_msg_t update;
 
-	if (!strcmp(nodes, job->exc_nodes ? job->exc_nodes : ""))
-		return;
-	slurm_init_job_desc_msg(&update);
-	update.job_id = job->job_id;
-	update.exc_nodes = nodes;
-	if (slurm_update_job(&update) && refused(job->job_id, "exclude nodes from it", &err))
+	if (strcmp(nodes, job->exc_nodes ? job->exc_nodes : "") != 0 &&
+		pm_job_exclude(job, nodes, &err))
 		fprintf(stderr, "%s\n", err.text);
 }
 

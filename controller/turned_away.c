@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/holds.h"
-#include "controller/waits.h"
+#include "controller/candidates.h"
 #include "lib/cleanup.h"
 #include "lib/file.h"
-#include "lib/hostlist.h"
 #include "lib/json_file.h"
-#include "lib/strv.h"
 
 #define VERSION 1
 
@@ -81,81 +78,54 @@ static bool is_of(const json_object *entry, const slurm_job_info_t *job)
 	       json_object_is_type(nodes, json_type_object);
 }
 
+static const char *list_of(const slurm_job_info_t *job)
+{
+	return job->exc_nodes ? job->exc_nodes : "";
+}
+
+/* 0 where it is missing. */
+static uint64_t number(const json_object *entry, const char *key)
+{
+	uint64_t value = 0;
+
+	(void)pm_json_u64(entry, key, &value);
+	return value;
+}
+
 static json_object *new_entry(const slurm_job_info_t *job)
 {
 	json_object *entry = json_object_new_object();
 
 	pm_json_add_u64(entry, "uid", job->user_id);
-	pm_json_add_string(entry, "excluded", job->exc_nodes ? job->exc_nodes : "");
+	pm_json_add_string(entry, "excluded", list_of(job));
 	pm_json_add_u64(entry, "restarts", job->restart_cnt);
 	json_object_object_add(entry, "nodes", json_object_new_object());
 	return entry;
 }
 
-static json_object *entry_of(struct pm_turned_away *turned, const slurm_job_info_t *job)
+static json_object *find(const struct pm_turned_away *turned, const slurm_job_info_t *job)
 {
 	struct key key = key_of(job->job_id);
 	json_object *entry = NULL;
 
-	if (json_object_object_get_ex(turned->jobs, key.text, &entry) && is_of(entry, job))
+	return json_object_object_get_ex(turned->jobs, key.text, &entry) && is_of(entry, job)
+		       ? entry
+		       : NULL;
+}
+
+static json_object *find_or_add(struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	struct key key = key_of(job->job_id);
+	json_object *entry = find(turned, job);
+
+	if (entry)
 		return entry;
-	if (!entry && json_object_object_length(turned->jobs) >= PM_TURNED_JOBS_MAX)
+	if (!json_object_object_get_ex(turned->jobs, key.text, NULL) &&
+		json_object_object_length(turned->jobs) >= PM_TURNED_JOBS_MAX)
 		return NULL;
 	entry = new_entry(job);
 	json_object_object_add(turned->jobs, key.text, entry);
 	return entry;
-}
-
-static bool is_named(const char *list, const char *name)
-{
-	bool found = false;
-
-	return list && *list && !pm_hostlist_contains(list, name, &found, NULL) && found;
-}
-
-/* A job that is left only nodes which do not serve would wait for an administrator. */
-static bool is_in_service(const node_info_t *node)
-{
-	return pm_node_readiness(node->node_state) != PM_GIVEN_UP &&
-	       !(node->node_state & NODE_STATE_DRAIN);
-}
-
-/*
- * Each feature counts, though of alternatives one would do: who counts too few nodes excludes none,
- * and the job is held in the end; who counts too many leaves it nothing, which Slurm holds at once.
- * -w that does not name the whole allocation leaves Slurm the choice of the others.
- */
-static bool is_candidate(const slurm_job_info_t *job, const node_info_t *node, const char *excluded)
-{
-	cleanup_with(pm_strv_cleanup) char **required =
-		job->req_nodes ? pm_cluster_names(job->req_nodes) : NULL;
-
-	if (!is_in_service(node) || is_named(excluded, node->name) ||
-		!pm_node_has(node, job->features, /* modes_only= */ false))
-		return false;
-	return !required || !*required || pm_strv_length(required) < job->num_nodes ||
-	       pm_strv_contains(required, node->name);
-}
-
-static const partition_info_t *partition_of(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job)
-{
-	for (uint32_t i = 0; cluster->partitions && i < cluster->partitions->record_count; i++)
-		if (!strcmp(cluster->partitions->partition_array[i].name, job->partition))
-			return &cluster->partitions->partition_array[i];
-	return NULL;
-}
-
-unsigned pm_turned_candidates(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded)
-{
-	const partition_info_t *partition = partition_of(cluster, job);
-	unsigned count = 0;
-
-	for (uint32_t i = 0; partition && i < cluster->n_by_name; i++)
-		if (is_named(partition->nodes, cluster->by_name[i]->name))
-			count += is_candidate(job, cluster->by_name[i], excluded);
-	return count;
 }
 
 /* "n1: sentence; n2: sentence". */
@@ -201,6 +171,21 @@ static char *all_of(const char *excluded, json_object *nodes)
 	return list;
 }
 
+static bool is_excluded(const json_object *entry, const slurm_job_info_t *job)
+{
+	const char *excluded = pm_json_string(entry, "excluded");
+	cleanup_free char *more = all_of(excluded, json_object_object_get(entry, "nodes"));
+
+	return more && strcmp(more, excluded) != 0 && !strcmp(more, list_of(job));
+}
+
+/* Its user may have changed it since: then all of it is his. */
+static void keep_users_list(json_object *entry, const slurm_job_info_t *job)
+{
+	if (!is_excluded(entry, job))
+		pm_json_add_string(entry, "excluded", list_of(job));
+}
+
 static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, json_object *entry,
 	unsigned limit, struct pm_turned_verdict *ret)
 {
@@ -208,15 +193,14 @@ static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, 
 	json_object *nodes = json_object_object_get(entry, "nodes");
 	unsigned distinct = (unsigned)json_object_object_length(nodes);
 	cleanup_free char *more = all_of(excluded, nodes);
-	uint64_t times = 0;
 	bool has_others;
 
 	if (!more)
 		return -ENOMEM;
 	has_others =
-		pm_turned_candidates(cluster, job, more) >= (job->num_nodes ? job->num_nodes : 1);
-	(void)pm_json_u64(entry, "times", &times);
-	if (distinct >= limit || (!has_others && times >= limit))
+		pm_candidates_count(cluster, job, more).in_service >= pm_candidates_needed(job);
+	if (distinct >= limit ||
+		((!has_others || number(entry, "given_back")) && number(entry, "times") >= limit))
 		ret->sentence = tell(job->job_id, nodes);
 	ret->excluded = has_others && !ret->sentence ? pm_steal(more) : strdup(excluded);
 	return ret->excluded ? 0 : -ENOMEM;
@@ -226,15 +210,15 @@ int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *clust
 	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
 	struct pm_turned_verdict *ret, struct pm_err *err)
 {
-	json_object *entry = entry_of(turned, job);
-	uint64_t times = 0;
+	json_object *entry = find_or_add(turned, job);
 	int rc;
 
 	if (!entry)
 		return pm_err_set(err, -ENOSPC, "too many jobs were turned away");
-	(void)pm_json_u64(entry, "times", &times);
-	pm_json_add_u64(entry, "times", times + 1);
+	keep_users_list(entry, job);
+	pm_json_add_u64(entry, "times", number(entry, "times") + 1);
 	pm_json_add_u64(entry, "restarts", job->restart_cnt);
+	json_object_object_del(entry, "idle_since");
 	pm_json_add_string(json_object_object_get(entry, "nodes"), node, sentence);
 	rc = save(turned, err);
 	if (!rc && judge(cluster, job, entry, limit, ret))
@@ -248,12 +232,55 @@ void pm_turned_verdict_done(struct pm_turned_verdict *verdict)
 	free(verdict->excluded);
 }
 
+bool pm_turned_excludes(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	const json_object *entry = find(turned, job);
+
+	return entry && is_excluded(entry, job);
+}
+
+int pm_turned_give_back(struct pm_turned_away *turned, const slurm_job_info_t *job,
+	char **ret_excluded, struct pm_err *err)
+{
+	json_object *entry = find(turned, job);
+	int rc;
+
+	pm_json_add_u64(entry, "given_back", number(entry, "given_back") + 1);
+	json_object_object_del(entry, "idle_since");
+	rc = save(turned, err);
+	if (rc)
+		return rc;
+	*ret_excluded = strdup(pm_json_string(entry, "excluded"));
+	return *ret_excluded ? 0 : pm_err_nomem(err);
+}
+
 static void save_or_say(const struct pm_turned_away *turned)
 {
 	struct pm_err err = {0};
 
 	if (save(turned, &err))
 		fprintf(stderr, "%s\n", err.text);
+}
+
+uint64_t pm_turned_idle_since(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	const json_object *entry = find(turned, job);
+
+	return entry ? number(entry, "idle_since") : 0;
+}
+
+void pm_turned_set_idle_since(
+	struct pm_turned_away *turned, const slurm_job_info_t *job, uint64_t since)
+{
+	json_object *entry = find(turned, job);
+
+	if (!entry)
+		return;
+	if (since)
+		pm_json_add_u64(entry, "idle_since", since);
+	else
+		json_object_object_del(entry, "idle_since");
+	save_or_say(turned);
 }
 
 void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id)

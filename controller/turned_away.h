@@ -4,7 +4,7 @@
 
 /*
  * Jobs that nodes have turned away: which nodes, and what each said. In a file that survives the
- * service; a job is forgotten when Slurm has forgotten it, it runs, or it was held.
+ * service; a job is forgotten when it has ended, Slurm has forgotten it, or it was held.
  */
 #include "controller/cluster.h"
 #include "lib/json.h"
@@ -14,8 +14,9 @@
 
 struct pm_turned_away {
 	char *path;
-	json_object *jobs; /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
-			      with a sentence */
+	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
+			       with a sentence; "given_back" and "idle_since", see give_back.h */
+	uint32_t next_look; /* in the table of jobs */
 };
 
 /* What is to become of the job; all malloc'ed, release with pm_turned_verdict_done(). */
@@ -29,8 +30,9 @@ int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_er
 
 /*
  * Notes it and writes the file. The job is to be held after `limit` different nodes, or, where it
- * has no others to go to, after `limit` times. Else it goes to other nodes: Slurm would choose the
- * same one again. When all have turned it away it may try all again.
+ * has no others to go to or once had to be given nodes back, after `limit` times. Else it goes to
+ * other nodes: Slurm would choose the same one again. When all have turned it away it may try all
+ * again.
  */
 int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
@@ -43,10 +45,19 @@ void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id);
 /* Forgets those that the table of jobs does not have any more. */
 void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *cluster);
 
-/* How many nodes could this job run on, but for `excluded`? By its partition, its -w and modes, and
- * of those that serve. */
-unsigned pm_turned_candidates(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded);
+/* Is its list of excluded nodes still the one that a verdict made longer than its user's? Else its
+ * user has changed it, and all of it is his. */
+bool pm_turned_excludes(const struct pm_turned_away *turned, const slurm_job_info_t *job);
+
+/* For a job of which pm_turned_excludes() holds: its user's own list in *ret_excluded, malloc'ed.
+ * Notes that the nodes were given back and writes the file. */
+int pm_turned_give_back(struct pm_turned_away *turned, const slurm_job_info_t *job,
+	char **ret_excluded, struct pm_err *err);
+
+/* Since when other nodes have been idle beside it, in seconds since 1970; 0: they have not. */
+uint64_t pm_turned_idle_since(const struct pm_turned_away *turned, const slurm_job_info_t *job);
+void pm_turned_set_idle_since(
+	struct pm_turned_away *turned, const slurm_job_info_t *job, uint64_t since);
 
 void pm_turned_done(struct pm_turned_away *turned);
 

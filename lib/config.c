@@ -351,6 +351,8 @@ static const struct row rows[PM_KEY_MAX] = {
 		"the daxctl program"),
 	ROW(PM_KEY_SCONTROL_PATH, "ScontrolPath", path, scontrol_path, "/usr/bin/scontrol",
 		"Slurm's scontrol program"),
+	ROW(PM_KEY_SCANCEL_PATH, "ScancelPath", path, scancel_path, "/usr/bin/scancel",
+		"Slurm's scancel program"),
 	ROW(PM_KEY_SQUEUE_PATH, "SqueuePath", path, squeue_path, "/usr/bin/squeue",
 		"Slurm's squeue program"),
 	ROW(PM_KEY_PMCTL_PATH, "PmctlPath", path, pmctl_path, PM_BINDIR "/pmctl",

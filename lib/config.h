@@ -26,6 +26,7 @@ enum pm_key {
 	PM_KEY_NDCTL_PATH,
 	PM_KEY_DAXCTL_PATH,
 	PM_KEY_SCONTROL_PATH,
+	PM_KEY_SCANCEL_PATH,
 	PM_KEY_SQUEUE_PATH,
 	PM_KEY_PMCTL_PATH,
 	PM_KEY_REBOOT_COMMAND,
@@ -88,6 +89,7 @@ struct pm_config {
 	char *ndctl_path;
 	char *daxctl_path;
 	char *scontrol_path;
+	char *scancel_path;
 	char *squeue_path;
 	char *pmctl_path;
 	char **reboot_command; /* words, NULL at the end */

@@ -11,8 +11,7 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
 
-/* NULL for a node whose mode is unknown or cannot be read. */
-static const char *feature_of_node(const struct pm_config *config, unsigned timeout_ms)
+const char *pm_active_feature(const struct pm_config *config, unsigned timeout_ms)
 {
 	const char *argv[] = {config->pmctl_path, "mode", NULL};
 	cleanup_free char *name = NULL;
@@ -64,7 +63,7 @@ int pm_active_correction(const struct pm_config *config, unsigned pmctl_ms, unsi
 
 	if (rc)
 		return rc;
-	if (replace_mode(known.active, feature_of_node(config, pmctl_ms), ret))
+	if (replace_mode(known.active, pm_active_feature(config, pmctl_ms), ret))
 		return pm_err_nomem(err);
 	return 0;
 }

@@ -5,6 +5,9 @@
 #include "lib/config.h"
 #include "lib/err.h"
 
+/* The feature of the mode that the node is in; NULL when that is unknown or cannot be read. */
+const char *pm_active_feature(const struct pm_config *config, unsigned timeout_ms);
+
 /*
  * What the controller should take for this node's active features: those it holds now, with the
  * mode's replaced by what pmctl finds the node in (none when that is unknown). malloc'ed; *ret is

@@ -14,21 +14,22 @@
 /* Each value is one word, or "" at the end of the line. */
 #define COLUMNS                                                                                    \
 	"JobID:12,State:24,OverSubscribe:16,MinMemory:24,NumNodes:12,RestartCnt:12,SubmitTime:32," \
-	"tres-alloc:4096"
+	"BatchFlag:4,HetJobID:12,tres-alloc:4096"
 #define EXCLUSIVE    "NO"
 #define FEATURES_MAX 1024
 
 struct row {
-	unsigned id, nodes, restarts;
-	char state[24], shared[16], memory[24], submitted[32], tres[4096];
+	unsigned id, nodes, restarts, batch;
+	char state[24], shared[16], memory[24], submitted[32], leader[16], tres[4096];
 };
 
 static bool read_row(const char *line, struct row *ret)
 {
 	struct row row = {0};
 
-	if (sscanf(line, "%u %23s %15s %23s %u %u %31s %4095s", &row.id, row.state, row.shared,
-		    row.memory, &row.nodes, &row.restarts, row.submitted, row.tres) < 7)
+	if (sscanf(line, "%u %23s %15s %23s %u %u %31s %u %15s %4095s", &row.id, row.state,
+		    row.shared, row.memory, &row.nodes, &row.restarts, row.submitted, &row.batch,
+		    row.leader, row.tres) < 9)
 		return false;
 	*ret = row;
 	return true;
@@ -82,11 +83,22 @@ static uint64_t allocated(const struct row *row)
 	return (size_of(text) + row->nodes - 1) / row->nodes;
 }
 
+/* "N/A" for a job that is not heterogeneous: its own number. */
+static uint32_t leader(const struct row *row)
+{
+	unsigned long id = strtoul(row->leader, NULL, 10);
+
+	return id ? (uint32_t)id : row->id;
+}
+
 static struct pm_allocation to_allocation(const struct row *row)
 {
 	uint64_t asked = size_of(row->memory), has = allocated(row);
 	struct pm_allocation ret = {.is_alive = !is_over(row->state),
 		.whole_nodes = !strcmp(row->shared, EXCLUSIVE),
+		.is_batch = row->batch,
+		.nodes = row->nodes,
+		.leader = leader(row),
 		.all_memory = !asked,
 		.memory_bytes = has > asked ? has : asked};
 

@@ -14,8 +14,11 @@
 #include "lib/err.h"
 
 struct pm_allocation {
-	bool is_alive;	       /* has nodes that it may still use */
-	bool whole_nodes;      /* no other job is given a part of its nodes */
+	bool is_alive;	  /* has nodes that it may still use */
+	bool whole_nodes; /* no other job is given a part of its nodes */
+	bool is_batch;	  /* a script, which Slurm can start again */
+	unsigned nodes;
+	uint32_t leader;       /* of its components; its own number if it has none */
 	bool all_memory;       /* it asked for no size, or for all */
 	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not hand out
 				* memory, and the job asked for none */

@@ -118,6 +118,9 @@ static int serve(const struct pm_prepare *prepare)
 		return 0;
 	if (!is_innocent(prepare)) {
 		drain_node(prepare->config, "prolog", err.text);
+		/* A prolog that fails is over, too, for slurmctld, which then begins the job on its
+		 * other nodes before it takes it back. */
+		(void)pm_prepare_send_back(prepare, err.text);
 		return err.code;
 	}
 	slurm_error("pm: prolog: %s, turning the job away", err.text);

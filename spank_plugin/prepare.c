@@ -15,6 +15,7 @@
 #include "lib/jobview.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
+#include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"
 
 /* Exit statuses of pmctl job, see pmctl(8). */
@@ -161,17 +162,41 @@ int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, st
 	return rc ? rc : pm_jobview_write(path, &view, err);
 }
 
+/* A script on this node alone fails by the job's view, and its output has the sentence. */
+static bool has_place_for_words(const struct pm_prepare *prepare)
+{
+	struct pm_allocation job;
+
+	return !pm_allocation_ask(
+		       prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &job, NULL) &&
+	       job.is_batch && job.nodes == 1;
+}
+
+int pm_prepare_send_back(const struct pm_prepare *prepare, const char *sentence)
+{
+	struct pm_err err = {0};
+	int rc;
+
+	if (!pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &err))
+		return 0;
+	slurm_error("pm: prolog: %s, job %u ends instead", err.text, (unsigned)prepare->job_id);
+	if (has_place_for_words(prepare))
+		return 0;
+	rc = pm_give_up(prepare->config, prepare->job_id, sentence, SCONTROL_TIMEOUT_MS, &err);
+	if (rc)
+		slurm_error("pm: prolog: end job %u: %s", (unsigned)prepare->job_id, err.text);
+	return rc;
+}
+
 int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
 {
-	struct pm_err untold = {0}, other = {0};
+	struct pm_err untold = {0};
 
 	if (pm_prepare_refuse(prepare, sentence, &untold))
 		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, untold.text);
-	if (is_taken_back(prepare, sentence) ||
-		!pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &other))
+	if (is_taken_back(prepare, sentence))
 		return 0;
-	slurm_error("pm: prolog: %s, job %u fails instead", other.text, (unsigned)prepare->job_id);
-	return untold.code;
+	return pm_prepare_send_back(prepare, sentence) ?: untold.code;
 }
 
 /* An epilog that never ran: the other job is over, and its end is made up for. */

@@ -6,6 +6,8 @@
 #include "spank_plugin/active.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
+#include "spank_plugin/late_change.h"
+#include "spank_plugin/lost_prolog.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
@@ -47,6 +49,7 @@ static int tell_controller(struct pm_node_update *update, struct pm_err *err)
 	return pm_node_update(update, err);
 }
 
+/* -EINTR: the node reboots. */
 static int check_node(const struct pm_config *config, struct pm_err *err)
 {
 	cleanup_free char *reason = reason_to_drain(config);
@@ -57,6 +60,8 @@ static int check_node(const struct pm_config *config, struct pm_err *err)
 
 	if (rc)
 		return rc;
+	if (active && !reason && pm_late_change(config, SCONTROL_MS))
+		return -EINTR;
 	update.active = active;
 	if (reason && pm_node_is_drained_by_others(config, SCONTROL_MS))
 		update.reason = NULL;
@@ -71,6 +76,7 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
 	struct pm_err err = {0};
+	int rc;
 
 	(void)sp;
 	if (pm_settings_load(ac, av, &config, &err)) {
@@ -79,7 +85,12 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 	}
 	if (pm_reboot_back(&config, SCONTROL_MS, &err))
 		slurm_error("pm: %s, leaving it to the health check", err.text);
-	if (check_node(&config, &err))
+	rc = check_node(&config, &err);
+	if (rc == -EINTR)
+		return rc; /* slurmd ends, as it was told to */
+	if (rc)
 		slurm_error("pm: %s, leaving it to the prolog", err.text);
+	else
+		pm_lost_prologs(&config, SCONTROL_MS);
 	return 0;
 }

@@ -144,8 +144,8 @@ conf.keys = {
 
 -- The nodes' keys.
 conf.others = {
-	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "SqueuePath", "PmctlPath",
-	"RebootCommand",
+	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "ScancelPath", "SqueuePath",
+	"PmctlPath", "RebootCommand",
 	"ToolTimeout", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "FsRoot",
 	"Provision", "FileSystem", "MountDir", "MkfsExt4Path", "MkfsXfsPath", "OfflineTimeout",
 	"Wipe", "MixedPercent", "ReservedPercent", "DramReserve", "MetadataSpace", "TemporarySpace",

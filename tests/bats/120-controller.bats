@@ -20,6 +20,15 @@ teardown() {
 	wait_for 60 state_is n1 idle
 }
 
+# with_slurm_conf SED: until teardown puts the bench's own back.
+with_slurm_conf() {
+	local conf
+	conf=$(bench_dir)/etc/slurm.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
+	sed -i "$1" "$conf"
+	admin scontrol reconfigure
+}
+
 ask() {
 	"$TOP/tests/bats/ask.py" "$(bench_dir)/run/controller/socket" "$@" 3>&-
 }
@@ -130,10 +139,15 @@ is_listed() {
 
 # A reboot without ASAP waits for the node's jobs. It is called off, as slurmctld 22.05 may show a node that reboots once more
 # right after its boot as rebooting for ever.
+# The prolog in $1 waits until the node is back, for its own reboot: a client would take the job's nodes for ready.
 reboot_behind() {
+	local prolog=$1
+	shift
 	submit_waiting 'sleep 300'
 	"$@"
 	admin scontrol reboot n1
+	sleep 2.5
+	waits_as "$prolog" "$job"
 	bench power-cycle n1
 	wait_for 60 job_is RUNNING
 	admin scontrol cancel_reboot n1
@@ -141,11 +155,11 @@ reboot_behind() {
 }
 
 @test "an administrator's reboot that waits for a job is not waited for by that job" {
-	reboot_behind true
+	reboot_behind prolog_slurmctld true
 }
 
 @test "nor is it without the service" {
-	reboot_behind bench service kill
+	reboot_behind prolog_poll bench service kill
 }
 
 @test "a job that is requeued while it waits waits once" {
@@ -204,6 +218,17 @@ reboot_behind() {
 	assert_output closed
 	run ask slow '{"type":"modes"}'
 	assert_output closed
+	run ask ask '{"type":"modes"}'
+	assert_output --partial '"type":"list"'
+}
+
+@test "the state file and what is in it are kept from users where Slurm keeps nodes private" {
+	with_slurm_conf '$aPrivateData=nodes'
+	bench service start
+	wait_for 30 eval '[ "$(stat -c %a "$(bench_dir)/run/controller/modes")" = 600 ]'
+	run user_ask ask '{"type":"modes"}'
+	assert_output --partial '"type":"error"'
+	assert_output --partial 'PrivateData keeps nodes from users'
 	run ask ask '{"type":"modes"}'
 	assert_output --partial '"type":"list"'
 }
@@ -345,6 +370,72 @@ counted() {
 	bench scancel "$job"
 }
 
+is_excluded_from() {
+	[ "$(job_field "$job" ExcNodeList)" = "ExcNodeList=$1" ]
+}
+
+serve_again() {
+	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
+}
+
+# A job that n1 has turned away, and that n2, which another one has, is to serve; in $job.
+submit_to_other() {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	run_client sbatch --parsable -w n2 --pm-mode=appdirect --output=/dev/null --wrap='sleep 600'
+	job=$output
+	wait_for 30 job_is RUNNING
+	turn_away_on n1
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+	wait_for 60 is_excluded_from n1
+}
+
+@test "a job runs where it was turned away when the other node has left service, also after the service began anew" {
+	submit_to_other
+	serve_again
+	bench service kill
+	bench service start
+	sleep 20 # the service has looked
+	is_excluded_from n1
+	admin scontrol update nodename=n2 state=drain reason=test
+	wait_for 90 job_is COMPLETED
+	is_excluded_from '(null)'
+	run job_field "$job" ' NodeList'
+	assert_output ' NodeList=n1'
+}
+
+# What the service cannot see: Slurm holds a job that is excluded from the only node with such a disk.
+submit_for_disk() {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	with_slurm_conf '/^NodeName=n1 /s/$/ TmpDisk=10/'
+	turn_away_on n1
+	run_client sbatch --parsable --tmp=5 --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+}
+
+@test "a job that Slurm holds since the other node lacks something runs where it was turned away" {
+	submit_for_disk
+	wait_for 60 is_held_by_slurm "$job"
+	is_excluded_from n1
+	serve_again
+	wait_for 90 job_is COMPLETED
+	is_excluded_from '(null)'
+	run job_field "$job" ' NodeList'
+	assert_output ' NodeList=n1'
+}
+
+@test "a job that gets the same node back again and again is held by its limit" {
+	submit_for_disk
+	wait_for 180 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	run counted "$job"
+	assert_output 3
+	is_excluded_from '(null)'
+	run admin scontrol show job "$job"
+	assert_output --partial "n1: another has the devices of n1"
+}
+
 @test "without the service a job that is turned away goes back to the queue" {
 	put_in appdirect n1 n2
 	let_epilogs_end
@@ -388,9 +479,7 @@ counted() {
 	assert_output --partial "\"job\":$job,"
 	bench power-cycle n1
 	wait_for 60 job_is COMPLETED
-	cp "$(bench_dir)/etc/slurm.conf" "$BATS_TEST_TMPDIR/slurm.conf"
-	echo PrivateData=jobs >>"$(bench_dir)/etc/slurm.conf"
-	admin scontrol reconfigure
+	with_slurm_conf '$aPrivateData=jobs'
 	bench service start
 	bench inject n1 hang
 	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true

@@ -31,4 +31,4 @@ run-bench-1 run-bench-2: run-bench-%: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_$*)
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
 run-bench-trixie:
-	tests/bench/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-bench
+	tests/bench/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench

@@ -153,7 +153,7 @@ def job_submit(bench: Bench) -> str:
 
 def own_programs(bench: Bench) -> str:
     port = (bench.dir / "service_port").read_text()
-    programs = "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Squeue", "Pmctl"))
+    programs = "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Scancel", "Squeue", "Pmctl"))
     return f"{programs}ControllerAddr=127.0.0.1:{port}\nMungeSocket={bench.dir}/run/munge.socket\n"
 
 
@@ -191,7 +191,7 @@ def write_programs(bench: Bench, build: Path) -> None:
         text = (TOP / "agent" / name).read_text()
         text = text.replace("/usr/libexec/slurm-pmem", f"{home}/bin")
         write(home / "bin" / name, text.replace("/usr/bin/pmctl", f"{home}/bin/pmctl"), 0o755)
-    for name in ("scontrol", "squeue"):
+    for name in ("scontrol", "scancel", "squeue"):
         write_script(home / "bin" / name, f"export SLURM_CONF={home}/etc/slurm.conf", f'exec /usr/bin/{name} "$@"')
     write_script(home / "bin" / "pm-reachable", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f'exec {home}/lib/pm-reachable "$@" "config={home}/$SLURMD_NODENAME/pmem.conf"')

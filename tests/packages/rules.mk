@@ -1,12 +1,13 @@
 # The packages of both releases: built, looked at, installed and removed again.
 packages_bats = PM_PACKAGES=$(abspath $(BUILD))/deb PM_SUITE=$(1) bats tests/packages/$(2).bats
 
-.PHONY: run-packages
-run-packages:
+.PHONY: run-packages build-packages
+run-packages: $(addprefix run-packages-,bookworm-010-built bookworm-020-installed trixie-020-installed bookworm-030-rpm)
+build-packages:
 	packaging/deb $(BUILD)/deb bookworm
 	packaging/deb $(BUILD)/deb trixie
 	packaging/rpm $(BUILD)/rpm
-	$(call packages_bats,bookworm,010-built)
-	$(call packages_bats,bookworm,020-installed)
-	$(call packages_bats,trixie,020-installed)
-	$(call packages_bats,bookworm,030-rpm)
+run-packages-bookworm-%: build-packages
+	$(call packages_bats,bookworm,$*)
+run-packages-trixie-%: build-packages
+	$(call packages_bats,trixie,$*)

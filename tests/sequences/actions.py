@@ -94,7 +94,10 @@ class Submit(Action):
     def choose(self, world, chance):
         if len(world.live()) >= MAX_LIVE:
             return None
-        words, env = self.request(world, chance)
+        crowded = world.more.policy == "shared nodes" and chance.random() < 0.7
+        words, env = self.request(world, chance, ["appdirect"] if crowded else world.site.modes())
+        if crowded:     # jobs that would come to be beside each other
+            words = [word for word in words if not word.startswith(("--exclusive", "--mem"))] + ["--mem=1200"]
         if world.without & set(options_of([self.client, *words])):
             return None
         extra = self.extra(world, chance)
@@ -103,10 +106,10 @@ class Submit(Action):
         number = max(world.submissions, default=0) + 1
         return {"job": number, "argv": [self.client, *words, *extra], "env": env,
                 "name": chance.choice(NAMES) if chance.random() < 0.2 else "",
-                "seconds": round(chance.choice((0.1, 0.3, 0.8, 2.0)), 1)}
+                "seconds": 3.0 if crowded else chance.choice((0.1, 0.3, 0.8, 2.0))}
 
-    def request(self, world: World, chance: random.Random) -> tuple[list[str], dict[str, str]]:
-        words, env = mode_words(world.site.modes(), chance)
+    def request(self, world: World, chance: random.Random, modes: list[str]) -> tuple[list[str], dict[str, str]]:
+        words, env = mode_words(modes, chance)
         return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), env
 
     def extra(self, world: World, chance: random.Random) -> list[str] | None:
@@ -324,6 +327,10 @@ class Drain(OfNode):
         others = set(world.site.nodes) - set(world.drained) - world.broken - {node}
         stays = node not in world.rebooting or node in world.more.own_reboots
         return node not in world.drained and stays and len(others) > 0
+
+    def choose(self, world, chance):
+        leaving = sorted(node for node in world.more.own_reboots if self.fits(world, node))
+        return {"node": chance.choice(leaving)} if leaving else super().choose(world, chance)
 
     def change(self, world, node, step):
         if world.admin("scontrol", "update", f"nodename={node}", "state=drain", "reason=the admin's drain"):

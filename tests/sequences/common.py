@@ -35,6 +35,10 @@ class Cluster:
         """What the jobs of a submission were told to use and cannot have been given."""
         return []
 
+    def turned_away(self) -> list[str]:
+        """The job of each time that a node took none."""
+        return []
+
     def tool_times(self, node: str) -> list[str]:
         """When tools ran there, as far as it is known."""
         return []

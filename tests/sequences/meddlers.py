@@ -11,6 +11,7 @@ from sites import POLICIES
 from world import Submission, World
 
 LOOK_S, FIND_S, CHANGE_S = 0.005, 3, 6
+TURNING_S = 25      # a job comes back to the queue for six seconds each time
 # Of these there is always one soon, and nothing depends on them.
 LOOKERS = ("reachable", "health", "mode")
 ANOTHER_UID = 12345
@@ -25,7 +26,8 @@ class Policy:
     name, weight = "policy", 1.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
-        return {"policy": chance.choice([name for name in POLICIES if name != world.more.policy])}
+        others = [name for name in POLICIES if name != "plain"]
+        return {"policy": chance.choice(others) if world.more.policy == "plain" else "plain"}
 
     def do(self, world: World, step: dict) -> bool:
         set_policy(world, step["policy"])
@@ -51,17 +53,18 @@ class Service:
         else:
             world.site.restart_service()
         world.more.service_down = bool(step.get("stop"))
+        world.more.uncounted |= {job.number for job in world.live()}
         return True
 
 
 class TurnAway:
     """Nodes take no job, as where memory or devices are another's; and take them again."""
 
-    name, weight = "turn away", 1.0
+    name, weight = "turn away", 4.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         if world.more.turning:
-            return {"nodes": []}
+            return {"nodes": []} if time.time() > world.more.turning_since + TURNING_S else None
         return {"nodes": world.site.nodes if chance.random() < 0.6 else [chance.choice(world.site.nodes)]}
 
     def do(self, world: World, step: dict) -> bool:
@@ -72,7 +75,7 @@ class TurnAway:
 def turn_away(world: World, nodes: list[str]) -> None:
     for node in world.site.nodes:
         world.site.mark(node, "turns-away", node in nodes)
-    world.more.turning = set(nodes)
+    world.more.turning, world.more.turning_since = set(nodes), time.time()
 
 
 class EpilogReboot:
@@ -82,7 +85,8 @@ class EpilogReboot:
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         fitting = [node for node in world.site.nodes if self._fits(world, node)]
-        return {"node": chance.choice(fitting)} if fitting else None
+        busy = [node for node in fitting if "ALLOC" in world.state(node) or "MIXED" in world.state(node)]
+        return {"node": chance.choice(busy or fitting)} if fitting else None
 
     def _fits(self, world: World, node: str) -> bool:
         return node in world.in_service() and node not in world.rebooting
@@ -177,8 +181,7 @@ class Tamper:
         if not possible:
             return None
         way = chance.choices(possible, [3 if name == "forgotten" else 1 for name in possible])[0]
-        return {"way": way, "id": chance.choice(ways[way]), "mode": chance.choice(world.site.modes()),
-                "node": chance.choice(world.site.nodes)}
+        return {"way": way, "id": chance.choice(ways[way]), "mode": chance.choice(world.site.modes())}
 
     @staticmethod
     def _named(world: World, ids: list[str]) -> list[str]:
@@ -187,17 +190,15 @@ class Tamper:
         return [job_id for job_id in ids if job_id in named] or ids
 
     def do(self, world: World, step: dict) -> bool:
-        if step["way"] in ("forgotten", "garbage"):
-            return self._leave(world, step["node"], step)
-        if not is_pending(world, step["id"]):
+        if step["way"] not in ("forgotten", "garbage") and not is_pending(world, step["id"]):
             return False
-        return all([self._leave(world, node, step) for node in world.site.nodes])
+        for node in world.site.nodes:
+            self._leave(world, node, step)
+        return True
 
-    def _leave(self, world: World, node: str, step: dict) -> bool:
+    def _leave(self, world: World, node: str, step: dict) -> None:
         site, job_id, mode = world.site, step["id"], step["mode"]
         uid, boot = site.bench.uid, site.boot_id(node).strip()
-        if not boot:
-            return step["way"] != "forgotten"
         record, owner, since = {
             "another user's": (record_of(job_id, mode=mode, boot_id=boot), ANOTHER_UID, boot),
             "another boot's": (record_of(job_id, mode=mode, uid=uid, gid=site.bench.gid), uid, ANOTHER_BOOT),
@@ -206,7 +207,6 @@ class Tamper:
             "garbage": ('{"version": 2, "job"', uid, boot),
         }[step["way"]]
         site.leave(node, job_id, record, view_of(job_id, owner, since, mode))
-        return True
 
 
 def is_pending(world: World, job_id: str) -> bool:

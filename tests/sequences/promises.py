@@ -6,8 +6,7 @@ from world import Submission, World, nodes_of
 
 # MemTotal of the bench's nodes.
 MEMORY_MIB = {"memory": 7936, "mixed": 3968, "appdirect": 1984}
-# TurnAwayLimit, and one for a turn away that slurmctld had not yet heard of.
-MOST_RESTARTS = 3 + 1
+TURN_AWAY_LIMIT = 3
 # Slurm looks at its queue every 2 s here, without the jobs that may have no node rebooted.
 DELAYED_S = 25
 
@@ -39,12 +38,13 @@ class Promises:
 
     def is_turned_away(self, job: Submission) -> bool:
         """By a node that takes none, or that has no memory left beside other jobs."""
-        return job.number in self.world.more.turned or job.shares and has_mode(job)
+        turned = set(self.world.site.turned_away())
+        return job.shares and has_mode(job) or any(record["JobId"] in turned for record in job.records)
 
     def may_be_lost(self, job: Submission) -> bool:
         """An interactive job cannot go back to the queue; the bench's site makes no flat memory."""
         no_flat = job.request.option == "flat" and not self.world.site.has_kernel
-        return self.is_limited(job) or no_flat or not job.is_batch and self.is_turned_away(job)
+        return no_flat or not job.is_batch and self.is_turned_away(job)
 
     def may_wait(self, job: Submission, record: dict) -> bool:
         """Held because nodes have turned it away, or sent away from them."""
@@ -63,7 +63,7 @@ class Promises:
         if job.records and job.versions[0].request.asks_too_much():
             found.append(("accepted", f"{job} asks for more than any node has"))
         for record in job.records:
-            found += self._check_flat(job, record) + self._check_restarts(job, record) + self._check_delay(job, record)
+            found += self._check_flat(job, record) + self._check_turned(job, record) + self._check_delay(job, record)
         return found
 
     def _check_flat(self, job: Submission, record: dict) -> list[Broken]:
@@ -78,10 +78,10 @@ class Promises:
             return []
         return [("shared", f"{job} began, though others may be put beside its flat memory")]
 
-    def _check_restarts(self, job: Submission, record: dict) -> list[Broken]:
-        counted = job.number not in self.world.more.uncounted and not job.disturbed
-        if counted and int(record.get("Restarts", 0)) > MOST_RESTARTS:
-            return [("requeued", f"{job} was requeued {record['Restarts']} times")]
+    def _check_turned(self, job: Submission, record: dict) -> list[Broken]:
+        times = self.world.site.turned_away().count(record["JobId"])
+        if times > TURN_AWAY_LIMIT and job.number not in self.world.more.uncounted:
+            return [("requeued", f"{job} went back to the queue {times} times, since nodes turned it away")]
         return []
 
     def _check_delay(self, job: Submission, record: dict) -> list[Broken]:

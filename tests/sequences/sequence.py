@@ -72,13 +72,20 @@ class Sequence:
                 or job.client and job.disturbed):
             named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 
+    def _reconfigure(self) -> None:
+        """slurmctld asks nodes for jobs that it misses. 22.05 also forgets that nodes boot for jobs, and starts these."""
+        self.look()
+        self.world.disturb(*(node for node in self.world.site.nodes if "POWERING_UP" in self.world.state(node)))
+        self.world.admin("scontrol", "reconfigure")
+
     def _wait(self) -> None:
         world, asked = self.world, False
         times = world.site.times
         end = time.time() + times.settle
         while not self.violations and world.live():
             if not asked and time.time() > end - times.settle + times.reconfigure:
-                asked = world.admin("scontrol", "reconfigure")      # slurmctld asks nodes for jobs that it misses
+                self._reconfigure()
+                asked = True
             if time.time() > end:
                 self.violations += unfinished(world)
                 return

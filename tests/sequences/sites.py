@@ -70,7 +70,12 @@ PMCTL = """\
 node={home}/$SLURMD_NODENAME
 case "$*" in
 "job begin --job="*)
-	[ ! -e $node/turns-away ] || {{ echo 'pmctl: job begin: this node takes no jobs now' >&2; exit 3; }} ;;
+	if [ -e $node/turns-away ]; then
+		id=${{3#--job=}}
+		echo "$id" >>{home}/turned
+		echo 'pmctl: job begin: this node takes no jobs now' >&2
+		exit 3
+	fi ;;
 "job end "*)
 	boot=$(stat -c %Y $node/machine/root/proc/sys/kernel/random/boot_id)
 	if [ -e $node/end-reboots ] && [ $(($(date +%s) - boot)) -gt {booted} ]; then
@@ -92,6 +97,7 @@ class BenchSite(Cluster, benchsite.Site):
         self.folder = self.home / "home"
         self.own = {name: (self.home / "etc" / name).read_text() for name in ("pmem.conf", "helpers.conf")}
         self._write("pmem.conf", OFFERS)
+        self.cycled: dict[str, float] = {}      # when the power of each was cut last
         self.look = self.home / "home" / "look"
         self.look.write_text(LOOK.format(home=self.home))
         self.look.chmod(0o755)
@@ -153,6 +159,7 @@ class BenchSite(Cluster, benchsite.Site):
 
     # --- what happens to nodes -----------------------------------------------------------------
     def power_cycle(self, node: str) -> None:
+        self.cycled[node] = time.time()
         call(self.bench, node, "reboot")
 
     def restart_slurmd(self, node: str) -> None:
@@ -243,6 +250,11 @@ class BenchSite(Cluster, benchsite.Site):
         path = self.home / node / "tools"
         return path.read_text().splitlines() if path.exists() else []
 
+    def turned_away(self) -> list[str]:
+        """The job of each time that a node took none."""
+        path = self.home / "turned"
+        return path.read_text().split() if path.exists() else []
+
     def given(self, number: int) -> list[str]:
         """Lines "JOB DIRECTORY": persistent memory that the jobs of this submission were told they have."""
         path = self.home / "home" / f"s{number}.given"
@@ -260,7 +272,8 @@ class BenchSite(Cluster, benchsite.Site):
 
     def uptime(self, node: str) -> float:
         path = self.home / node / "machine/root/proc/sys/kernel/random/boot_id"
-        return time.time() - path.stat().st_mtime if path.exists() else 0
+        booted = path.stat().st_mtime if path.exists() else 0
+        return time.time() - booted if booted > self.cycled.get(node, 0) else 0
 
     def goals(self, node: str) -> list[str]:
         return goals_in(self.home / node / "machine")

@@ -16,7 +16,7 @@ def job_of(line: str, number: int = 1, **said) -> Submission:
 
 
 def promises(**site) -> Promises:
-    given = {"given": lambda number: [], "has_said": lambda node, text: False} | site
+    given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list} | site
     world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=lambda: set())
     return Promises(world, lambda *_: False)
 
@@ -61,12 +61,12 @@ def test_more_than_exists(line, found):
     assert kinds(promises().check_job(job_of(line))) == found
 
 
-@pytest.mark.parametrize("restarts, uncounted, found", [
-    ("4", False, []), ("5", False, ["requeued"]), ("5", True, [])])
-def test_requeued_too_often(restarts, uncounted, found):
-    judge = promises()
+@pytest.mark.parametrize("turned, uncounted, found", [
+    (["1", "1", "2", "1", "2"], False, []), (["1"] * 4, False, ["requeued"]), (["1"] * 4, True, [])])
+def test_turned_away_too_often(turned, uncounted, found):
+    judge = promises(turned_away=lambda: turned)
     judge.world.more.uncounted |= {1} if uncounted else set()
-    assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory", Restarts=restarts))) == found
+    assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory"))) == found
 
 
 @pytest.mark.parametrize("shared, said, told, found", [

@@ -20,7 +20,7 @@ class Mess(Submit):
         size = [f"--pm-size={chance.choice(('64M', '1G'))}"] if "projects" in mess or chance.random() < 0.2 else []
         return step | {"argv": step["argv"] + size, "mess": mess}
 
-    def request(self, world, chance: random.Random) -> tuple[list[str], dict[str, str]]:
+    def request(self, world, chance: random.Random, modes: list[str]) -> tuple[list[str], dict[str, str]]:
         words = [f"--pm-mode={chance.choice(('appdirect', 'appdirect', 'mixed'))}"]
         return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), {}
 
@@ -32,7 +32,7 @@ class Flat(Submit):
         step = super().choose(world, chance)
         return step and step | {"mess": ["flat"]}
 
-    def request(self, world, chance):
+    def request(self, world, chance, modes):
         return place_words(["--pm-mode=flat"], world.site.nodes, chance), {}
 
 
@@ -43,7 +43,7 @@ class Devices(Submit):
         step = super().choose(world, chance)
         return step and step | {"mess": ["devices"]}
 
-    def request(self, world, chance):
+    def request(self, world, chance, modes):
         return place_words(["--pm-mode=appdirect", "--pm-namespace=devdax"], world.site.nodes, chance), {}
 
 

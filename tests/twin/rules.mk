@@ -26,10 +26,12 @@ run-twin-bookworm:
 
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every
 # secret by jobs, on both releases.
-.PHONY: run-modes
-run-modes: $(BUILD)/tests/pattern
+.PHONY: run-modes run-modes-trixie run-modes-bookworm
+run-modes: run-modes-trixie run-modes-bookworm
+run-modes-trixie: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets \
 		600-required-nodes)
+run-modes-bookworm: $(BUILD)/tests/pattern
 	$(call twin_bats,bookworm,!core,200-modes 300-faults 400-transitions 450-secrets \
 		600-required-nodes)
 

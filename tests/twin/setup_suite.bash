@@ -12,6 +12,9 @@ setup_suite() {
 		PMTWIN_KEEP=
 	fi
 	export PMTWIN_DIR PMTWIN_KEEP
+	if [[ -n $PMTWIN_KEEP ]] && "$PMTWIN" status >/dev/null 2>&1; then
+		return # as it is: `up` with another shape than its own is refused
+	fi
 	IFS=' ' read -ra shape <<<"${TWIN_SHAPE:---nodes 2}"
 	"$PMTWIN" up --suite "${TWIN_SUITE:-trixie}" "${shape[@]}" --timeout 600 3>&- 2>&1
 }

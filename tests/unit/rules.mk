@@ -16,7 +16,8 @@ $(BUILD)/tests/unit/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodes_bind
 $(addprefix $(BUILD)/tests/unit/,test_heap test_prefault test_lifetime test_sizing): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o live.o recur.o roll.o nodes.o settings.o say.o)
 $(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
 $(BUILD)/tests/unit/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
-$(BUILD)/tests/unit/test_waits: JSON_LIBS += $(SLURM_LIBS)
+$(BUILD)/tests/unit/test_turned_away: $(addprefix $(BUILD)/controller/,turned_away.o turn_away.o give_back.o candidates.o holds.o waits.o modes_file.o cluster.o)
+$(addprefix $(BUILD)/tests/unit/,test_waits test_turned_away): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
 

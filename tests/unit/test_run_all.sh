@@ -49,6 +49,12 @@ check "and counts as one" says rare FAILED 0 1 0
 with $'run-rare:\n\t@echo "ok 1 - a # skip no root"; echo "   2 (1 left) ok      2.0 s  x"; echo "   3 (0 left) not met 2.0 s  y"' rare
 check "what is skipped is not counted as passed" says rare passed 1 0 2
 
+# Each of the two waits for the other.
+with $'run-sequences:\n\t@touch sequences; timeout 60 sh -c "until [ -e rare ]; do sleep 0.1; done"
+run-rare:\n\t@touch rare; timeout 60 sh -c "until [ -e sequences ]; do sleep 0.1; done"' rare last sequences
+check "what mostly waits runs beside the others" test $status -eq 0
+check "which go on after it" says last passed 1 0 0
+
 # What a person can ask for by check-NAME runs run-NAME: in check, in check-all, in parts of it, or it is no test.
 listed=" $(sed -n "s/^LANES=(\(.*\))$/\1/p; s/^LAST=//p" tests/run-all | tr -d "'" | xargs) $(sed -n 's/^CHECK_ALL := //p' Makefile) "
 declare -A PARTS=([bench]='bench-1 bench-2' [ansible-all]='ansible ansible-tests') # with lint and sanity, which are in ansible

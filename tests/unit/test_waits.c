@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a node is ready for the job that waits for it, when one counts as idle, and who may ask how
- * often. */
+/* When a node is ready for the job that waits for it, when one counts as idle, who may ask how
+ * often, and who may read the file. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <slurm/slurm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "controller/modes_file.h"
 #include "controller/rate.h"
 #include "controller/waits.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 #define ALLOC NODE_STATE_ALLOCATED
@@ -69,9 +75,43 @@ static void test_rate(void)
 	ok(pm_rate_allows(&rate, pm_rate_user(1), 5000), "more peers than it has places for");
 }
 
+/* By the file itself: who may enter the directory is another matter. */
+static bool may_read(int dir_fd, uid_t user)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (!child)
+		_exit(setresuid(user, user, user) || openat(dir_fd, "modes", O_RDONLY) < 0);
+	return waitpid(child, &status, 0) == child && !status;
+}
+
+static void test_readers(void)
+{
+	const uid_t slurm = 64030, other = 64031;
+	const char *path = scratch_path("modes");
+	int dir_fd = open(scratch_dir(), O_PATH | O_DIRECTORY);
+	struct pm_err err = {0};
+
+	if (geteuid()) {
+		ok(true, "who may read # SKIP not root");
+		return;
+	}
+	(void)chmod(scratch_dir(), 0755);
+	is_number(pm_modes_write(path, "text\n", NULL, &err), 0, "for everybody");
+	ok(may_read(dir_fd, slurm) && may_read(dir_fd, other), "all read it");
+	is_number(pm_modes_write(path, "text\n", &slurm, &err), 0, err.text);
+	ok(may_read(dir_fd, slurm), "SlurmUser reads it");
+	ok(!may_read(dir_fd, other), "another does not");
+	is_number(pm_modes_write(path, "text\n", &(uid_t){0}, &err), 0, "for root");
+	ok(!may_read(dir_fd, slurm), "nobody else reads it");
+	close(dir_fd);
+}
+
 int main(void)
 {
 	test_states();
 	test_rate();
+	test_readers();
 	return tap_done();
 }

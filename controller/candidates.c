@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/candidates.h"
+
+#include <string.h>
+
+#include "controller/holds.h"
+#include "controller/modes_file.h"
+#include "controller/waits.h"
+#include "lib/cleanup.h"
+#include "lib/hostlist.h"
+#include "lib/strv.h"
+
+static bool is_named(const char *list, const char *name)
+{
+	bool found = false;
+
+	return list && *list && !pm_hostlist_contains(list, name, &found, NULL) && found;
+}
+
+/* A job that is left only nodes which do not serve would wait for an administrator. */
+static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
+{
+	const uint32_t reserved = NODE_STATE_RES | NODE_STATE_MAINT;
+	bool has_reservation = job->resv_name && *job->resv_name;
+
+	return pm_node_readiness(node->node_state) != PM_GIVEN_UP &&
+	       !(node->node_state & NODE_STATE_DRAIN) &&
+	       (has_reservation || !(node->node_state & reserved));
+}
+
+/*
+ * Each feature counts, though of alternatives one would do: who counts too few nodes excludes none,
+ * and the job is held in the end; who counts too many leaves it nothing, which Slurm holds at once.
+ * -w that does not name the whole allocation leaves Slurm the choice of the others.
+ */
+static bool is_candidate(const slurm_job_info_t *job, const node_info_t *node, const char *excluded)
+{
+	cleanup_with(pm_strv_cleanup) char **required =
+		job->req_nodes ? pm_cluster_names(job->req_nodes) : NULL;
+
+	if (!is_in_service(job, node) || is_named(excluded, node->name) ||
+		!pm_node_has(node, job->features, /* modes_only= */ false))
+		return false;
+	return !required || !*required || pm_strv_length(required) < job->num_nodes ||
+	       pm_strv_contains(required, node->name);
+}
+
+/* A pending job names all partitions that it may run in. */
+static bool is_in_its_partitions(
+	const struct pm_cluster *cluster, char **names, const node_info_t *node)
+{
+	for (uint32_t i = 0; cluster->partitions && i < cluster->partitions->record_count; i++) {
+		const partition_info_t *partition = &cluster->partitions->partition_array[i];
+
+		if (pm_strv_contains(names, partition->name) &&
+			is_named(partition->nodes, node->name))
+			return true;
+	}
+	return false;
+}
+
+struct pm_candidates pm_candidates_count(
+	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded)
+{
+	cleanup_with(pm_strv_cleanup) char **partitions =
+		pm_strv_split(job->partition ? job->partition : "", ",");
+	struct pm_candidates count = {0};
+
+	for (uint32_t i = 0; i < cluster->n_by_name; i++) {
+		const node_info_t *node = cluster->by_name[i];
+
+		if (!is_in_its_partitions(cluster, partitions, node) ||
+			!is_candidate(job, node, excluded))
+			continue;
+		count.in_service++;
+		count.idle += pm_node_is_idle(node->node_state);
+	}
+	return count;
+}
+
+unsigned pm_candidates_needed(const slurm_job_info_t *job)
+{
+	return job->num_nodes ? job->num_nodes : 1;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/give_back.h"
+
+#include <stdio.h>
+
+#include "controller/candidates.h"
+#include "controller/turn_away.h"
+#include "lib/cleanup.h"
+
+/* The words of one that waits for its turn, a licence or a time do not tell of nodes. */
+static bool waits_for_nodes(const slurm_job_info_t *job)
+{
+	return job->state_reason == WAIT_RESOURCES || job->state_reason == WAIT_NODE_NOT_AVAIL;
+}
+
+static bool were_idle_long(bool are_idle, time_t now, uint64_t *idle_since)
+{
+	if (!are_idle)
+		*idle_since = 0;
+	else if (!*idle_since)
+		*idle_since = (uint64_t)now;
+	return are_idle && (uint64_t)now >= *idle_since + PM_GIVE_BACK_IDLE_S;
+}
+
+bool pm_give_back_is_due(const struct pm_cluster *cluster, const slurm_job_info_t *job, time_t now,
+	uint64_t *idle_since)
+{
+	unsigned needed = pm_candidates_needed(job);
+	struct pm_candidates others;
+
+	if (job->state_reason == FAIL_BAD_CONSTRAINTS)
+		return true;
+	if (!job->priority) /* a hold of a user or an admin */
+		return false;
+	others = pm_candidates_count(cluster, job, job->exc_nodes);
+	return others.in_service < needed ||
+	       were_idle_long(others.idle >= needed && waits_for_nodes(job), now, idle_since);
+}
+
+/* Noted first: a service that dies in between still sees the longer list when it is back. */
+static void give_back(struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	cleanup_free char *excluded = NULL;
+	struct pm_err err = {0};
+
+	if (pm_turned_give_back(turned, job, &excluded, &err) ||
+		pm_job_exclude(job, excluded, &err))
+		fprintf(stderr, "%s\n", err.text);
+	else
+		fprintf(stderr,
+			"job %u: no other node can serve it: gets back those that have turned it "
+			"away, of '%s'\n",
+			job->job_id, job->exc_nodes);
+}
+
+/* True: its nodes were counted. */
+static bool look_at(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const slurm_job_info_t *job)
+{
+	uint64_t before, idle_since;
+
+	if ((job->job_state & JOB_STATE_BASE) != JOB_PENDING || !pm_turned_excludes(turned, job))
+		return false;
+	before = idle_since = pm_turned_idle_since(turned, job);
+	if (pm_give_back_is_due(cluster, job, time(NULL), &idle_since))
+		give_back(turned, job);
+	else if (idle_since != before)
+		pm_turned_set_idle_since(turned, job, idle_since);
+	return true;
+}
+
+void pm_give_back_look(struct pm_turned_away *turned, const struct pm_cluster *cluster)
+{
+	bool knows_all = cluster->jobs && cluster->nodes && cluster->partitions;
+	uint32_t n = knows_all ? cluster->jobs->record_count : 0;
+	uint32_t at = turned->next_look < n ? turned->next_look : 0;
+	unsigned counted = 0;
+
+	for (uint32_t i = 0; i < n && counted < PM_GIVE_BACK_LOOKS_MAX; i++, at = (at + 1) % n)
+		counted += look_at(turned, cluster, &cluster->jobs->job_array[at]);
+	turned->next_look = at;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/giving_up.h"
+
+#include <errno.h>
+#include <slurm/spank.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "lib/cleanup.h"
+#include "spank_plugin/allocation.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/node.h"
+
+/* slurmctld sends a message and the job's end to the client side by side: the message goes first.
+ */
+static void let_arrive(void)
+{
+	const struct timespec second = {.tv_sec = 1};
+
+	nanosleep(&second, NULL);
+}
+
+/* A client that is gone ('salloc --no-shell') hears nothing: the log has the sentence. */
+static void tell(
+	const struct pm_config *config, const char *id, const char *sentence, unsigned timeout_ms)
+{
+	cleanup_free char *node = pm_node_name();
+	struct pm_err words = {0}, err = {0};
+	const char *argv[] = {config->scontrol_path, "notify", id, words.text, NULL};
+
+	pm_err_set(&words, -ECANCELED, "pm: %s: %s, so job %s ends", node ? node : "a node",
+		sentence, id);
+	if (pm_command(argv, timeout_ms, &err))
+		slurm_error("pm: tell the user of job %s: %s", id, err.text);
+	else
+		let_arrive();
+}
+
+static int end(
+	const struct pm_config *config, const char *id, unsigned timeout_ms, struct pm_err *err)
+{
+	const char *argv[] = {config->scancel_path, id, NULL};
+
+	return pm_command(argv, timeout_ms, err);
+}
+
+int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sentence,
+	unsigned timeout_ms, struct pm_err *err)
+{
+	struct pm_allocation job;
+	char id[16];
+	int rc = pm_allocation_ask(config, job_id, timeout_ms, &job, err);
+
+	if (rc)
+		return rc == -ESRCH ? 0 : rc;
+	if (!job.is_alive)
+		return 0;
+	snprintf(id, sizeof(id), "%u", (unsigned)job.leader);
+	tell(config, id, sentence, timeout_ms);
+	rc = end(config, id, timeout_ms, err);
+	return rc && pm_job_is_alive(config, job_id, timeout_ms) ? rc : 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_GIVING_UP_H
+#define PM_GIVING_UP_H
+
+/* A job that this node cannot serve, and that cannot go back to the queue. */
+#include <stdint.h>
+
+#include "lib/config.h"
+#include "lib/err.h"
+
+/*
+ * The job's client, srun or salloc, prints the sentence, and the job ends on all of its nodes, with
+ * all of its components. Slurm begins neither salloc's command nor a task before the prologs of all
+ * nodes are over, so that a job which ends in one of them runs nowhere. 0 as well when the job has
+ * ended already. Others: it may go on.
+ */
+int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sentence,
+	unsigned timeout_ms, struct pm_err *err);
+
+#endif

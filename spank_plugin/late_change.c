@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/late_change.h"
+
+#include <errno.h>
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/cleanup.h"
+#include "lib/features.h"
+#include "spank_plugin/active.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/node.h"
+
+#define MODE_MS	       3000
+#define REBOOT_MS      20000
+#define GOING_DOWN_S   60
+#define TOOLS_PER_GOAL 10 /* each of which may take ToolTimeout */
+#define FEATURES_MAX   1024
+
+/* The one platform mode that a constraint allows; NULL when it names none, or several. */
+static const char *feature_wanted(const char *constraint)
+{
+	struct pm_features features = {0};
+	const char *wanted = NULL;
+
+	if (pm_features_read(constraint, &features, NULL) || !features.mentioned)
+		return NULL;
+	pm_mode_foreach(row) {
+		if (!pm_features_allow(&features, row->mode))
+			continue;
+		if (wanted && strcmp(wanted, row->feature))
+			return NULL;
+		wanted = row->feature;
+	}
+	return wanted;
+}
+
+/* What the jobs that wait for this node's boot want; NULL when that is nothing, or not one thing.
+ */
+static const char *feature_waited_for(const struct pm_config *config, unsigned squeue_ms)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *node = pm_node_name();
+	const char *argv[] = {config->squeue_path, "--noheader", "--states=CONFIGURING",
+		"--nodelist", node, "--Format=JobID:12,Feature:1024", NULL};
+	const char *all = NULL;
+
+	if (!node || pm_command_output(argv, squeue_ms, &output, NULL))
+		return NULL;
+	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
+		char constraint[FEATURES_MAX + 1] = "";
+		const char *one = NULL;
+
+		if (sscanf(line, "%*u %1024[^ \n]", constraint) == 1)
+			one = feature_wanted(constraint);
+		if (!one || (all && strcmp(all, one)))
+			return NULL;
+		all = one;
+		line += strcspn(line, "\n");
+	}
+	return all;
+}
+
+static int change(const struct pm_config *config, const char *feature, struct pm_err *err)
+{
+	const char *const stage[] = {config->pmctl_path, "helper", feature, NULL};
+	const char *const boot[] = {config->pmctl_path, "reboot", feature, NULL};
+	int rc = pm_command(stage, config->tool_timeout_s * TOOLS_PER_GOAL * 1000, err);
+
+	return rc ? rc : pm_command(boot, REBOOT_MS, err);
+}
+
+/* Until the machine goes down, or slurmd is told to end: true. */
+static bool goes_down(void)
+{
+	const struct timespec time = {.tv_sec = GOING_DOWN_S};
+
+	return nanosleep(&time, NULL) && errno == EINTR;
+}
+
+int pm_late_change(const struct pm_config *config, unsigned squeue_ms)
+{
+	const char *is = pm_active_feature(config, MODE_MS);
+	const char *wanted = is ? feature_waited_for(config, squeue_ms) : NULL;
+	struct pm_err err = {0};
+
+	if (!wanted || !strcmp(is, wanted))
+		return 0;
+	slurm_info(
+		"pm: a job waits for this node with %s, and it is back with %s: changing it again",
+		wanted, is);
+	if (change(config, wanted, &err)) {
+		slurm_error("pm: %s, leaving the job to its prolog", err.text);
+		return 0;
+	}
+	if (goes_down())
+		return -EINTR;
+	slurm_error("pm: this node has not gone down, leaving the job to its prolog");
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/lost_prolog.h"
+
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/features.h"
+#include "spank_plugin/command.h"
+#include "spank_plugin/giving_up.h"
+#include "spank_plugin/node.h"
+
+#define IN_PROLOG    "Prolog"
+#define FEATURES_MAX 1024
+
+static bool is_lost(const char *line, unsigned *ret_id)
+{
+	char reason[32], constraint[FEATURES_MAX + 1] = "";
+
+	return sscanf(line, "%u %31s %1024[^\n]", ret_id, reason, constraint) == 3 &&
+	       !strcmp(reason, IN_PROLOG) && pm_features_may_be_ours(constraint);
+}
+
+static void send_away(const struct pm_config *config, unsigned job_id, unsigned timeout_ms)
+{
+	struct pm_err err = {0};
+
+	slurm_error("pm: job %u lost its prolog here, requeuing it", job_id);
+	if (!pm_job_requeue(config, job_id, timeout_ms, &err))
+		return;
+	slurm_error("pm: %s, job %u ends instead", err.text, job_id);
+	if (pm_give_up(config, job_id, "slurmd was started anew while it prepared the node",
+		    timeout_ms, &err))
+		slurm_error("pm: end job %u: %s", job_id, err.text);
+}
+
+static bool has_jobs(const struct pm_config *config, unsigned timeout_ms)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+
+	return !pm_node_ask(config, timeout_ms, &known, NULL) &&
+	       (strstr(known.state, "ALLOCATED") || strstr(known.state, "MIXED"));
+}
+
+/* squeue is sent the whole cluster's jobs: not asked for a node that has none. */
+void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *node = pm_node_name();
+	const char *argv[] = {config->squeue_path, "--noheader", "--states=RUNNING", "--nodelist",
+		node, "--Format=JobID:12,Reason:24,Feature:1024", NULL};
+	struct pm_err err = {0};
+	unsigned id;
+
+	if (!node || !has_jobs(config, timeout_ms))
+		return;
+	if (pm_command_output(argv, timeout_ms, &output, &err)) {
+		slurm_error("pm: %s, not looking for jobs that lost their prolog", err.text);
+		return;
+	}
+	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
+		if (is_lost(line, &id))
+			send_away(config, id, timeout_ms);
+		line += strcspn(line, "\n");
+	}
+}

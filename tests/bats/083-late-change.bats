@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# What slurmctld ordered and the node never heard, or forgot, slurmd finds out when it starts: no job is lost by it.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the job
+
+setup() {
+	load helper
+	clean_nodes
+	put_in appdirect n1
+	let_epilogs_end
+	pmctl=$(bench_dir)/bin/pmctl
+	cp "$pmctl" "$BATS_TEST_TMPDIR/pmctl"
+}
+
+teardown() {
+	cp "$BATS_TEST_TMPDIR/pmctl" "$pmctl"
+	admin scancel -u nobody
+}
+
+is_powering_up() {
+	[[ $(admin scontrol -o show node n1) == *State=*POWERING_UP* ]]
+}
+
+job_is() {
+	[ "$(job_field "$job" JobState)" = "JobState=$1" ]
+}
+
+# n1 boots for a job that is then cancelled; the boot goes on when its power is cut.
+leave_booting() {
+	bench inject n1 hang
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 is_powering_up
+	wait_for 20 eval '[ ! -e "$(bench_dir)/n1/fault" ]'
+	bench scancel "$job"
+	wait_for 20 no_jobs
+	is_powering_up
+}
+
+end_boot_soon() {
+	(sleep 3; bench power-cycle n1) 3>&- >/dev/null &
+}
+
+@test "salloc gets its mode on a node that boots for a job which is gone" {
+	leave_booting
+	end_boot_soon
+	run_salloc -w n1 --pm-mode=mixed sh -c 'srun pmctl mode'
+	assert_line mixed
+}
+
+@test "srun too" {
+	leave_booting
+	end_boot_soon
+	run_srun -w n1 --pm-mode=mixed pmctl mode
+	assert_line mixed
+}
+
+@test "a batch job is not requeued for it" {
+	leave_booting
+	end_boot_soon
+	run_client sbatch --parsable -w n1 --pm-mode=mixed --output=/dev/null --wrap=true
+	job=$output
+	wait_for 60 job_is COMPLETED
+	run job_field "$job" Restarts
+	assert_output Restarts=0
+}
+
+@test "a job in the mode that the node boots into finds it there" {
+	local before
+	leave_booting
+	before=$(boot_id n1)
+	end_boot_soon
+	run_srun -w n1 --pm-mode=memory pmctl mode
+	assert_line memory
+	[ "$(boot_id n1)" != "$before" ]
+}
+
+@test "a slurmd that is restarted while it changes the mode changes it all the same" {
+	local once=$BATS_TEST_TMPDIR/once
+	program pmctl.slow "case \"\$*\" in *'helper pm_memory'*) [ -e $once ] || { touch $once; exec sleep 600; } ;; esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
+	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 test -e "$once"
+	bench restart-slurmd n1
+	wait_for 30 job_is COMPLETED
+	run job_field "$job" Restarts
+	assert_output Restarts=0
+}
+
+@test "a node that cannot make the change turns the job away" {
+	leave_booting
+	program pmctl.refuses "case \"\$*\" in *'helper pm_mixed'*) echo 'pmctl: data is in the way' >&2; exit 1 ;; esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
+	cp "$BATS_TEST_TMPDIR/pmctl.refuses" "$pmctl"
+	end_boot_soon
+	run bench salloc -w n1 --pm-mode=mixed echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial 'job expects mixed, node is in memory'
+	wait_for 20 state_is n1 idle
+}
+
+# forget_prolog CLIENT...: slurmd starts anew while n1 prepares the job, which only the first time takes long.
+forget_prolog() {
+	local once=$BATS_TEST_TMPDIR/once
+	program pmctl.slow "case \"\$SLURMD_NODENAME \$*\" in *'n1 job begin'*) [ -e $once ] || { touch $once; exec sleep 600; } ;; esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
+	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	(wait_for 20 test -e "$once"; bench restart-slurmd n1) 3>&- >/dev/null &
+	run bench "$@"
+}
+
+@test "a batch job that loses its prolog with slurmd is requeued" {
+	forget_prolog sbatch --wait -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+	assert_success
+}
+
+@test "an srun or salloc job that does ends, and says why" {
+	local client
+	for client in srun salloc; do
+		rm -f "$BATS_TEST_TMPDIR/once"
+		forget_prolog "$client" -w n1 --pm-mode=appdirect echo ran
+		assert_failure
+		refute_line ran
+		assert_output --partial 'pm: n1: slurmd was started anew'
+		wait_for 20 no_jobs
+		wait_for 20 state_is n1 idle
+	done
+}
+
+# Slurm's own slurmd would then wait for an order that it has had.
+@test "a job whose prolog is over on this node and goes on on another is requeued, and runs" {
+	put_in appdirect n2
+	program pmctl.slow "case \"\$SLURMD_NODENAME \$*\" in *'n2 job begin'*) sleep 6 ;; esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
+	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	run_client sbatch --parsable -N2 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 test -e "$(bench_dir)/n1/run/jobs/$job"
+	bench restart-slurmd n1
+	cp "$BATS_TEST_TMPDIR/pmctl" "$pmctl"
+	wait_for 60 job_is COMPLETED
+	run job_field "$job" Restarts
+	assert_output Restarts=1
+}
