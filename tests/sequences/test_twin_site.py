@@ -4,7 +4,7 @@ import pytest
 from oracle import told, looks_of
 from request import read
 from times import TWIN
-from twin_site import TwinSite
+from twin_site import TwinSite, slowest_boot
 from world import Submission, Version
 
 
@@ -49,3 +49,10 @@ def test_clocks_differ(tmp_path):
     job.clock_s = TWIN.clock
     job.versions.append(Version(read(["sbatch", "-x", "n1"], {}), 20, 21))
     assert [len(job.asked_at(at)) for at in (17, 18.5, 22.5, 24)] == [1, 2, 2, 1]
+
+
+def test_a_slow_machine_has_more_time():
+    lines = [("n1", "boot", 0), ("n2", "boot", 1), ("n1", "ready", 90), ("n1", "boot", 100), ("n2", "ready", 21), ("n1", "ready", 140)]
+    events = [{"node": node, "event": event, "time": time} for node, event, time in lines]
+    assert [slowest_boot(events), slowest_boot(events[:4]), slowest_boot([])] == [40, 90, 0]
+    assert (TWIN.scaled(2).held, TWIN.scaled(2).pace) == (2 * TWIN.held, TWIN.pace)

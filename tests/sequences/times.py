@@ -1,6 +1,6 @@
 """How long things may take where sequences run, in seconds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 # Slurm looks at what it holds or missed every 30 s.
@@ -27,13 +27,22 @@ class Times:
     clock: float        # the nodes' clocks may differ from ours by this
     rest_every: int     # steps
 
+    def scaled(self, factor: float) -> "Times":
+        """On a machine that is slower by so much."""
+        return replace(self, **{name: factor * getattr(self, name) for name in SLOWED})
+
+
+SLOWED = ("held", "idle", "goal", "down", "drain", "begin", "ending", "settle", "reconfigure", "reboot", "fresh",
+          "disturbed", "later")
 
 # Its nodes have no file systems: there is nothing that a job could leave for the next one to wait for.
 BENCH = Times(held=PASS_S + 12, idle=PASS_S + 20, goal=PASS_S, down=40, drain=2, begin=inf, ending=inf, settle=100,
               reconfigure=20, reboot=15, fresh=5, disturbed=20, later=5, look=0.5, pace=1, clock=0,
               rest_every=50)
 
-# Guests boot in 10 to 20 s, on a busy machine in 40; ipmctl takes seconds in them, as it does on real machines.
+# Where guests boot in BOOT_S, as on two processors that do nothing else; ipmctl takes seconds in them, as it does on
+# real machines.
+BOOT_S = 20
 TWIN = Times(held=PASS_S + 60, idle=PASS_S + 120, goal=PASS_S + 60, down=260, drain=10, begin=120, ending=60, settle=600,
              reconfigure=90, reboot=120, fresh=20, disturbed=90, later=30, look=3, pace=4, clock=2,
              rest_every=25)

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from common import Cluster, goals_in
 import twinsite
 from cluster import paths
 from cluster.control import ask
+from cluster.events import read
 from cluster.state import State
 from image.recipe import DEFAULT_SUITE
-from times import TWIN
+from times import BOOT_S, TWIN, Times
 from twinsite import FOLDER, PMTWIN, Stuck, Twin, pmtwin, wait_for
 from world import ENDED
 
@@ -63,7 +65,7 @@ true
 class TwinSite(Cluster):
     """The first node can be broken."""
 
-    has_kernel, times = True, TWIN
+    has_kernel = True
     breakable = "n1"
     twins: dict[str, Twin] = {}     # made ready once for all sequences
 
@@ -76,6 +78,11 @@ class TwinSite(Cluster):
         self.owners: dict[str, str] = {}
         if not self.twins:
             self._make_ready()
+
+    @property
+    def times(self) -> Times:
+        """By how long the last boots took."""
+        return TWIN.scaled(max(1, slowest_boot(read(self.state.events, follow=False)) / BOOT_S))
 
     # --- what makes the nodes ours -------------------------------------------------------------
     def _make_ready(self) -> None:
@@ -260,3 +267,15 @@ class TwinSite(Cluster):
         (folder / "events").write_text(pmtwin("events").out)
         for node in self.nodes:
             (folder / node).write_text(self.twins[node].sh("journalctl; cat /var/log/slurm/slurmd.log; pmctl health").out)
+
+
+def slowest_boot(events: Iterable[dict]) -> float:
+    """Of the last boots that each node has ended."""
+    since, took = {}, {}
+    for event in events:
+        node = event["node"]
+        if event["event"] == "boot":
+            since[node] = event["time"]
+        elif event["event"] == "ready" and node in since:
+            took[node] = event["time"] - since.pop(node)
+    return max(took.values(), default=0)
