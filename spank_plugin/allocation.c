@@ -142,7 +142,8 @@ static bool is_without_mode(const char *line, uint32_t job_id)
 	char state[24], features[FEATURES_MAX + 1] = "";
 	unsigned id;
 
-	return sscanf(line, "%u %23s %1024[^\n]", &id, state, features) >= 2 && id != job_id &&
+	/* squeue fills the column up with spaces. */
+	return sscanf(line, "%u %23s %1024[^ \n]", &id, state, features) >= 2 && id != job_id &&
 	       !is_over(state) && !names_mode(features);
 }
 
