@@ -47,13 +47,13 @@ static int end(
 int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sentence,
 	unsigned timeout_ms, struct pm_err *err)
 {
-	struct pm_allocation job;
+	struct pm_allocation job = {.is_alive = true, .leader = job_id};
+	struct pm_err unasked = {0};
 	char id[16];
-	int rc = pm_allocation_ask(config, job_id, timeout_ms, &job, err);
+	int rc = pm_allocation_ask(config, job_id, timeout_ms, &job, &unasked);
 
-	if (rc)
-		return rc == -ESRCH ? 0 : rc;
-	if (!job.is_alive)
+	/* Where squeue does not answer, scancel may. */
+	if (rc == -ESRCH || !job.is_alive)
 		return 0;
 	snprintf(id, sizeof(id), "%u", (unsigned)job.leader);
 	tell(config, id, sentence, timeout_ms);
