@@ -71,6 +71,7 @@ help:
 	'make check-all    these, and all check-… that takes long or is rarely needed, once and whole; many hours' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
+	'make check-bench-races  what happens in a moment between two daemons, there; on a machine that does nothing else' \
 	'make check-bench-trixie  the same on Debian 13'\''s Slurm, in a root file system that is made once' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
@@ -146,9 +147,9 @@ uninstall:
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 # What check-all runs after check: run-NAME of each. The long ones come last, the next goes in front of them.
-CHECK_ALL := bench-trixie sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
+CHECK_ALL := bench-races bench-trixie sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
 
-.PHONY: check check-all check-unit check-bench check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
+.PHONY: check check-all check-unit check-bench check-bench-races check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
 check:
 	@./setup build twin bench check fuzz lint ansible
 	@tests/run-all
@@ -161,6 +162,9 @@ check-unit:
 check-bench:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-bench
+check-bench-races:
+	@./setup build check bench
+	@$(MAKE) --no-print-directory run-bench-races
 check-bench-trixie:
 	@./setup root
 	@$(MAKE) --no-print-directory run-bench-trixie

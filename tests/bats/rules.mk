@@ -22,13 +22,17 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 
 # In two halves, each on a bench of its own: most of a test is waiting for Slurm.
 BENCH_2 := $(wildcard tests/bats/08[5-9]*.bats tests/bats/09*.bats tests/bats/1*.bats)
-BENCH_1 := $(filter-out $(BENCH_2),$(wildcard tests/bats/*.bats))
+# Tests of a moment between two daemons, which a busy machine misses: check-all runs them by themselves.
+BENCH_RACES := tests/bats/083-late-change.bats
+BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_RACES),$(wildcard tests/bats/*.bats))
 
-.PHONY: build-bench run-bench run-bench-1 run-bench-2 run-bench-trixie
+.PHONY: build-bench run-bench run-bench-1 run-bench-2 run-bench-races run-bench-trixie
 build-bench: programs $(BUILD)/tests/pmshim.so
 run-bench: run-bench-1 run-bench-2
 run-bench-1 run-bench-2: run-bench-%: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_$*)
+run-bench-races: build-bench
+	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_RACES)
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
 run-bench-trixie:
 	tests/bench/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench
