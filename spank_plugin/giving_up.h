@@ -9,10 +9,10 @@
 #include "lib/err.h"
 
 /*
- * The job's client, srun or salloc, prints the sentence, and the job ends on all of its nodes, with
- * all of its components. Slurm begins neither salloc's command nor a task before the prologs of all
- * nodes are over, so that a job which ends in one of them runs nowhere. 0 as well when the job has
- * ended already. Others: it may go on.
+ * The client, srun or salloc, prints the sentence, and the job ends on all of its nodes, with all
+ * of its components. Slurm starts neither salloc's command nor a task before the prologs of all
+ * nodes have ended, so a job that ends during a prolog starts no process. Returns 0 also when the
+ * job has already ended. On other errors the job may still start.
  */
 int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sentence,
 	unsigned timeout_ms, struct pm_err *err);

@@ -3,11 +3,11 @@
 #define PM_LOST_PROLOG_H
 
 /*
- * Jobs whose prolog ended with the slurmd that ran it, or whose order for it met a node that went
- * down. slurmctld waits for that prolog: it sends the order once. It misses a batch job at one of
- * the node's next registrations, which may take half an hour, and an interactive job never. Nor
- * does a slurmd that starts know of a prolog that was over before, while those of the job's other
- * nodes went on: it would wait for the order as well.
+ * A job loses its prolog when slurmd ends while it runs the prolog, or when the node is down as
+ * slurmctld sends the order for it. slurmctld sends the order once and waits for the prolog. It
+ * misses a batch job at one of the node's next registrations, up to half an hour later, and an
+ * interactive job never. A slurmd that starts also does not know of a prolog that ended before,
+ * while those of the job's other nodes went on: it would wait for the order.
  */
 #include "lib/config.h"
 

@@ -104,7 +104,7 @@ static void test_readers(void)
 	ok(may_read(dir_fd, slurm), "SlurmUser reads it");
 	ok(!may_read(dir_fd, other), "another does not");
 	is_number(pm_modes_write(path, "text\n", &(uid_t){0}, &err), 0, "for root");
-	ok(!may_read(dir_fd, slurm), "nobody else reads it");
+	ok(!may_read(dir_fd, slurm), "other users cannot read it");
 	close(dir_fd);
 }
 

@@ -19,7 +19,7 @@ CUSTOMIZE = Path(__file__).with_name("customize.py")
 PLAIN_PACKAGES = (
     "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt sensible-utils systemd systemd-sysv udev zstd"
 ).split()
-# What people look at a machine's memory with, what pmctl makes use of where it is, and what lets users mount.
+# Tools that show a machine's memory, tools that pmctl uses if they are installed, and fusermount for users.
 TOOLS = "fuse3 hwloc-nox numactl quota xfsprogs".split()
 # What a site's playbooks and our packages ask for: plain guests find it in a repository.
 OFFERED = (
