@@ -7,22 +7,17 @@ setup() {
 	clean_nodes
 	put_in appdirect n1 n2
 	let_epilogs_end
-	pmctl=$(bench_dir)/bin/pmctl
-	cp "$pmctl" "$BATS_TEST_TMPDIR/pmctl"
+	keep_pmctl
 }
 
 teardown() {
-	cp "$BATS_TEST_TMPDIR/pmctl" "$pmctl"
+	put_pmctl_back
 	admin scancel -u nobody
 }
 
 # n2_turns_away [SECONDS]: what pmctl says there, as late as that.
 n2_turns_away() {
-	program pmctl.n2 "case \"\$SLURMD_NODENAME \$*\" in
-*'n2 job begin'*) sleep ${1:-0}; echo 'pmctl: another has the devices' >&2; exit 3 ;;
-esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.n2" "$pmctl"
+	pmctl_in_case "*'n2 job begin'*) sleep ${1:-0}; echo 'pmctl: another has the devices' >&2; exit 3 ;;"
 }
 
 # ends CLIENT OPTION...: with an error, the sentence, and before its command.
@@ -88,9 +83,7 @@ ends() {
 
 @test "two nodes, and the one without the script is in another mode: the script does not begin" {
 	change_behind n2 memory
-	program pmctl.slow "case \"\$SLURMD_NODENAME \$*\" in *'n2 job begin'*) sleep 2 ;; esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	pmctl_in_case "*'n2 job begin'*) sleep 2 ;;"
 	run_client sbatch --parsable -N2 --pm-mode=appdirect --output="$(bench_dir)/home/mode.%j" --wrap 'echo ran'
 	job=$output
 	wait_for 30 eval '[ "$(job_field "$job" Restarts)" = Restarts=1 ]'
@@ -103,11 +96,7 @@ $(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
 # For slurmctld a prolog that fails is over as well: it would begin the job on its other nodes.
 @test "where one of two nodes has a fault nothing runs on the other" {
 	local client
-	program pmctl.broken "case \"\$SLURMD_NODENAME \$*\" in
-*'n2 job begin'*) sleep 1; echo 'pmctl: make a file system: broken' >&2; exit 1 ;;
-esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.broken" "$pmctl"
+	pmctl_in_case "*'n2 job begin'*) sleep 1; echo 'pmctl: make a file system: broken' >&2; exit 1 ;;"
 	for client in srun salloc; do
 		run bench "$client" -N2 --pm-mode=appdirect sh -c 'echo ran'
 		assert_failure

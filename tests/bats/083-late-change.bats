@@ -7,12 +7,11 @@ setup() {
 	clean_nodes
 	put_in appdirect n1
 	let_epilogs_end
-	pmctl=$(bench_dir)/bin/pmctl
-	cp "$pmctl" "$BATS_TEST_TMPDIR/pmctl"
+	keep_pmctl
 }
 
 teardown() {
-	cp "$BATS_TEST_TMPDIR/pmctl" "$pmctl"
+	put_pmctl_back
 	admin scancel -u nobody
 }
 
@@ -76,9 +75,7 @@ end_boot_soon() {
 
 @test "a slurmd that is restarted while it changes the mode changes it all the same" {
 	local once=$BATS_TEST_TMPDIR/once
-	program pmctl.slow "case \"\$*\" in *'helper pm_memory'*) [ -e $once ] || { touch $once; exec sleep 600; } ;; esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	pmctl_in_case "*'helper pm_memory'*) [ -e $once ] || { touch $once; exec sleep 600; } ;;"
 	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
 	job=$output
 	wait_for 20 test -e "$once"
@@ -90,9 +87,7 @@ $(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
 
 @test "a node that cannot make the change turns the job away" {
 	leave_booting
-	program pmctl.refuses "case \"\$*\" in *'helper pm_mixed'*) echo 'pmctl: data is in the way' >&2; exit 1 ;; esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.refuses" "$pmctl"
+	pmctl_in_case "*'helper pm_mixed'*) echo 'pmctl: data is in the way' >&2; exit 1 ;;"
 	end_boot_soon
 	run bench salloc -w n1 --pm-mode=mixed echo ran
 	assert_failure
@@ -104,9 +99,7 @@ $(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
 # forget_prolog CLIENT...: slurmd starts anew while n1 prepares the job, which only the first time takes long.
 forget_prolog() {
 	local once=$BATS_TEST_TMPDIR/once
-	program pmctl.slow "case \"\$SLURMD_NODENAME \$*\" in *'n1 job begin'*) [ -e $once ] || { touch $once; exec sleep 600; } ;; esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	pmctl_in_case "*'n1 job begin'*) [ -e $once ] || { touch $once; exec sleep 600; } ;;"
 	(wait_for 20 test -e "$once"; bench restart-slurmd n1) 3>&- >/dev/null &
 	run bench "$@"
 }
@@ -132,14 +125,12 @@ $(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
 # Slurm's own slurmd would then wait for an order that it has had.
 @test "a job whose prolog is over on this node and goes on on another is requeued, and runs" {
 	put_in appdirect n2
-	program pmctl.slow "case \"\$SLURMD_NODENAME \$*\" in *'n2 job begin'*) sleep 6 ;; esac
-$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")" >/dev/null
-	cp "$BATS_TEST_TMPDIR/pmctl.slow" "$pmctl"
+	pmctl_in_case "*'n2 job begin'*) sleep 6 ;;"
 	run_client sbatch --parsable -N2 --pm-mode=appdirect --output=/dev/null --wrap=true
 	job=$output
 	wait_for 20 test -e "$(bench_dir)/n1/run/jobs/$job"
 	bench restart-slurmd n1
-	cp "$BATS_TEST_TMPDIR/pmctl" "$pmctl"
+	put_pmctl_back
 	wait_for 60 job_is COMPLETED
 	run job_field "$job" Restarts
 	assert_output Restarts=1

@@ -89,6 +89,25 @@ program() {
 	echo "$BATS_TEST_TMPDIR/$1"
 }
 
+# keep_pmctl: what the bench's nodes run as pmctl, for put_pmctl_back in the test's teardown.
+keep_pmctl() {
+	cp "$(bench_dir)/bin/pmctl" "$BATS_TEST_TMPDIR/pmctl.kept"
+}
+
+put_pmctl_back() {
+	cp "$BATS_TEST_TMPDIR/pmctl.kept" "$(bench_dir)/bin/pmctl"
+}
+
+# pmctl_in_case CASES: sh's cases of "NODE ARGUMENT...", tried before what keep_pmctl has kept.
+pmctl_in_case() {
+	local lines
+	lines="case \"\$SLURMD_NODENAME \$*\" in
+$1
+esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl.kept")"
+	cp "$(program pmctl.cases "$lines")" "$(bench_dir)/bin/pmctl"
+}
+
 admin() {
 	bench exec "$@"
 }
