@@ -16,6 +16,7 @@
 #include "spank_plugin/node.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/prepare.h"
+#include "spank_plugin/prolog_mark.h"
 #include "spank_plugin/reachable.h"
 #include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
@@ -243,6 +244,16 @@ static bool asks_for_mode(spank_t sp)
 	       pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
 }
 
+/* A job whose mark is missing is at worst prepared twice. */
+static void mark(spank_t sp, const struct pm_config *config)
+{
+	struct pm_prepare prepare = {.config = config};
+	struct pm_err err = {0};
+
+	if (!identify(sp, &prepare, &err) && pm_prolog_mark(config, prepare.job_id, &err))
+		slurm_error("pm: prolog: %s", err.text);
+}
+
 int pm_job_prolog(spank_t sp, int ac, char **av)
 {
 	const char *constraints = getenv(ENV_CONSTRAINTS);
@@ -256,6 +267,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 		drain_node(NULL, "prolog", err.text);
 		return err.code;
 	}
+	mark(sp, &config);
 	rc = read_and_serve(sp, constraints, &config);
 	tell_reachable(&config, "prolog");
 	return rc;
@@ -272,6 +284,7 @@ int pm_job_epilog(spank_t sp, int ac, char **av)
 		slurm_error("pm: epilog: %s, not looking for what the job left", err.text);
 		return 0;
 	}
+	pm_prolog_unmark(&config, prepare.job_id);
 	if (!left_something(&config, prepare.job_id))
 		return 0;
 	end(&prepare, "epilog");

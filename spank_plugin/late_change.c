@@ -81,17 +81,21 @@ static bool goes_down(void)
 	return nanosleep(&time, NULL) && errno == EINTR;
 }
 
-int pm_late_change(const struct pm_config *config, unsigned squeue_ms)
+const char *pm_late_wanted(const struct pm_config *config, unsigned squeue_ms)
 {
 	const char *is = pm_active_feature(config, MODE_MS);
 	const char *wanted = is ? feature_waited_for(config, squeue_ms) : NULL;
+
+	return wanted && strcmp(is, wanted) ? wanted : NULL;
+}
+
+int pm_late_change(const struct pm_config *config, const char *wanted)
+{
 	struct pm_err err = {0};
 
-	if (!wanted || !strcmp(is, wanted))
-		return 0;
-	slurm_info(
-		"pm: a job waits for this node with %s, and it is back with %s: changing it again",
-		wanted, is);
+	slurm_info("pm: a job waits for this node with %s, and it is back in another mode: "
+		   "changing it again",
+		wanted);
 	if (change(config, wanted, &err)) {
 		slurm_error("pm: %s, leaving the job to its prolog", err.text);
 		return 0;

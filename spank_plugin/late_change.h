@@ -10,16 +10,21 @@
  * well. srun and salloc jobs cannot be requeued: they would be lost.
  *
  * So a slurmd that starts looks whether a job waits for its node in another mode, and makes the
- * change that this job waits for, before it registers.
+ * change that this job waits for, before it registers; and once more when it has been up for a
+ * while (second_look.h), as slurmctld may have given it to a job between the first look and the
+ * registration.
  */
 #include "lib/config.h"
 #include "lib/err.h"
 
-/*
- * For a node that is sound, and in another mode than slurmctld believes. 0: nothing of the kind, or
- * the change cannot be made, which the log says. -EINTR: the node reboots, and slurmd must not
- * register.
+/* The feature of another mode than the node's that jobs wait for; NULL: there is none, or not one.
  */
-int pm_late_change(const struct pm_config *config, unsigned squeue_ms);
+const char *pm_late_wanted(const struct pm_config *config, unsigned squeue_ms);
+
+/*
+ * For a node that is sound. 0: the change cannot be made, which the log says. -EINTR: the node
+ * reboots, and slurmd must not register.
+ */
+int pm_late_change(const struct pm_config *config, const char *wanted);
 
 #endif

@@ -12,16 +12,51 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"
+#include "spank_plugin/prolog_mark.h"
 
 #define IN_PROLOG    "Prolog"
 #define FEATURES_MAX 1024
+#define JOBS_MAX     (sizeof((struct pm_unprepared){0}.jobs) / sizeof(uint32_t))
 
-static bool is_lost(const char *line, unsigned *ret_id)
+static bool is_in_prolog(const char *line, unsigned *ret_id)
 {
 	char reason[32], constraint[FEATURES_MAX + 1] = "";
 
 	return sscanf(line, "%u %31s %1024[^\n]", ret_id, reason, constraint) == 3 &&
 	       !strcmp(reason, IN_PROLOG) && pm_features_may_be_ours(constraint);
+}
+
+static bool has_jobs(const struct pm_config *config, unsigned timeout_ms)
+{
+	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
+
+	return !pm_node_ask(config, timeout_ms, &known, NULL) &&
+	       (strstr(known.state, "ALLOCATED") || strstr(known.state, "MIXED"));
+}
+
+/* squeue is sent the whole cluster's jobs: not asked for a node that has none. */
+static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_unprepared *ret)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	cleanup_free char *node = pm_node_name();
+	const char *argv[] = {config->squeue_path, "--noheader", "--states=RUNNING", "--nodelist",
+		node, "--Format=JobID:12,Reason:24,Feature:1024", NULL};
+	struct pm_err err = {0};
+	unsigned id;
+
+	*ret = (struct pm_unprepared){0};
+	if (!node || !has_jobs(config, timeout_ms))
+		return;
+	if (pm_command_output(argv, timeout_ms, &output, &err)) {
+		slurm_error("pm: %s, not looking for jobs that lost their prolog", err.text);
+		return;
+	}
+	for (const char *line = output.out; *line && ret->count < JOBS_MAX;
+		line += strspn(line, "\n")) {
+		if (is_in_prolog(line, &id))
+			ret->jobs[ret->count++] = id;
+		line += strcspn(line, "\n");
+	}
 }
 
 static void send_away(const struct pm_config *config, unsigned job_id, unsigned timeout_ms)
@@ -37,33 +72,46 @@ static void send_away(const struct pm_config *config, unsigned job_id, unsigned 
 		slurm_error("pm: end job %u: %s", job_id, err.text);
 }
 
-static bool has_jobs(const struct pm_config *config, unsigned timeout_ms)
+static bool contains(const struct pm_unprepared *jobs, uint32_t id)
 {
-	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
-
-	return !pm_node_ask(config, timeout_ms, &known, NULL) &&
-	       (strstr(known.state, "ALLOCATED") || strstr(known.state, "MIXED"));
+	for (size_t i = 0; i < jobs->count; i++)
+		if (jobs->jobs[i] == id)
+			return true;
+	return false;
 }
 
-/* squeue is sent the whole cluster's jobs: not asked for a node that has none. */
 void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms)
 {
-	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *node = pm_node_name();
-	const char *argv[] = {config->squeue_path, "--noheader", "--states=RUNNING", "--nodelist",
-		node, "--Format=JobID:12,Reason:24,Feature:1024", NULL};
-	struct pm_err err = {0};
-	unsigned id;
+	struct pm_unprepared jobs;
 
-	if (!node || !has_jobs(config, timeout_ms))
+	look(config, timeout_ms, &jobs);
+	for (size_t i = 0; i < jobs.count; i++)
+		if (pm_prolog_is_marked(config, jobs.jobs[i]))
+			send_away(config, jobs.jobs[i], timeout_ms);
+	pm_prolog_unmark_all(config);
+}
+
+void pm_unprepared_look(
+	const struct pm_config *config, unsigned timeout_ms, struct pm_unprepared *ret)
+{
+	struct pm_unprepared jobs;
+
+	look(config, timeout_ms, &jobs);
+	*ret = (struct pm_unprepared){0};
+	for (size_t i = 0; i < jobs.count; i++)
+		if (!pm_prolog_is_marked(config, jobs.jobs[i]))
+			ret->jobs[ret->count++] = jobs.jobs[i];
+}
+
+void pm_unprepared_end(
+	const struct pm_config *config, unsigned timeout_ms, const struct pm_unprepared *before)
+{
+	struct pm_unprepared now;
+
+	if (!before->count)
 		return;
-	if (pm_command_output(argv, timeout_ms, &output, &err)) {
-		slurm_error("pm: %s, not looking for jobs that lost their prolog", err.text);
-		return;
-	}
-	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
-		if (is_lost(line, &id))
-			send_away(config, id, timeout_ms);
-		line += strcspn(line, "\n");
-	}
+	pm_unprepared_look(config, timeout_ms, &now);
+	for (size_t i = 0; i < now.count; i++)
+		if (contains(before, now.jobs[i]))
+			send_away(config, now.jobs[i], timeout_ms);
 }

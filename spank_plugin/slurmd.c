@@ -10,6 +10,7 @@
 #include "spank_plugin/lost_prolog.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/reboot.h"
+#include "spank_plugin/second_look.h"
 #include "spank_plugin/settings.h"
 
 /*
@@ -54,13 +55,15 @@ static int check_node(const struct pm_config *config, struct pm_err *err)
 {
 	cleanup_free char *reason = reason_to_drain(config);
 	cleanup_free char *active = NULL;
+	const char *wanted;
 	struct pm_node_update update = {
 		.config = config, .reason = reason, .timeout_ms = SCONTROL_MS};
 	int rc = pm_active_correction(config, PMCTL_MS, SCONTROL_MS, &active, err);
 
 	if (rc)
 		return rc;
-	if (active && !reason && pm_late_change(config, SCONTROL_MS))
+	wanted = active && !reason ? pm_late_wanted(config, SCONTROL_MS) : NULL;
+	if (wanted && pm_late_change(config, wanted))
 		return -EINTR;
 	update.active = active;
 	if (reason && pm_node_is_drained_by_others(config, SCONTROL_MS))
@@ -92,5 +95,6 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 		slurm_error("pm: %s, leaving it to the prolog", err.text);
 	else
 		pm_lost_prologs(&config, SCONTROL_MS);
+	pm_second_look_start(ac, av);
 	return 0;
 }

@@ -135,3 +135,42 @@ forget_prolog() {
 	run job_field "$job" Restarts
 	assert_output Restarts=1
 }
+
+# slurmctld tries an order for 10 s (MessageTimeout).
+start_slurmd_when_orders_are_lost() {
+	(sleep 13; bench restart-slurmd n1) 3>&- >/dev/null &
+}
+
+stop_slurmd() {
+	local pid
+	for pid in $(pgrep -x slurmd); do
+		! is_of_node "$pid" || kill -KILL "$pid"
+	done
+}
+
+# By the process's environment: its number in the bench's name space is another one.
+is_of_node() {
+	local environment
+	environment=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/environ")
+	grep -qx "PMBENCH=$(bench_dir)" <<<"$environment" && grep -qx SLURMD_NODENAME=n1 <<<"$environment"
+}
+
+@test "an interactive job is not kept by an order that slurmd never got" {
+	stop_slurmd
+	start_slurmd_when_orders_are_lost
+	run bench salloc -w n1 --pm-mode=appdirect echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial 'pm: n1: slurmd was started anew'
+	wait_for 20 state_is n1 idle
+}
+
+@test "a change of mode that slurmd has not heard of, and missed at its start, is made all the same" {
+	local first=$BATS_TEST_TMPDIR/first second=$BATS_TEST_TMPDIR/second
+	touch "$first" "$second" # slurmd's start asks twice
+	pmctl_in_case "'n1 mode') ! rm $first 2>/dev/null || exit 1; ! rm $second 2>/dev/null || exit 1 ;;"
+	stop_slurmd
+	start_slurmd_when_orders_are_lost
+	run_salloc -w n1 --pm-mode=mixed sh -c 'srun pmctl mode'
+	assert_line mixed
+}

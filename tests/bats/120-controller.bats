@@ -65,13 +65,23 @@ slurmctld_pid() {
 	done
 }
 
-# The node whose boot hangs until it is reset; the job that waits for it in $job.
-submit_waiting() {
+# Power that is cut before the order to reboot is obeyed would not meet the hung boot.
+boot_hangs() {
+	[ ! -e "$(bench_dir)/$1/fault" ]
+}
+
+# The node whose boot hangs until it is reset; the job that waits for it, by the program $1, in $job.
+submit_waiting_by() {
 	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
 	bench inject n1 hang
-	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap="${1:-true}"
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap="${2:-true}"
 	job=$output
-	wait_for 20 waits_as prolog_slurmctld "$job"
+	wait_for 20 waits_as "$1" "$job"
+	wait_for 20 boot_hangs n1
+}
+
+submit_waiting() {
+	submit_waiting_by prolog_slurmctld "$@"
 }
 
 job_is() {
@@ -100,11 +110,7 @@ is_listed() {
 
 @test "without the service its prolog asks Slurm itself" {
 	bench service kill
-	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
-	bench inject n1 hang
-	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
-	job=$output
-	wait_for 20 waits_as prolog_poll "$job"
+	submit_waiting_by prolog_poll
 	bench power-cycle n1
 	wait_for 60 job_is COMPLETED
 	started_at_once "$job"

@@ -22,7 +22,7 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 
 # In two halves, each on a bench of its own: most of a test is waiting for Slurm.
 BENCH_2 := $(wildcard tests/bats/08[5-9]*.bats tests/bats/09*.bats tests/bats/1*.bats)
-# Tests of a moment between two daemons, which a busy machine misses: check-all runs them by themselves.
+# Tests of a moment between two daemons, most of which wait for a time limit: check-all runs them.
 BENCH_RACES := tests/bats/083-late-change.bats
 BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_RACES),$(wildcard tests/bats/*.bats))
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/prolog_mark.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <slurm/spank.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/file.h"
+#include "lib/rmtree.h"
+
+static char *folder_path(const struct pm_config *config)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/prologs", config->run_dir) < 0 ? NULL : path;
+}
+
+static char *mark_path(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_free char *folder = folder_path(config);
+	char *path = NULL;
+
+	return !folder || asprintf(&path, "%s/%u", folder, (unsigned)job_id) < 0 ? NULL : path;
+}
+
+int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err)
+{
+	cleanup_free char *folder = folder_path(config), *path = mark_path(config, job_id);
+	cleanup_close int fd = -1;
+	int rc;
+
+	if (!folder || !path)
+		return pm_err_nomem(err);
+	rc = pm_file_make_dir(config->run_dir, 0755, err);
+	if (!rc)
+		rc = pm_file_make_dir(folder, 0700, err);
+	if (rc)
+		return rc;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? pm_err_sys(err, -errno, "create '%s'", path) : 0;
+}
+
+void pm_prolog_unmark(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_free char *path = mark_path(config, job_id);
+
+	if (path)
+		(void)unlink(path);
+}
+
+void pm_prolog_unmark_all(const struct pm_config *config)
+{
+	cleanup_free char *folder = folder_path(config);
+	struct pm_err err = {0};
+
+	if (folder && pm_rmtree(AT_FDCWD, folder, &err))
+		slurm_error("pm: %s", err.text);
+}
+
+bool pm_prolog_is_marked(const struct pm_config *config, uint32_t job_id)
+{
+	cleanup_free char *path = mark_path(config, job_id);
+
+	return path && !access(path, F_OK);
+}

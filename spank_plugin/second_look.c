@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/second_look.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <slurm/spank.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "spank_plugin/late_change.h"
+#include "spank_plugin/lost_prolog.h"
+#include "spank_plugin/settings.h"
+
+#define SLURM_MS 10000
+
+/* slurmd listens at once after its start, and slurmctld tries each order for MessageTimeout (10 s).
+ */
+#define UP_S	     5
+#define UNTIL_SURE_S 15
+
+static void look(const struct pm_config *config)
+{
+	const char *wanted, *still;
+	struct pm_unprepared jobs;
+
+	(void)sleep(UP_S);
+	wanted = pm_late_wanted(config, SLURM_MS);
+	pm_unprepared_look(config, SLURM_MS, &jobs);
+	if (!wanted && !jobs.count)
+		return;
+	(void)sleep(UNTIL_SURE_S);
+	still = wanted ? pm_late_wanted(config, SLURM_MS) : NULL;
+	if (still && !strcmp(still, wanted))
+		(void)pm_late_change(config, wanted);
+	else
+		pm_unprepared_end(config, SLURM_MS, &jobs);
+}
+
+static void *look_later(void *arg)
+{
+	struct pm_config *config = arg;
+
+	look(config);
+	pm_config_done(config);
+	free(config);
+	return NULL;
+}
+
+/* The thread inherits the mask: slurmd's signals are for its own threads. */
+static int start_thread(struct pm_config *config)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	rc = pthread_create(&thread, &attr, look_later, config);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -rc;
+}
+
+void pm_second_look_start(int ac, char **av)
+{
+	struct pm_config *config = calloc(1, sizeof(*config));
+	struct pm_err err = {0};
+	int rc = config ? pm_settings_load(ac, av, config, &err) : pm_err_nomem(&err);
+
+	if (!rc) {
+		rc = start_thread(config);
+		if (!rc)
+			return;
+		pm_config_done(config);
+		pm_err_sys(&err, rc, "start a thread");
+	}
+	free(config);
+	slurm_error("pm: %s, not looking for orders that are lost while slurmd starts", err.text);
+}
