@@ -48,6 +48,8 @@ static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 	snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
 	rc = slurm_requeue2(id, 0, &answers);
 	slurm_free_job_array_resp(answers);
+	if (rc && errno == ESLURM_JOB_PENDING) /* another of its nodes was faster */
+		return 0;
 	return rc ? refused(job->job_id, "requeue it", err) : 0;
 }
 

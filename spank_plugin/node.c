@@ -16,6 +16,7 @@
 #define ALLOCATED	 " AllocMem="
 #define MAX_WORDS	 8
 #define OUR_REASON	 "pm"
+#define IS_BACK		 "Job is pending execution" /* slurm_strerror() of ESLURM_JOB_PENDING */
 
 char *pm_node_name(void)
 {
@@ -183,9 +184,14 @@ int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct p
 int pm_job_requeue(
 	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err)
 {
+	struct pm_err words = {0};
 	char id[16];
 	const char *argv[] = {config->scontrol_path, "requeue", id, NULL};
+	int rc;
 
 	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
-	return pm_command(argv, timeout_ms, err);
+	rc = pm_command(argv, timeout_ms, &words);
+	if (!rc || (rc == PM_COMMAND_SAID_NO && strstr(words.text, IS_BACK)))
+		return 0;
+	return pm_err_set(err, rc, "%s", words.text);
 }

@@ -360,6 +360,21 @@ counted() {
 	wait_for 60 job_is COMPLETED
 }
 
+@test "a job that all of its nodes turn away at once is held as well, and not lost" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on n1 n2
+	run_client sbatch --parsable -N 2 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 120 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	run admin scontrol show job "$job"
+	assert_output --partial "n1: another has the devices of n1"
+	assert_output --partial "n2: another has the devices of n2"
+	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
+	bench user scontrol release "$job"
+	wait_for 60 job_is COMPLETED
+}
+
 @test "the count survives the service, and the user's own exclusions stay" {
 	put_in appdirect n1
 	let_epilogs_end
@@ -449,9 +464,13 @@ submit_for_disk() {
 	turn_away_on n1 n2
 	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap=true
 	job=$output
+	run_client sbatch --parsable -N 2 --pm-mode=appdirect --output=/dev/null --wrap=true
+	both=$output
 	wait_for 60 eval '[ "$(job_field "$job" Restarts)" = Restarts=2 ]'
 	[ "$(job_field "$job" Reason)" != Reason=JobHeldUser ]
 	bench scancel "$job"
+	wait_for 60 eval '[ "$(job_field "$both" Restarts)" = Restarts=2 ]'
+	bench scancel "$both"
 }
 
 @test "over TCP munge says who asks; what was used, is forged or another user's is refused" {
