@@ -44,13 +44,15 @@ static void give_back(struct pm_turned_away *turned, const slurm_job_info_t *job
 	struct pm_err err = {0};
 
 	if (pm_turned_give_back(turned, job, &excluded, &err) ||
-		pm_job_exclude(job, excluded, &err))
+		pm_job_exclude(job, excluded, &err)) {
 		fprintf(stderr, "%s\n", err.text);
-	else
-		fprintf(stderr,
-			"job %u: no other node can serve it: gets back those that have turned it "
-			"away, of '%s'\n",
-			job->job_id, job->exc_nodes);
+		return;
+	}
+	pm_turned_gave_back(turned, job);
+	fprintf(stderr,
+		"job %u: no other node can serve it: gets back those that have turned it away, of "
+		"'%s'\n",
+		job->job_id, job->exc_nodes);
 }
 
 /* True: its nodes were counted. */

@@ -173,10 +173,9 @@ static char *all_of(const char *excluded, json_object *nodes)
 
 static bool is_excluded(const json_object *entry, const slurm_job_info_t *job)
 {
-	const char *excluded = pm_json_string(entry, "excluded");
-	cleanup_free char *more = all_of(excluded, json_object_object_get(entry, "nodes"));
+	const char *made = pm_json_string(entry, "made");
 
-	return more && strcmp(more, excluded) != 0 && !strcmp(more, list_of(job));
+	return made && !strcmp(made, list_of(job));
 }
 
 /* Its user may have changed it since: then all of it is his. */
@@ -202,6 +201,9 @@ static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, 
 	if (distinct >= limit ||
 		((!has_others || number(entry, "given_back")) && number(entry, "times") >= limit))
 		ret->sentence = tell(job->job_id, nodes);
+	json_object_object_del(entry, "made");
+	if (has_others && !ret->sentence)
+		pm_json_add_string(entry, "made", more);
 	ret->excluded = has_others && !ret->sentence ? pm_steal(more) : strdup(excluded);
 	return ret->excluded ? 0 : -ENOMEM;
 }
@@ -211,7 +213,6 @@ int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *clust
 	struct pm_turned_verdict *ret, struct pm_err *err)
 {
 	json_object *entry = find_or_add(turned, job);
-	int rc;
 
 	if (!entry)
 		return pm_err_set(err, -ENOSPC, "too many jobs were turned away");
@@ -220,10 +221,9 @@ int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *clust
 	pm_json_add_u64(entry, "restarts", job->restart_cnt);
 	json_object_object_del(entry, "idle_since");
 	pm_json_add_string(json_object_object_get(entry, "nodes"), node, sentence);
-	rc = save(turned, err);
-	if (!rc && judge(cluster, job, entry, limit, ret))
-		rc = pm_err_nomem(err);
-	return rc;
+	if (judge(cluster, job, entry, limit, ret))
+		return pm_err_nomem(err);
+	return save(turned, err);
 }
 
 void pm_turned_verdict_done(struct pm_turned_verdict *verdict)
@@ -260,6 +260,16 @@ static void save_or_say(const struct pm_turned_away *turned)
 
 	if (save(turned, &err))
 		fprintf(stderr, "%s\n", err.text);
+}
+
+void pm_turned_gave_back(struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	json_object *entry = find(turned, job);
+
+	if (!entry)
+		return;
+	json_object_object_del(entry, "made");
+	save_or_say(turned);
 }
 
 uint64_t pm_turned_idle_since(const struct pm_turned_away *turned, const slurm_job_info_t *job)

@@ -15,7 +15,8 @@
 struct pm_turned_away {
 	char *path;
 	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
-			       with a sentence; "given_back" and "idle_since", see give_back.h */
+			       with a sentence, "made": the list that a verdict made longer;
+			       "given_back" and "idle_since", see give_back.h */
 	uint32_t next_look; /* in the table of jobs */
 };
 
@@ -45,14 +46,17 @@ void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id);
 /* Forgets those that the table of jobs does not have any more. */
 void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *cluster);
 
-/* Is its list of excluded nodes still the one that a verdict made longer than its user's? Else its
- * user has changed it, and all of it is his. */
+/* Is its list of excluded nodes still the one that a verdict made longer than its user's? Else all
+ * of it is its user's, also where it names a node that has turned the job away. */
 bool pm_turned_excludes(const struct pm_turned_away *turned, const slurm_job_info_t *job);
 
 /* For a job of which pm_turned_excludes() holds: its user's own list in *ret_excluded, malloc'ed.
  * Notes that the nodes were given back and writes the file. */
 int pm_turned_give_back(struct pm_turned_away *turned, const slurm_job_info_t *job,
 	char **ret_excluded, struct pm_err *err);
+
+/* Slurm has that list now. */
+void pm_turned_gave_back(struct pm_turned_away *turned, const slurm_job_info_t *job);
 
 /* Since when other nodes have been idle beside it, in seconds since 1970; 0: they have not. */
 uint64_t pm_turned_idle_since(const struct pm_turned_away *turned, const slurm_job_info_t *job);

@@ -135,6 +135,7 @@ static void give_back(slurm_job_info_t *job, char *list, size_t size)
 
 	ok(pm_turned_excludes(&turned, job), "it has exclusions of ours");
 	is_number(pm_turned_give_back(&turned, job, &excluded, &err), 0, "given back");
+	pm_turned_gave_back(&turned, job);
 	snprintf(list, size, "%s", excluded);
 	free(excluded);
 }
@@ -172,6 +173,9 @@ static void test_given_back(void)
 	give_back(&job, list, sizeof(list));
 	is_text(list, "n3", "its user's list stays");
 	ok(!pm_turned_excludes(&turned, &job), "nothing of ours is in it");
+	job.exc_nodes = "n3,n1";
+	ok(!pm_turned_excludes(&turned, &job), "that its user writes afterwards is his");
+	job.exc_nodes = list;
 	ok(!turn_away(&job, "n1", list, sizeof(list)), "the second time");
 	is_number((long long)pm_turned_idle_since(&turned, &job), 0, "it waits anew");
 	open_again();
@@ -194,6 +198,8 @@ static void test_users_list(void)
 	ok(!pm_turned_excludes(&turned, &job), "a list that its user has changed is his");
 	ok(!turn_away(&job, "n2", list, sizeof(list)), "by another");
 	is_text(list, "n1,n3", "and stays, as it has no others");
+	job.exc_nodes = "n1,n3,n2";
+	ok(!pm_turned_excludes(&turned, &job), "its user excludes the node that turned it away");
 	job.user_id = 1001;
 	ok(!pm_turned_excludes(&turned, &job), "an id that is used again is another job");
 	pm_turned_done(&turned);
