@@ -94,6 +94,12 @@ static bool runs_on(const slurm_job_info_t *job, const char *node)
 	       found;
 }
 
+/* By the word of another node of the same run, or by its user since. */
+static bool is_held(const slurm_job_info_t *job)
+{
+	return !job->priority && (job->job_state & JOB_STATE_BASE) == JOB_PENDING;
+}
+
 static int consider(struct pm_turned_away *turned, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const struct pm_message *told, unsigned limit, bool *ret_done,
 	struct pm_err *err)
@@ -106,6 +112,10 @@ static int consider(struct pm_turned_away *turned, const struct pm_cluster *clus
 			err, -ESRCH, "job %u does not run on '%s'", told->job_id, told->node);
 	if (!job->batch_flag)
 		return 0; /* it cannot go back to the queue */
+	if (is_held(job)) {
+		*ret_done = true;
+		return 0;
+	}
 	rc = pm_turned_note(turned, cluster, job, told->node, told->text, limit, &verdict, err);
 	if (!rc)
 		rc = carry_out(job, &verdict, err);

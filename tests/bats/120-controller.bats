@@ -370,6 +370,7 @@ counted() {
 	run admin scontrol show job "$job"
 	assert_output --partial "n1: another has the devices of n1"
 	assert_output --partial "n2: another has the devices of n2"
+	assert_output --partial 'ExcNodeList=(null)'
 	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
 	bench user scontrol release "$job"
 	wait_for 60 job_is COMPLETED
