@@ -13,6 +13,8 @@ from pathlib import Path
 
 from bench_config import TOP, Bench
 
+STOP_S = 10
+
 
 class Daemons:
     """The running daemons by name; a node's slurmd carries SLURMD_NODENAME."""
@@ -56,10 +58,15 @@ class Daemons:
             daemon.wait()
 
     def restart_controller(self) -> None:
-        """It saves its state at its end."""
+        """It saves its state at its end. 22.05 may wait for ever there, for a node that boots: then it is killed, as
+        systemd does."""
         daemon = self.running["slurmctld"]
         daemon.terminate()
-        daemon.wait()
+        try:
+            daemon.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
         self.start_controller()
 
     def start_slurmd(self, node: str, rebooted: bool) -> None:
