@@ -9,16 +9,20 @@ import signal
 import time
 
 from meddlers import MEDDLERS
-from request import ODD_NAMES, RACK, options_of, read, update
+from request import ODD_NAMES, RACK, options_of, update
+from submitting import BESIDE, MAX_LIVE, next_number, submit
 from world import NEVER, Submission, Version, World
 
-MAX_LIVE = 6
 GOAL_FAULTS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split")
 TOOL_FAULTS = ("fail", "killed", "hang", "garbage", "silent", "lies")
 TOOL_CALLS = ("helper/ipmctl:create-goal#1", "helper/ipmctl:show-goal#1", "job-begin/ipmctl:show-goal#1",
               "verify/ipmctl:show-goal#1")
-# Behind a job's own name: what programs could take for their own words.
-NAMES = (" JobState=RUNNING", " RUNNING NO 0 1 0 2026-01-01T00:00:00", " holder=1 OverSubscribe=NO NodeList=n1",
+# slurmctld 22.05 says so of all modes when it has just begun, and has then changed the job's memory already.
+BAD_FEATURES = "Invalid feature specification"
+# Behind a job's own name: what programs could take for their own words, as scontrol and squeue print them.
+NAMES = (" JobState=RUNNING", " RUNNING NO 0 1 0 2026-01-01T00:00:00 1 1 cpu=1",
+         " COMPLETED NO 0 1 0 2026-01-01T00:00:00 1 1 cpu=1",
+         " holder=1 OverSubscribe=NO NodeList=n1",
          " 'a' \"b\" `c` $(d) ;|&")
 
 
@@ -92,10 +96,12 @@ class Submit(Action):
         self.name, self.client, self.weight = name, client, weight
 
     def choose(self, world, chance):
-        if len(world.live()) >= MAX_LIVE:
+        behind = world.more.policy == "no reboots" and chance.random() < 0.5    # those in a mode, which may wait for long
+        if len(world.live()) >= MAX_LIVE + (BESIDE if behind else 0):
             return None
         crowded = world.more.policy == "shared nodes" and chance.random() < 0.7
-        words, env = self.request(world, chance, ["appdirect"] if crowded else world.site.modes())
+        words, env = (self.rest_of_request(world, chance, []), {}) if behind else self.request(
+            world, chance, ["appdirect"] if crowded else world.site.modes())
         if crowded:     # jobs that would come to be beside each other
             words = [word for word in words if not word.startswith(("--exclusive", "--mem"))] + ["--mem=1200"]
         if world.without & set(options_of([self.client, *words])):
@@ -103,14 +109,17 @@ class Submit(Action):
         extra = self.extra(world, chance)
         if extra is None:
             return None
-        number = max(world.submissions, default=0) + 1
-        return {"job": number, "argv": [self.client, *words, *extra], "env": env,
+        return {"job": next_number(world), "argv": [self.client, *words, *extra], "env": env,
                 "name": chance.choice(NAMES) if chance.random() < 0.2 else "",
                 "seconds": 3.0 if crowded else chance.choice((0.1, 0.3, 0.8, 2.0))}
 
     def request(self, world: World, chance: random.Random, modes: list[str]) -> tuple[list[str], dict[str, str]]:
         words, env = mode_words(modes, chance)
-        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), env
+        return self.rest_of_request(world, chance, words), env
+
+    @staticmethod
+    def rest_of_request(world: World, chance: random.Random, words: list[str]) -> list[str]:
+        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
 
     def extra(self, world: World, chance: random.Random) -> list[str] | None:
         return []
@@ -131,9 +140,8 @@ class SubmitFlat(Submit):
     def choose(self, world, chance):
         if len(world.live()) >= MAX_LIVE:
             return None
-        number = max(world.submissions, default=0) + 1
-        return {"job": number, "argv": ["sbatch", "--hold", "--pm-mode=flat"], "env": {}, "seconds": 0.1,
-                "shared": chance.random() < 0.5}
+        return {"job": next_number(world), "argv": ["sbatch", "--hold", "--pm-mode=flat"], "env": {}, "seconds": 0.1,
+                "shared": world.more.policy != "shared nodes" and chance.random() < 0.5}
 
     def do(self, world, step):
         job = submit(world, step)
@@ -161,30 +169,6 @@ class SubmitDependent(Submit):
             return False
         submit(world, step | {"argv": [*step["argv"][:-1], before + parent.job_id()]})
         return True
-
-
-def submit(world: World, step: dict) -> Submission:
-    site, number = world.site, step["job"]
-    log, words = (site.folder / f"s{number}.{kind}" for kind in ("log", "words"))
-    request = read(step["argv"], step["env"])
-    job = Submission(number, step["argv"], step["env"], [Version(request, time.time(), time.time())], log, words)
-    job.clock_s = site.times.clock
-    job.could_be_served = request.can_be_served(world.up())
-    job.shares = world.more.policy == "shared nodes"
-    world.more.note({number})
-    if step.get("name"):
-        world.more.named.add(number)
-    argv = [step["argv"][0], f"--job-name={job.name}{step.get('name', '')}", *step["argv"][1:]]
-    command = site.job_command(log, step["seconds"], *step.get("mess", ()))
-    if job.is_batch:
-        done = site.user([*argv, "--output=/dev/null", *command], step["env"])
-        world.note(done)
-        job.status = done.returncode
-        words.write_text(done.stderr)
-    else:
-        job.client = site.start([*argv, *command], step["env"], words)
-    world.submissions[number] = job
-    return job
 
 
 # --- changes of a job --------------------------------------------------------------------------
@@ -241,11 +225,14 @@ class Update(OfJob):
         command = ["scontrol", "update", f"jobid={job.job_id()}",
                    *(f"{name}={value}" for name, value in step["set"].items())]
         job.shares = job.shares or "oversubscribe" in step["set"]
-        if (world.user if step["by"] == "user" else world.admin)(*command):
+        done = (world.user if step["by"] == "user" else world.admin)(*command)
+        if done:
             job.updates += command[3:]
             job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
         elif "--array" in job.request.extra:    # some tasks may have it, others run already
             job.versions.append(Version(update(job.request, step["set"]), asked_at, NEVER))
+        if not done and BAD_FEATURES in world.said[-1]:
+            world.more.half_updated.add(job.number)
 
 
 class Cancel(OfJob):
@@ -294,6 +281,7 @@ class Release(OfJob):
         return job.held
 
     def change(self, world, job, step):
+        world.more.uncounted.add(job.number)    # the service may have held it as well
         world.admin("scontrol", "release", job.job_id())
         job.held = False
 
@@ -423,7 +411,7 @@ class Repair(Action):
 def repair(world: World, node: str) -> None:
     world.site.repair_node(node)
     world.broken.discard(node)
-    world.disturb(node)
+    world.note_repair(node)
     if node not in world.drained:
         world.admin("scontrol", "update", f"nodename={node}", "state=resume")
 
@@ -524,7 +512,8 @@ def make_up(world: World, chance: random.Random, counts: dict[str, int], actions
     """The next step; an action that came too seldom so far comes sooner."""
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
-        return action.weight + 20 * max(0.0, LEAST * total - counts.get(action.name, 0))
+        lacks = max(0.0, LEAST * total - counts.get(action.name, 0))
+        return action.weight + 10 * lacks * (2 + lacks)
     possible = [(action, step) for action in actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]

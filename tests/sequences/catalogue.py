@@ -9,6 +9,10 @@ OF_BENCH = ("flat", "policy", "turn away", "epilog reboot", "kill pmctl", "tampe
 ON_TWIN = (*(action for action in ACTIONS if action.name not in OF_BENCH), *ON_NODES)
 ALL = (*ACTIONS, *(action for action in ON_NODES if action.name not in OF_BENCH))
 
+# What excuses much of what comes behind it, or keeps other actions away.
+STIRRING = ("drain", "scontrol reboot", "restart slurmd", "power cycle", "fault", "restart slurmctld", "reservation", "policy",
+            "restart pm-controller", "turn away", "epilog reboot", "kill pmctl")
+
 
 def of_site(site: Cluster) -> tuple[Action, ...]:
     return ON_TWIN if site.has_kernel else ACTIONS

@@ -35,8 +35,8 @@ class Cluster:
         """What the jobs of a submission were told to use and cannot have been given."""
         return []
 
-    def turned_away(self) -> list[str]:
-        """The job of each time that a node took none."""
+    def turned_away(self) -> list[tuple[str, float]]:
+        """The job of each time that a node took none, and when."""
         return []
 
     def tool_times(self, node: str) -> list[str]:

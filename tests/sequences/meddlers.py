@@ -8,10 +8,12 @@ import time
 
 from promises import has_mode, is_held_by_user
 from sites import POLICIES
+from submitting import BESIDE, MAX_LIVE, next_number, submit
 from world import Submission, World
 
-LOOK_S, FIND_S, CHANGE_S = 0.005, 3, 6
-TURNING_S = 25      # a job comes back to the queue for six seconds each time
+LOOK_S, FIND_S, CHANGE_S = 0.005, 6, 6
+TURNING_S = 35      # a job comes back to the queue for six seconds each time
+POLICY_S = 35       # jobs come to wait behind one another
 # Of these there is always one soon, and nothing depends on them.
 LOOKERS = ("reachable", "health", "mode")
 ANOTHER_UID = 12345
@@ -27,6 +29,8 @@ class Policy:
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         others = [name for name in POLICIES if name != "plain"]
+        if world.more.policy != "plain" and time.time() < world.more.policy_since + POLICY_S:
+            return None
         return {"policy": chance.choice(others) if world.more.policy == "plain" else "plain"}
 
     def do(self, world: World, step: dict) -> bool:
@@ -35,41 +39,69 @@ class Policy:
 
 
 def set_policy(world: World, name: str) -> None:
+    world.before_reconfigure()
     world.site.set_policy(name)
-    world.more.policy = name
+    world.more.policy, world.more.policy_since = name, time.time()
 
 
 class Service:
-    """pm-controller is killed, and started again or not. No job depends on it, so nothing counts as disturbed."""
+    """pm-controller is killed, and started again or not. No job depends on it, so nothing counts as disturbed; not one
+    either that comes while it is gone, to a node that nothing else has happened to."""
 
     name, weight = "restart pm-controller", 1.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
-        return {"stop": not world.more.service_down and chance.random() < 0.4}
+        calm = sorted(world.up() - set(world.more.own_reboots))
+        calm = [node for node in calm if world.state(node) == "IDLE"] or calm
+        if world.more.service_down or not calm or chance.random() < 0.3:
+            return {"stop": False}
+        if len(world.live()) >= MAX_LIVE + BESIDE:
+            return {"stop": True}
+        client = chance.choice(("srun", "salloc"))      # a batch job only goes back to the queue
+        return {"stop": True} | job_on(world, chance.choice(calm), world.site.modes(), chance, client)
 
     def do(self, world: World, step: dict) -> bool:
         if step.get("stop"):
             world.site.stop_service()
         else:
             world.site.restart_service()
-        world.more.service_down = bool(step.get("stop"))
-        world.more.uncounted |= {job.number for job in world.live()}
+        world.more.note_service(bool(step.get("stop")))
+        if "job" in step:
+            submit(world, step)
         return True
 
 
 class TurnAway:
-    """Nodes take no job, as where memory or devices are another's; and take them again."""
+    """Nodes take no job, as where memory or devices are another's; and take them again. A user names one of them for a
+    job that it has the mode for, and which so comes to it soon and often."""
 
     name, weight = "turn away", 4.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         if world.more.turning:
             return {"nodes": []} if time.time() > world.more.turning_since + TURNING_S else None
-        return {"nodes": world.site.nodes if chance.random() < 0.6 else [chance.choice(world.site.nodes)]}
+        nodes = world.site.nodes if chance.random() < 0.6 else [chance.choice(world.site.nodes)]
+        ready = [node for node in nodes if node in world.in_service() and modes_of(world, node)]
+        if not ready or len(world.live()) >= MAX_LIVE + BESIDE:
+            return {"nodes": nodes}
+        return {"nodes": nodes} | job_on(world, node := chance.choice(ready), modes_of(world, node), chance)
 
     def do(self, world: World, step: dict) -> bool:
         turn_away(world, step["nodes"])
+        if "job" in step:
+            submit(world, step)
         return True
+
+
+def modes_of(world: World, node: str) -> list[str]:
+    """One, as Slurm has it, or none."""
+    active = world.nodes[node].get("ActiveFeatures", "").split(",")
+    return [mode for mode in world.site.modes() if f"pm_{mode}" in active]
+
+
+def job_on(world: World, node: str, modes: list[str], chance: random.Random, client: str = "sbatch") -> dict:
+    return {"job": next_number(world), "argv": [client, f"--pm-mode={chance.choice(modes)}", "-w", node], "env": {},
+            "seconds": 0.3}
 
 
 def turn_away(world: World, nodes: list[str]) -> None:
@@ -102,33 +134,47 @@ class EpilogReboot:
 
 
 class KillPmctl:
-    """In the middle of what it does, best while a tool of its changes something; then an administrator looks."""
+    """In the middle of what it does, best while a tool of its changes something; then an administrator looks.
+    A user's job for another mode has one run on a node that is idle."""
 
     name, weight = "kill pmctl", 1.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         fitting = sorted(world.in_service() - set(world.rebooting))
-        if world.broken or not fitting or not world.live():
+        if len(fitting) < 2:
             return None
-        changing = [node for node in fitting if "POWER" in world.state(node) or "ALLOC" in world.state(node)]
-        return {"node": chance.choice(changing or fitting), "late": chance.choice((0, 0, 0.05, 0.3))}
+        changing = [node for node in fitting if "POWER" in world.state(node)]
+        idle = [node for node in fitting if world.state(node) == "IDLE"]
+        step = {"node": chance.choice(changing or idle or fitting), "late": chance.choice((0, 0, 0.05, 0.3))}
+        if changing or not idle or len(world.live()) >= MAX_LIVE + BESIDE:
+            return step
+        others = sorted(set(world.site.modes()) - set(modes_of(world, step["node"])))
+        return step | job_on(world, step["node"], others, chance)
 
     def do(self, world: World, step: dict) -> bool:
+        if "job" in step:
+            submit(world, step)
         found = self._find(world, step["node"])
-        if found is None:
-            return False
-        time.sleep(step["late"])
-        if not kill(found):
-            return False
+        if found is not None:
+            time.sleep(step["late"])
+        if found is None or not kill(found):
+            return self._only_submitted(step)
         world.broken.add(step["node"])
         world.disturb(step["node"])
         world.note(world.site.pmctl("set", "memory", "--dry-run", node=step["node"]))
         return True
 
+    @staticmethod
+    def _only_submitted(step: dict) -> bool:
+        """There was none to kill: a script has the submission alone."""
+        if "job" in step:
+            step["do"] = "sbatch"
+        return "job" in step
+
     def _find(self, world: World, node: str) -> int | None:
-        end = time.monotonic() + FIND_S
+        end, others = time.monotonic() + FIND_S, world.site.other_processes()
         while (now := time.monotonic()) < end:
-            for pid, words in world.site.pmctls(node):
+            for pid, words in world.site.pmctls(node, others):
                 if words[:1] == ["helper"] and len(words) > 1:
                     wait_for_change(world, pid)
                 if words[:1] not in [[verb] for verb in LOOKERS] or now > end - 1:
@@ -237,8 +283,9 @@ def forget_reboot(world: World, node: str) -> None:
 
 
 def let_go(world: World, job: Submission, promises) -> None:
-    """Releases what was held because nodes turned it away; who may have no node rebooted may wait for ever."""
-    if promises.is_limited(job) and not job.cancelled:
+    """Releases what was held because nodes turned it away; who may have no node rebooted may wait for ever, and so may
+    who has more memory than any node in his mode."""
+    if (promises.is_limited(job) or promises.is_half_updated(job)) and not job.cancelled:
         job.cancelled = True
         world.user("scancel", job.job_id() or "")
     elif promises.is_turned_away(job) and not job.held:

@@ -1,24 +1,40 @@
 """What besides users' jobs is under way on a cluster, and which jobs may feel it: part of the model."""
 
+import time
+
 from dataclasses import dataclass, field
+
+NEVER = float("inf")
+# A node tells the service so long after it has turned a job away, and may meet what became of the service meanwhile.
+TELLS_S = 5
 
 
 @dataclass
 class Meddling:
     policy: str = "plain"                                   # of the site, see sites.POLICIES
+    policy_since: float = 0
     service_down: bool = False                              # pm-controller
+    gaps: list[tuple[float, float]] = field(default_factory=list)   # when it was not there to count
     turning: set[str] = field(default_factory=set)          # nodes that turn jobs away
     turning_since: float = 0
     own_reboots: set[str] = field(default_factory=set)      # nodes that a job's end reboots, or is going to
     # Submissions, by number.
     named: set[int] = field(default_factory=set)            # with words behind their name
     limited: set[int] = field(default_factory=set)          # may have no node rebooted, at some time
-    uncounted: set[int] = field(default_factory=set)        # were there while pm-controller was not, or were released
+    uncounted: set[int] = field(default_factory=set)        # were released or requeued: a node may turn them away anew
+    half_updated: set[int] = field(default_factory=set)     # have the memory of another mode
     on_shared: dict[int, bool] = field(default_factory=dict)    # a flat job: were its nodes made shared?
 
     def note(self, live: set[int]) -> None:
         """Of those that are there now."""
         if self.policy == "no reboots":
             self.limited |= live
-        if self.service_down:
-            self.uncounted |= live
+
+    def note_service(self, is_down: bool) -> None:
+        """It was killed now, and is back, or will be."""
+        since = self.gaps.pop()[0] if self.service_down else time.time() - TELLS_S
+        self.gaps.append((since, NEVER if is_down else time.time() + TELLS_S))
+        self.service_down = is_down
+
+    def could_count(self, at: float) -> bool:
+        return not any(since < at < until for since, until in self.gaps)

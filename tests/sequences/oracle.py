@@ -8,6 +8,10 @@ from request import Request
 from world import Submission, World, nodes_of
 
 
+# A node that drains again behind so many repairs, with nothing else done to it, does so by itself.
+IN_VAIN = 3
+
+
 @dataclass(frozen=True)
 class Violation:
     kind: str
@@ -142,7 +146,7 @@ class Oracle:
         boots = reason.startswith("Reboot ASAP")
         drains = "DRAIN" in state and not ours
         down = ("DOWN" in state or "FAIL" in state) and not ours
-        if drains and time.time() < world.disturbed_until.get(node, 0):
+        if drains and time.time() < world.disturbed_until.get(node, 0) and world.repairs.get(node, 0) < IN_VAIN:
             world.broken.add(node)      # what a power cut or a killed slurmd may cost: an administrator looks
             return []
         if (self.lasts(self.times.drain, drains and not boots, "drained", node)

@@ -2,11 +2,14 @@
 what is done to the site may cost something. What is broken is told as a kind and a text.
 """
 
+from collections.abc import Iterable
+
 from world import Submission, World, nodes_of
 
 # MemTotal of the bench's nodes.
 MEMORY_MIB = {"memory": 7936, "mixed": 3968, "appdirect": 1984}
-TURN_AWAY_LIMIT = 3
+TURN_AWAY_LIMIT = 2
+SAME_RUN_S = 4
 # Slurm looks at its queue every 2 s here, without the jobs that may have no node rebooted.
 DELAYED_S = 25
 
@@ -36,10 +39,14 @@ class Promises:
         """It takes nodes that are in its mode already, if there are any."""
         return job.number in self.world.more.limited and has_mode(job)
 
+    def is_half_updated(self, job: Submission) -> bool:
+        """It may have more memory than its mode has."""
+        return job.number in self.world.more.half_updated
+
     def is_turned_away(self, job: Submission) -> bool:
         """By a node that takes none, or that has no memory left beside other jobs."""
-        turned = set(self.world.site.turned_away())
-        return job.shares and has_mode(job) or any(record["JobId"] in turned for record in job.records)
+        turned = {job_id for job_id, _ in self.world.site.turned_away()}
+        return (job.shares or self.is_half_updated(job)) and has_mode(job) or any(record["JobId"] in turned for record in job.records)
 
     def may_be_lost(self, job: Submission) -> bool:
         """An interactive job cannot go back to the queue; the bench's site makes no flat memory."""
@@ -49,7 +56,7 @@ class Promises:
     def may_wait(self, job: Submission, record: dict) -> bool:
         """Held because nodes have turned it away, or sent away from them."""
         excluded = set(nodes_of({"NodeList": record.get("ExcNodeList", "")})) - job.request.excluded
-        return self.is_limited(job) or self.is_turned_away(job) and (is_held_by_user(record) or bool(excluded))
+        return self.is_limited(job) or self.is_half_updated(job) or self.is_turned_away(job) and (is_held_by_user(record) or bool(excluded))
 
     # --- nodes ---------------------------------------------------------------------------------
     def check_node(self, node: str) -> list[Broken]:
@@ -79,8 +86,10 @@ class Promises:
         return [("shared", f"{job} began, though others may be put beside its flat memory")]
 
     def _check_turned(self, job: Submission, record: dict) -> list[Broken]:
-        times = self.world.site.turned_away().count(record["JobId"])
-        if times > TURN_AWAY_LIMIT and job.number not in self.world.more.uncounted:
+        """As far as the service could count; the same number counts again once somebody has released the job."""
+        more = self.world.more
+        times = runs(at for job_id, at in self.world.site.turned_away() if job_id == record["JobId"] and more.could_count(at))
+        if times > TURN_AWAY_LIMIT and job.number not in more.uncounted:
             return [("requeued", f"{job} went back to the queue {times} times, since nodes turned it away")]
         return []
 
@@ -106,6 +115,12 @@ class Promises:
                     found.append(("memory", f"{job} and {other} had {its_mib + mib} MiB of the {exists} MiB of {node}"))
             self.in_use.append((node, start, end, mib, job))
         return found
+
+
+def runs(times: Iterable[float]) -> int:
+    """All nodes of one run may turn it away; the next run is later."""
+    found = sorted(times)
+    return sum(at - before > SAME_RUN_S for before, at in zip([-SAME_RUN_S - 1, *found], found))
 
 
 def beside(lines: list[str]) -> list[tuple[str, str]]:

@@ -73,9 +73,9 @@ class Sequence:
             named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 
     def _reconfigure(self) -> None:
-        """slurmctld asks nodes for jobs that it misses. 22.05 also forgets that nodes boot for jobs, and starts these."""
+        """slurmctld asks nodes for jobs that it misses."""
         self.look()
-        self.world.disturb(*(node for node in self.world.site.nodes if "POWERING_UP" in self.world.state(node)))
+        self.world.before_reconfigure()
         self.world.admin("scontrol", "reconfigure")
 
     def _wait(self) -> None:
@@ -83,7 +83,8 @@ class Sequence:
         times = world.site.times
         end = time.time() + times.settle
         while not self.violations and world.live():
-            if not asked and time.time() > end - times.settle + times.reconfigure:
+            waited = time.time() - end + times.settle
+            if not asked and waited > times.reconfigure and (not world.booting() or waited > 2 * times.reconfigure):
                 self._reconfigure()
                 asked = True
             if time.time() > end:

@@ -4,6 +4,7 @@ The evidence is the machine's own: files of the kernel that its firmware has boo
 DIMMs, words of Slurm's commands. Nothing of the product is asked.
 """
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from common import Cluster, goals_in
 import benchsite
 from benchsite import wait_for
 from bench_supervisor import call
+from promises import TURN_AWAY_LIMIT
 from times import BENCH
 
 BREAKABLE = benchsite.NODE
@@ -22,6 +24,8 @@ HARDWARE = ("--consume-memory", "--hardware", "CPUs=2 RealMemory=7900")
 MEMORY_OF_JOBS = "DefMemPerCPU=200\n"
 # What there is in each mode, so that jobs that ask for more are refused. The kernel keeps some for itself.
 OFFERS = "UsableMemory=memory:7900M,appdirect:1900M,flat:1900M,mixed:3900M\nUsableDram=900M\n"
+# Jobs seldom come back to the queue more often in a sequence.
+LIMIT = f"TurnAwayLimit={TURN_AWAY_LIMIT}\n"
 # What an administrator writes into pmem.conf, and beside it into helpers.conf.
 POLICIES = {"plain": ("", ""), "shared nodes": ("Exclusive=no\n", ""),
             "no reboots": ("RebootUsers=root\n", "AllowUserBoot=root\n")}
@@ -72,7 +76,7 @@ case "$*" in
 "job begin --job="*)
 	if [ -e $node/turns-away ]; then
 		id=${{3#--job=}}
-		echo "$id" >>{home}/turned
+		echo "$id $(date +%s.%N)" >>{home}/turned
 		echo 'pmctl: job begin: this node takes no jobs now' >&2
 		exit 3
 	fi ;;
@@ -96,7 +100,7 @@ class BenchSite(Cluster, benchsite.Site):
         self.nodes = self.bench.nodes()
         self.folder = self.home / "home"
         self.own = {name: (self.home / "etc" / name).read_text() for name in ("pmem.conf", "helpers.conf")}
-        self._write("pmem.conf", OFFERS)
+        self._write("pmem.conf", OFFERS + LIMIT)
         self.cycled: dict[str, float] = {}      # when the power of each was cut last
         self.look = self.home / "home" / "look"
         self.look.write_text(LOOK.format(home=self.home))
@@ -114,13 +118,13 @@ class BenchSite(Cluster, benchsite.Site):
         path = home / "real/ipmctl" if node == BREAKABLE else home / "ipmctl"
         head, _, rest = path.read_text().partition("\n")
         rest = rest.replace("exec /usr/bin/ipmctl", "$exec /usr/bin/ipmctl")
-        path.write_text(f"{head}\n{IPMCTL.format(home=home, node=node)}\n{rest}{IPMCTL_END.format(home=home)}")
+        rewrite(path, f"{head}\n{IPMCTL.format(home=home, node=node)}\n{rest}{IPMCTL_END.format(home=home)}")
 
     def _may_interfere(self) -> None:
         """A node's `turns-away` has it turn jobs away, its `end-reboots` has one job's end ask for a reboot."""
         path = self.home / "bin/pmctl"
         head, _, rest = path.read_text().partition("\n")
-        path.write_text(f"{head}\n{PMCTL.format(home=self.home, booted=BOOTED_S)}\n{rest}")
+        rewrite(path, f"{head}\n{PMCTL.format(home=self.home, booted=BOOTED_S)}\n{rest}")
 
     def _write(self, name: str, more: str) -> None:
         """A file of etc/, at once, with more lines than it came with."""
@@ -181,7 +185,7 @@ class BenchSite(Cluster, benchsite.Site):
 
     def set_policy(self, name: str) -> None:
         site, boots = POLICIES[name]
-        self._write("pmem.conf", OFFERS + site)
+        self._write("pmem.conf", OFFERS + LIMIT + site)
         if (self.home / "etc/helpers.conf").read_text() != self.own["helpers.conf"] + boots:
             self._write("helpers.conf", boots)
             self.admin("scontrol", "reconfigure")
@@ -206,10 +210,21 @@ class BenchSite(Cluster, benchsite.Site):
             new.chmod(mode)
             new.replace(path)
 
-    def pmctls(self, node: str) -> list[tuple[int, list[str]]]:
-        """The node's running pmctl: process and words behind its configuration."""
+    def other_processes(self) -> set[str]:
+        """Those of the host that have nothing to do with this bench: there are many, and to read them takes long."""
+        found = set()
+        for name in os.listdir("/proc"):
+            try:
+                if name.isdecimal() and str(self.home).encode() not in Path(f"/proc/{name}/cmdline").read_bytes():
+                    found.add(name)
+            except OSError:
+                continue
+        return found
+
+    def pmctls(self, node: str, others: set[str]) -> list[tuple[int, list[str]]]:
+        """The node's running pmctl, none of the others: process and words behind its configuration."""
         mark, found = f"SLURMD_NODENAME={node}".encode(), []
-        for entry in Path("/proc").glob("[0-9]*"):
+        for entry in (Path("/proc", name) for name in os.listdir("/proc") if name.isdecimal() and name not in others):
             try:
                 words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
                 mine = words[0] == f"{self.home}/lib/pmctl" and mark in (entry / "environ").read_bytes().split(b"\0")
@@ -250,10 +265,11 @@ class BenchSite(Cluster, benchsite.Site):
         path = self.home / node / "tools"
         return path.read_text().splitlines() if path.exists() else []
 
-    def turned_away(self) -> list[str]:
-        """The job of each time that a node took none."""
+    def turned_away(self) -> list[tuple[str, float]]:
+        """The job of each time that a node took none, and when."""
         path = self.home / "turned"
-        return path.read_text().split() if path.exists() else []
+        words = path.read_text().split() if path.exists() else []
+        return [(job_id, float(at)) for job_id, at in zip(words[::2], words[1::2])]
 
     def given(self, number: int) -> list[str]:
         """Lines "JOB DIRECTORY": persistent memory that the jobs of this submission were told they have."""
@@ -285,6 +301,14 @@ class BenchSite(Cluster, benchsite.Site):
         self.save_logs(folder, {})
         for path in (self.home / "home").glob("s*.*"):
             (folder / path.name).write_bytes(path.read_bytes())
+
+
+def rewrite(path: Path, text: str) -> None:
+    """A program that may run at this moment."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text)
+    new.chmod(path.stat().st_mode)
+    new.replace(path)
 
 
 def is_change(words: list[str]) -> bool:

@@ -1,11 +1,15 @@
 """The oracle's own pieces, on what jobs printed and what Slurm showed."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 import sequence
 from common import fields_of
 from oracle import Look, Oracle, Violation, looks_of, wrong_looks
 from request import read, update
-from world import NEVER, Submission, Version, nodes_of
+from times import BENCH
+from world import NEVER, Submission, Version, World, nodes_of
 
 
 def job_of(line: str, tmp_path, *looks: str) -> Submission:
@@ -78,6 +82,19 @@ def test_two_jobs_on_a_node(tmp_path, other, shares, found):
     jobs[0].shares = shares
     seen = [violation.kind for job in jobs for violation in judge._check_shared(job, looks_of(job, str))]
     assert seen == found
+
+
+@pytest.mark.parametrize("repairs, broken, found", [(2, {"n1"}, []), (3, set(), ["drained"])])
+def test_a_node_that_drains_again_and_again_does_so_by_itself(repairs, broken, found):
+    world = World(SimpleNamespace(times=replace(BENCH, drain=-1)), nodes={"n1": {"State": "IDLE+DRAIN"}})
+    for _ in range(repairs):
+        world.note_repair("n1")
+    judge = Oracle(world)
+    assert [violation.kind for violation in judge._check_out("n1", "IDLE+DRAIN")] == found
+    assert world.broken == broken
+    world.disturb("n1")
+    world.broken.clear()
+    assert not judge._check_out("n1", "IDLE+DRAIN") and world.broken
 
 
 def test_shrinking_keeps_what_fails():

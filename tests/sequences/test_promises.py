@@ -62,11 +62,21 @@ def test_more_than_exists(line, found):
 
 
 @pytest.mark.parametrize("turned, uncounted, found", [
-    (["1", "1", "2", "1", "2"], False, []), (["1"] * 4, False, ["requeued"]), (["1"] * 4, True, [])])
+    ("1 2 1 2", False, []), ("1 1 1", False, ["requeued"]), ("1 1 1", True, []), ("1,1 1,1", False, [])])
 def test_turned_away_too_often(turned, uncounted, found):
-    judge = promises(turned_away=lambda: turned)
+    """Every ten seconds; "1,1" by two nodes at once."""
+    times = [(job_id, 10 * at) for at, word in enumerate(turned.split()) for job_id in word.split(",")]
+    judge = promises(turned_away=lambda: times)
     judge.world.more.uncounted |= {1} if uncounted else set()
     assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory"))) == found
+
+
+def test_what_the_service_could_not_count():
+    judge = promises(turned_away=lambda: [("1", at) for at in (10, 20, 30, 40)])
+    judge.world.more.gaps = [(18, 33)]
+    assert not judge.check_job(job_of("sbatch --pm-mode=memory"))
+    judge.world.more.gaps = [(31, 39)]
+    assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory"))) == ["requeued"]
 
 
 @pytest.mark.parametrize("shared, said, told, found", [

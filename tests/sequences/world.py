@@ -105,6 +105,7 @@ class World:
     drained: dict[str, float] = field(default_factory=dict)         # by the administrator, since
     broken: set[str] = field(default_factory=set)                   # by a fault, until it is repaired
     disturbed_until: dict[str, float] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)           # since anything else was done to the node
     rebooting: dict[str, tuple[str, float]] = field(default_factory=dict)   # by scontrol reboot: boot id, since
     reserved: dict[str, str] = field(default_factory=dict)          # reservation and its node
     nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
@@ -172,6 +173,21 @@ class World:
         """What runs there now may be lost for a reason of ours."""
         for node in nodes:
             self.disturbed_until[node] = time.time() + self.site.times.disturbed
+            self.repairs.pop(node, None)
+
+    def note_repair(self, node: str) -> None:
+        repairs = self.repairs.get(node, 0)
+        self.disturb(node)
+        self.repairs[node] = repairs + 1
+
+    def before_reconfigure(self) -> None:
+        """At 'scontrol reconfigure' slurmctld 22.05 forgets that nodes boot for jobs, and starts these."""
+        self.observe()
+        self.disturb(*self.booting())
+
+    def booting(self) -> list[str]:
+        """For jobs, as Slurm has it."""
+        return [node for node in self.site.nodes if "POWERING_UP" in self.state(node)]
 
     def note(self, done: subprocess.CompletedProcess) -> bool:
         words = (done.stderr or "").strip() or (done.stdout or "").strip()
