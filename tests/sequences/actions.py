@@ -210,11 +210,13 @@ class Update(OfJob):
 
     def words(self, world, job, chance):
         nodes = world.site.nodes
+        excluded = [record.get("ExcNodeList") for record in job.records]    # by the service: to say it again changes nothing
+        others = [node for node in nodes if node not in excluded]
         what, by = {
             "features": lambda: ({"features": chance.choice(("pm_memory", "pm_appdirect", "pm_mixed"))}, "user"),
             "prefer": lambda: ({"prefer": chance.choice(("pm_memory", "pm_appdirect", "rack2"))}, "user"),
             "nodes": lambda: (chance.choice(({"reqnodelist": chance.choice(nodes)},
-                                             {"excnodelist": chance.choice(nodes)})), "user"),
+                                             {"excnodelist": chance.choice(others)})), "user"),
             "exclusive": lambda: ({"oversubscribe": chance.choice(("yes", "no"))}, "admin"),
             "time": lambda: ({"timelimit": str(chance.choice((3, 6, 30)))}, "admin"),
         }[self.name.removeprefix("update ")]()
@@ -282,8 +284,8 @@ class Release(OfJob):
 
     def change(self, world, job, step):
         world.more.uncounted.add(job.number)    # the service may have held it as well
-        world.admin("scontrol", "release", job.job_id())
-        job.held = False
+        # A task of an array that just ends is not released, and may come back to the queue.
+        job.held = not world.admin("scontrol", "release", job.job_id())
 
 
 # --- nodes -------------------------------------------------------------------------------------

@@ -13,9 +13,11 @@ from world import Submission, World
 
 LOOK_S, FIND_S, CHANGE_S = 0.005, 6, 6
 TURNING_S = 35      # a job comes back to the queue for six seconds each time
+LONG_S = 45.0
 POLICY_S = 35       # jobs come to wait behind one another
 # Of these there is always one soon, and nothing depends on them.
 LOOKERS = ("reachable", "health", "mode")
+OFTEN = {"forgotten": 3, "garbage": 3}
 ANOTHER_UID = 12345
 ANOTHER_BOOT = "00000000-0000-4000-8000-000000000000"
 NOT_THE_JOBS = "/of/another/job"
@@ -23,7 +25,8 @@ MORE_THAN_EXISTS = 1 << 43
 
 
 class Policy:
-    """The administrator edits the site's files: jobs in a mode share nodes, or may have none rebooted, or neither."""
+    """The administrator edits the site's files: jobs in a mode share nodes, or may have none rebooted, or neither. Where
+    none is rebooted, a job that runs for long keeps a node in its mode from those that wait for it."""
 
     name, weight = "policy", 1.0
 
@@ -31,10 +34,17 @@ class Policy:
         others = [name for name in POLICIES if name != "plain"]
         if world.more.policy != "plain" and time.time() < world.more.policy_since + POLICY_S:
             return None
-        return {"policy": chance.choice(others) if world.more.policy == "plain" else "plain"}
+        policy = chance.choice(others) if world.more.policy == "plain" else "plain"
+        busy = [node for node in sorted(world.up()) if modes_of(world, node)]
+        if policy != "no reboots" or not busy or len(world.live()) >= MAX_LIVE + BESIDE:
+            return {"policy": policy}
+        node = chance.choice(busy)
+        return {"policy": policy} | job_on(world, node, modes_of(world, node), chance) | {"seconds": LONG_S}
 
     def do(self, world: World, step: dict) -> bool:
         set_policy(world, step["policy"])
+        if "job" in step:
+            submit(world, step)
         return True
 
 
@@ -226,7 +236,7 @@ class Tamper:
         possible = [name for name, ids in ways.items() if ids]
         if not possible:
             return None
-        way = chance.choices(possible, [3 if name == "forgotten" else 1 for name in possible])[0]
+        way = chance.choices(possible, [OFTEN.get(name, 1) for name in possible])[0]
         return {"way": way, "id": chance.choice(ways[way]), "mode": chance.choice(world.site.modes())}
 
     @staticmethod

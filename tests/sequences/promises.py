@@ -94,9 +94,10 @@ class Promises:
         return []
 
     def _check_delay(self, job: Submission, record: dict) -> list[Broken]:
-        """By jobs that may have no node rebooted."""
+        """By jobs that may have no node rebooted. Slurm may plan idle nodes for such a one; for one of several nodes, of
+        which others are busy, that may be in order."""
         world = self.world
-        idle = {node for node in world.up() if world.state(node) == "IDLE"}
+        idle = idle_or_planned(world)
         waits = (record["JobState"] == "PENDING" and world.more.policy == "no reboots" and not has_mode(job)
                  and not job.held and record.get("Reason") not in ("Dependency", "JobArrayTaskLimit")
                  and job.request.can_be_served(idle))
@@ -115,6 +116,12 @@ class Promises:
                     found.append(("memory", f"{job} and {other} had {its_mib + mib} MiB of the {exists} MiB of {node}"))
             self.in_use.append((node, start, end, mib, job))
         return found
+
+
+def idle_or_planned(world: World) -> set[str]:
+    """For jobs of one node."""
+    several = any(max(job.request.count, len(job.request.nodes)) > 1 for job in world.live())
+    return set() if several else {node for node in world.up() if world.state(node) in ("IDLE", "IDLE+PLANNED")}
 
 
 def runs(times: Iterable[float]) -> int:

@@ -17,7 +17,7 @@ def job_of(line: str, number: int = 1, **said) -> Submission:
 
 def promises(**site) -> Promises:
     given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list} | site
-    world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=lambda: set())
+    world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=set, live=list)
     return Promises(world, lambda *_: False)
 
 
