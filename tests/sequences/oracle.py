@@ -185,14 +185,14 @@ class Oracle:
         world, reason = self.world, record.get("Reason", "")
         if self.more.may_wait(job, record):
             return []
-        servable = not job.held and job.request.can_be_served(world.in_service())
+        servable = not job.held and job.can_be_served(world.in_service())
         text = f"{job} is pending: {reason}, priority {record.get('Priority')}"
         held = servable and record.get("Priority") == "0" and "Dependency" not in reason
         if self.lasts(self.times.held, held, "held", job.number, record["JobId"]):
             return [Violation("held", text)]
         idle = {node for node in world.up() if world.state(node) == "IDLE"}
         waits = (not job.held and "Dependency" not in reason and "JobArrayTaskLimit" not in reason
-                 and job.request.can_be_served(idle))
+                 and job.can_be_served(idle))
         if self.lasts(self.times.idle, waits, "waits", job.number, record["JobId"]):
             return [Violation("stuck", f"{text}, while {', '.join(sorted(idle))} idle")]
         return []

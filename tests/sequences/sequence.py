@@ -68,7 +68,7 @@ class Sequence:
         world = self.world
         if job.held:
             named("release", world.site).do(world, {"job": job.number})
-        if (job.waits_for_ever() or not job.request.can_be_served(set(world.site.nodes))
+        if (job.waits_for_ever() or not job.can_be_served(set(world.site.nodes))
                 or job.client and job.disturbed):
             named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 

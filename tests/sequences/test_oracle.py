@@ -53,6 +53,8 @@ def test_an_update_that_took_some_tasks_of_an_array_may_count(tmp_path):
     assert [{mode for request in job.asked_at(at) for mode in request.modes()} for at in (15, 30)] == [
         {"memory"}, {"memory", "mixed"}]
     assert job.request.modes() == {"memory"}
+    job.versions.append(Version(update(job.request, {"excnodelist": "n1"}), 30, NEVER))
+    assert job.can_be_served({"n1", "n2"}) and not job.can_be_served({"n1"})
 
 
 def test_an_end_is_judged_by_what_was_asked_at_the_start(tmp_path):

@@ -66,6 +66,11 @@ class Submission:
     def request(self) -> Request:
         return [version for version in self.versions if version.known_at < NEVER][-1].request
 
+    def can_be_served(self, nodes: set) -> bool:
+        """All of it, also the tasks of an array that alone took an update."""
+        perhaps = [version.request for version in self.versions if version.known_at == NEVER]
+        return all(request.can_be_served(nodes) for request in (self.request, *perhaps))
+
     @property
     def is_batch(self) -> bool:
         return self.argv[0] == "sbatch"
