@@ -11,14 +11,16 @@
 #include "lib/cleanup.h"
 #include "lib/hostlist.h"
 
-/* Sites write there themselves: what they wrote stays. */
+/* Sites write there themselves, and so does pmem.lua, which needs its words again: all stays but an
+ * earlier sentence of ours, which is the last. */
 static char *beside(const char *sentence, const char *comment)
 {
+	const char *before = comment ? comment : "", *ours = strstr(before, PM_TURNED_HELD);
+	int length = (int)(ours ? (size_t)(ours - before) : strlen(before));
+	const char *between = ours || !length ? "" : "; ";
 	char *both = NULL;
 
-	if (!comment || !*comment || !strncmp(comment, "pm: ", 4))
-		return strdup(sentence);
-	return asprintf(&both, "%s; %s", comment, sentence) < 0 ? NULL : both;
+	return asprintf(&both, "%.*s%s%s", length, before, between, sentence) < 0 ? NULL : both;
 }
 
 static int refused(uint32_t job_id, const char *what, struct pm_err *err)

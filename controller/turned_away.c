@@ -138,7 +138,7 @@ static char *tell(uint32_t job_id, json_object *nodes)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "pm: held, as nodes have turned it away (");
+	fprintf(out, PM_TURNED_HELD " (");
 	json_object_object_foreach(nodes, node, sentence)
 	{
 		fprintf(out, "%s%s: %s", between, node, json_object_get_string(sentence));

@@ -12,6 +12,9 @@
 /* Most jobs that are kept; beyond that none is added. */
 #define PM_TURNED_JOBS_MAX 10000
 
+/* Each sentence why a job is held begins so. */
+#define PM_TURNED_HELD "pm: held, as nodes have turned it away"
+
 struct pm_turned_away {
 	char *path;
 	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"

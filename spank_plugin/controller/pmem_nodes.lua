@@ -334,7 +334,8 @@ end
 -- Submission and updates --------------------------------------------------------------------------
 
 -- AdminComment stays with a job, is readable in updates, and only operators may write it: so it says
--- how a job was submitted, behind the words of others. An update by its owner cannot change it.
+-- how a job was submitted, behind the words of others. An update by its owner cannot change it. The
+-- service writes behind it why it holds a job.
 local MARK = "pm: submitted with %-%-nodelist=([^ ]+) %-%-exclude=([^ ]*)$"
 
 local function mark(comment, wanted, unwanted)
@@ -345,7 +346,8 @@ local function mark(comment, wanted, unwanted)
 end
 
 local function submitted_with(job_rec)
-	return string.match(job_rec.admin_comment or "", MARK)
+	local comment = string.gsub(job_rec.admin_comment or "", "; pm: held, .*$", "")
+	return string.match(comment, MARK)
 end
 
 function nodes.submit(job_desc, partitions, part_list, changes)

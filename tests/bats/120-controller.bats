@@ -376,6 +376,20 @@ counted() {
 	wait_for 60 job_is COMPLETED
 }
 
+@test "a job that was held may still be sent to another node" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on n2
+	run_client sbatch --parsable -w n2 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 120 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	bench user scontrol update "jobid=$job" reqnodelist=n1
+	bench user scontrol release "$job"
+	wait_for 60 job_is COMPLETED
+	run job_field "$job" ' NodeList'
+	assert_output ' NodeList=n1'
+}
+
 @test "the count survives the service, and the user's own exclusions stay" {
 	put_in appdirect n1
 	let_epilogs_end
