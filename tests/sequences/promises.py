@@ -49,9 +49,10 @@ class Promises:
         return (job.shares or self.is_half_updated(job)) and has_mode(job) or any(record["JobId"] in turned for record in job.records)
 
     def may_be_lost(self, job: Submission) -> bool:
-        """An interactive job cannot go back to the queue; the bench's site makes no flat memory."""
+        """An interactive job cannot go back to the queue; the bench's site makes no flat memory; for a job without a mode
+        only its node can tell that it asks for more DRAM than there is."""
         no_flat = job.request.option == "flat" and not self.world.site.has_kernel
-        return no_flat or not job.is_batch and self.is_turned_away(job)
+        return no_flat or job.request.wants_much_dram() or not job.is_batch and self.is_turned_away(job)
 
     def may_wait(self, job: Submission, record: dict) -> bool:
         """Held because nodes have turned it away, or sent away from them."""

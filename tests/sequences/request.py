@@ -33,7 +33,10 @@ class Request:
 
     def asks_too_much(self) -> bool:
         """More DRAM for a rank than any node has, in a mode."""
-        return self.extra.get("--pm-dram", "").endswith("G") and bool(self.modes())
+        return self.wants_much_dram() and bool(self.modes())
+
+    def wants_much_dram(self) -> bool:
+        return self.extra.get("--pm-dram", "").endswith("G")
 
     def modes(self) -> frozenset | None:
         """The modes that it may run in, None for any. The option, and all that -C says; else PM_MODE."""
