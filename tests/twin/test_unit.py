@@ -17,6 +17,8 @@ sys.path.insert(0, str(TOP / "twin"))
 from cluster import cli, frames, hardware, paths, payload, slurm  # noqa: E402
 from cluster.cpio import Tree  # noqa: E402
 from cluster.errors import UsageError  # noqa: E402
+from cluster.events import EventLog  # noqa: E402
+from cluster.guest import Guest  # noqa: E402
 from cluster.progress import Progress  # noqa: E402
 from cluster.shape import Shape, saved, wanted  # noqa: E402
 from cluster.state import State  # noqa: E402
@@ -299,6 +301,14 @@ class TestGuests:
         monkeypatch.setattr(slurm, "status", lambda state: self.GUESTS)
         monkeypatch.setattr(slurm, "nodes", lambda state: pytest.fail("Slurm was asked"))
         assert slurm.wait_ready(state, Progress(quiet=True), 1, None) == ["n2 is dark, see `pmtwin events`"]
+
+    @pytest.mark.parametrize("aborts, ran, again", [(1, False, True), (2, False, True), (3, False, False), (1, True, False)])
+    def test_an_emulator_that_aborts_before_its_guest_runs_is_started_again(self, tmp_path, aborts, ran, again):
+        guest = Guest(SimpleNamespace(name="n1", role="compute"), None, None, tmp_path, None, EventLog(tmp_path / "events"))
+        guest.reason, guest.aborts, guest.ran = "QEMU failed with code -6: msix.c", aborts, ran
+        guest.power_on()
+        guest._after(0)
+        assert (guest.wanted.is_set(), guest.cold) == (again, True)
 
 
 class TestShape:

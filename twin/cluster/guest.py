@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -21,6 +22,8 @@ DISK_SIZE = "2G"
 SHORT_LIFE_S = 3.0
 SHORT_LIVES_MAX = 4
 REASON_WAIT_S = 2.0
+# QEMU 7.2 under TCG may abort while the guest's kernel looks for its devices: msix.c, "Assertion failed".
+ABORTS_MAX = 2
 
 
 class Guest:
@@ -42,6 +45,7 @@ class Guest:
         self.wanted, self.changed = asyncio.Event(), asyncio.Event()
         self.cold = True
         self.stopping = False
+        self.ran, self.aborts = False, 0    # did the agent run in this boot? QEMU's aborts since it ran last
 
     # what others ask
 
@@ -121,7 +125,7 @@ class Guest:
 
     async def _run_qemu(self) -> None:
         await asyncio.to_thread(self._make_disk)
-        self.reason = ""
+        self.reason, self.ran = "", False
         argv = qemu.command(self.member, self.hardware, self.files, self.sockets, self.switch.plug(self.member.name))
         log = self.files.console.with_name("qemu.log")
         with open(log, "wb") as file:
@@ -135,6 +139,7 @@ class Guest:
         if code and not self.reason:
             words = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["no message"]
             self.reason = f"QEMU failed with code {code}: {words[0]}"
+            self.aborts += code == -signal.SIGABRT
 
     def _make_disk(self) -> None:
         """The guest's own disk: sparse, made empty once."""
@@ -156,9 +161,16 @@ class Guest:
         elif self.reason == "guest-reset":
             self.say("off", f"restarted {short_lives} times within seconds, left off; see `pmtwin logs {self.member.name}`")
             self._leave_off()
+        elif self._lost_nothing():
+            self.cold = True
+            self.say("power", f"{self.reason}; the power is cut and given back")
         else:
             self.say("off", "guest powered off" if self.reason == "guest-shutdown" else self.reason or "QEMU ended")
             self._leave_off()
+
+    def _lost_nothing(self) -> bool:
+        """QEMU has aborted, and nothing ran in the guest yet."""
+        return self.reason.startswith("QEMU failed") and 0 < self.aborts <= ABORTS_MAX and not self.ran
 
     def _leave_off(self) -> None:
         self.cold = True
@@ -174,6 +186,7 @@ class Guest:
         self._notify()
 
     def _agent_is_up(self) -> None:
+        self.ran, self.aborts = True, 0
         self.say("agent", f"guest runs commands, {time.time() - self.since:.1f} s after power on")
         self._notify()
 
