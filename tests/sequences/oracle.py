@@ -35,8 +35,8 @@ class Look:
 
 
 def lines_of(job: Submission) -> list[str]:
-    """What it printed: into one file, or into one of each of its nodes."""
-    logs = sorted(job.log.parent.glob(f"{job.log.name}*"))
+    """What it printed: into LOG, or into one LOG.NODE of each of its nodes. LOG.NODE.MESS is what a mess complained of."""
+    logs = [log for log in sorted(job.log.parent.glob(f"{job.log.name}*")) if log.name.count(".") <= 2]
     return [line for log in logs for line in log.read_text(errors="replace").splitlines()]
 
 

@@ -44,6 +44,11 @@ def test_what_a_job_says_is_no_look(tmp_path):
     assert looks_of(job_with(tmp_path, n1="! mess a b c d\n"), str) == []
 
 
+def test_what_a_mess_complains_of_is_no_look(tmp_path):
+    job = job_with(tmp_path, **{"n1": "start 11 7 0 n1 memory\n", "n1.deep": '  File "/home/sequences/mess", line 215, in main\n'})
+    assert [look.node for look in looks_of(job, str)] == ["n1"]
+
+
 def test_clocks_differ(tmp_path):
     job = job_with(tmp_path)
     job.clock_s = TWIN.clock
