@@ -22,14 +22,15 @@ class Cluster:
     def admin(self, *argv: str) -> subprocess.CompletedProcess:
         raise NotImplementedError
 
+    def shown(self) -> tuple[list[dict[str, str]], dict[str, dict[str, str]]]:
+        """Jobs and nodes."""
+        return self.jobs_shown(), self.nodes_shown()
+
     def jobs_shown(self) -> list[dict[str, str]]:
-        text = self.admin("scontrol", "-o", "show", "job").stdout
-        return [fields for fields in map(fields_of, text.splitlines()) if "JobId" in fields]
+        return jobs_in(self.admin("scontrol", "-o", "show", "job").stdout)
 
     def nodes_shown(self) -> dict[str, dict[str, str]]:
-        text = self.admin("scontrol", "-o", "show", "node").stdout
-        return {fields["NodeName"]: fields for fields in map(fields_of, text.splitlines())
-                if "NodeName" in fields}
+        return nodes_in(self.admin("scontrol", "-o", "show", "node").stdout)
 
     def given(self, number: int) -> list[str]:
         """What the jobs of a submission were told to use and cannot have been given."""
@@ -63,6 +64,14 @@ def goals_in(machine: Path) -> list[str]:
     except (OSError, ValueError):
         return []
     return [dimm.name for dimm in (*waiting, *bad)]
+
+
+def jobs_in(text: str) -> list[dict[str, str]]:
+    return [fields for fields in map(fields_of, text.splitlines()) if "JobId" in fields]
+
+
+def nodes_in(text: str) -> dict[str, dict[str, str]]:
+    return {fields["NodeName"]: fields for fields in map(fields_of, text.splitlines()) if "NodeName" in fields}
 
 
 def fields_of(line: str) -> dict[str, str]:

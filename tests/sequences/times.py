@@ -43,6 +43,6 @@ BENCH = Times(held=PASS_S + 12, idle=PASS_S + 20, goal=PASS_S, down=40, drain=2,
 # Where guests boot in BOOT_S, as on two processors that do nothing else; ipmctl takes seconds in them, as it does on
 # real machines.
 BOOT_S = 20
-TWIN = Times(held=PASS_S + 60, idle=PASS_S + 120, goal=PASS_S + 60, down=260, drain=10, begin=120, ending=60, settle=600,
+TWIN = Times(held=PASS_S + 60, idle=PASS_S + 120, goal=PASS_S + 60, down=660, drain=10, begin=120, ending=60, settle=600,
              reconfigure=90, reboot=120, fresh=20, disturbed=90, later=30, look=3, pace=4, clock=2,
              rest_every=25)

@@ -120,8 +120,7 @@ class World:
 
     # --- looking -------------------------------------------------------------------------------
     def observe(self) -> None:
-        shown = self.site.jobs_shown()
-        self.nodes = self.site.nodes_shown()
+        shown, self.nodes = self.site.shown()
         by_name: dict[str, list[dict]] = {}
         for record in shown:
             by_name.setdefault(record["JobName"], []).append(record)
