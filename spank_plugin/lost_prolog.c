@@ -26,12 +26,14 @@ static bool is_in_prolog(const char *line, unsigned *ret_id)
 	       !strcmp(reason, IN_PROLOG) && pm_features_may_be_ours(constraint);
 }
 
-static bool has_jobs(const struct pm_config *config, unsigned timeout_ms)
+/* A slurmctld that has restarted shows a node as UNKNOWN, also one with jobs, until it registers. */
+static bool may_have_jobs(const struct pm_config *config, unsigned timeout_ms)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
 
 	return !pm_node_ask(config, timeout_ms, &known, NULL) &&
-	       (strstr(known.state, "ALLOCATED") || strstr(known.state, "MIXED"));
+	       (strstr(known.state, "ALLOCATED") || strstr(known.state, "MIXED") ||
+		       strstr(known.state, "UNKNOWN"));
 }
 
 /* squeue is sent the whole cluster's jobs: not asked for a node that has none. */
@@ -45,7 +47,7 @@ static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_
 	unsigned id;
 
 	*ret = (struct pm_unprepared){0};
-	if (!node || !has_jobs(config, timeout_ms))
+	if (!node || !may_have_jobs(config, timeout_ms))
 		return;
 	if (pm_command_output(argv, timeout_ms, &output, &err)) {
 		slurm_error("pm: %s, not looking for jobs that lost their prolog", err.text);
