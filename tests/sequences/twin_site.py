@@ -27,7 +27,7 @@ from world import ENDED
 GUEST = Path(__file__).with_name("guest")
 HERE = "/home/sequences"        # shared by all guests
 USERS = {1001: "user1", 1002: "user2"}
-UP_S, CLEAN_S = 300, 120
+UP_S, CLEAN_S = 900, 120
 STOPPED = ("DOWN", "DRAIN", "FAIL", "INVAL")
 
 # ipmctl may be slow, as it is on real machines: a file says by how much.
@@ -81,9 +81,13 @@ class TwinSite(Cluster):
             self._make_ready()
 
     @property
-    def times(self) -> Times:
+    def slowness(self) -> float:
         """By how long the last boots took."""
-        return TWIN.scaled(max(1, slowest_boot(read(self.state.events, follow=False)) / BOOT_S))
+        return max(1, slowest_boot(read(self.state.events, follow=False)) / BOOT_S)
+
+    @property
+    def times(self) -> Times:
+        return TWIN.scaled(self.slowness)
 
     # --- what makes the nodes ours -------------------------------------------------------------
     def _make_ready(self) -> None:
@@ -269,7 +273,7 @@ class TwinSite(Cluster):
         def is_clean() -> bool:
             found.update((node, self._left_on(node)) for node in self.nodes)
             return not any(found.values())
-        wait_for(CLEAN_S, is_clean)
+        wait_for(CLEAN_S * self.slowness, is_clean)
         return [f"{node} has still {left}" for node, left in found.items() if left]
 
     def save(self, folder: Path) -> None:
