@@ -26,7 +26,8 @@ static bool is_in_prolog(const char *line, unsigned *ret_id)
 	       !strcmp(reason, IN_PROLOG) && pm_features_may_be_ours(constraint);
 }
 
-/* A slurmctld that has restarted shows a node as UNKNOWN, also one with jobs, until it registers. */
+/* A slurmctld that has restarted shows a node as UNKNOWN, also one with jobs, until it registers.
+ */
 static bool may_have_jobs(const struct pm_config *config, unsigned timeout_ms)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};

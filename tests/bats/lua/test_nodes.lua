@@ -145,10 +145,12 @@ local MARKED = "by the site; pm: submitted with --nodelist=n1 --exclude=n4"
 
 local UNEXCLUDED = "pm: submitted with --nodelist=n1 --exclude="
 
+local HELD = MARKED .. "; pm: held, as nodes have turned it away (n1: full)"
+
 -- AdminComment, state, the update, then the lists in it; false for a refusal
 local updates = {
 	{ MARKED, 0, { req_nodes = "n2" }, { "", "m[1-2],n[1,3-4]", 1 } },
-	{ MARKED .. "; pm: held, as nodes have turned it away (n1: full)", 0, { req_nodes = "n2" }, { "", "m[1-2],n[1,3-4]", 1 } },
+	{ HELD, 0, { req_nodes = "n2" }, { "", "m[1-2],n[1,3-4]", 1 } },
 	{ MARKED, 0, { req_nodes = "n[2-3]", exc_nodes = "n4" }, { "", "m[1-2],n[1,4]", 2 } },
 	{ MARKED, 0, { req_nodes = "n2", min_nodes = 2 }, { "n2", "n4", 2 } },
 	{ MARKED, 0, { req_nodes = "n2", exc_nodes = "n3", min_nodes = 2 }, { "n2", "n3", 2 } },
