@@ -35,32 +35,27 @@ leave_booting() {
 	is_powering_up
 }
 
-has_next_job() {
-	[ -n "$(bench squeue -h -w n1 -t CONFIGURING)" ]
-}
-
-# When slurmctld has given it to the next job: a node that is back before has heard that job's order.
-end_boot_for_next() {
-	(wait_for 30 has_next_job; sleep 1; bench power-cycle n1) 3>&- >/dev/null &
+end_boot_soon() {
+	(sleep 3; bench power-cycle n1) 3>&- >/dev/null &
 }
 
 @test "salloc gets its mode on a node that boots for a job which is gone" {
 	leave_booting
-	end_boot_for_next
+	end_boot_soon
 	run_salloc -w n1 --pm-mode=mixed sh -c 'srun pmctl mode'
 	assert_line mixed
 }
 
 @test "srun too" {
 	leave_booting
-	end_boot_for_next
+	end_boot_soon
 	run_srun -w n1 --pm-mode=mixed pmctl mode
 	assert_line mixed
 }
 
 @test "a batch job is not requeued for it" {
 	leave_booting
-	end_boot_for_next
+	end_boot_soon
 	run_client sbatch --parsable -w n1 --pm-mode=mixed --output=/dev/null --wrap=true
 	job=$output
 	wait_for 60 job_is COMPLETED
@@ -72,7 +67,7 @@ end_boot_for_next() {
 	local before
 	leave_booting
 	before=$(boot_id n1)
-	end_boot_for_next
+	end_boot_soon
 	run_srun -w n1 --pm-mode=memory pmctl mode
 	assert_line memory
 	[ "$(boot_id n1)" != "$before" ]
@@ -93,7 +88,7 @@ end_boot_for_next() {
 @test "a node that cannot make the change turns the job away" {
 	leave_booting
 	pmctl_in_case "*'helper pm_mixed'*) echo 'pmctl: data is in the way' >&2; exit 1 ;;"
-	end_boot_for_next
+	end_boot_soon
 	run bench salloc -w n1 --pm-mode=mixed echo ran
 	assert_failure
 	refute_line ran
