@@ -60,6 +60,7 @@ run_on_n2_after_n1() {
 	assert_equal "$(mode_of n1)" appdirect
 }
 
+# bats test_tags=long
 @test "the firmware ignores the goal" {
 	use_modes n1 appdirect n2 memory
 	pmtwin inject n1 goal-ignored
