@@ -244,7 +244,8 @@ static bool asks_for_mode(spank_t sp)
 	       pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
 }
 
-/* A job whose mark is missing is at worst prepared twice. */
+/* Without its mark a job that is still in its prolog 20 s after slurmd's start counts as lost: it
+ * is requeued, or ends. */
 static void mark(spank_t sp, const struct pm_config *config)
 {
 	struct pm_prepare prepare = {.config = config};

@@ -15,8 +15,7 @@
 
 #include "lib/config.h"
 
-/* Jobs that slurmctld waits for the prologs of, and those begin on this node no more, or not yet.
- */
+/* Running jobs of this node in reason Prolog. */
 struct pm_unprepared {
 	uint32_t jobs[64];
 	size_t count;

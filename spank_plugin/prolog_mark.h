@@ -3,9 +3,9 @@
 #define PM_PROLOG_MARK_H
 
 /*
- * A mark for each job whose prolog has begun on this node: slurmd has had slurmctld's order for it.
- * A file RunDir/prologs/ID, root's; it goes with the job's epilog, or with the next start of
- * slurmd.
+ * The mark of a job says that its prolog has begun on this node, so slurmd has received slurmctld's
+ * order for it. It is root's file RunDir/prologs/ID, and is removed by the job's epilog or the next
+ * start of slurmd.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/second_look.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <slurm/spank.h>
@@ -8,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
+#include "lib/err.h"
 #include "spank_plugin/late_change.h"
 #include "spank_plugin/lost_prolog.h"
-#include "spank_plugin/settings.h"
 
 #define SLURM_MS 10000
 
@@ -66,19 +66,21 @@ static int start_thread(struct pm_config *config)
 	return -rc;
 }
 
-void pm_second_look_start(int ac, char **av)
+void pm_second_look_start(struct pm_config *config)
 {
-	struct pm_config *config = calloc(1, sizeof(*config));
+	struct pm_config *own = malloc(sizeof(*own));
 	struct pm_err err = {0};
-	int rc = config ? pm_settings_load(ac, av, config, &err) : pm_err_nomem(&err);
+	int rc = -ENOMEM;
 
-	if (!rc) {
-		rc = start_thread(config);
+	if (own) {
+		*own = *config;
+		*config = (struct pm_config){0};
+		rc = start_thread(own);
 		if (!rc)
 			return;
-		pm_config_done(config);
-		pm_err_sys(&err, rc, "start a thread");
+		pm_config_done(own);
+		free(own);
 	}
-	free(config);
+	pm_err_sys(&err, rc, "start a thread");
 	slurm_error("pm: %s, not looking for orders that are lost while slurmd starts", err.text);
 }

@@ -6,11 +6,14 @@
  * slurmctld may give the node to a job while slurmd starts: after slurmd's look at its jobs, and
  * before it listens. The order to reboot into the job's mode is then lost, or the order to run its
  * prolog reaches slurmd seconds later, or not at all. Only time tells: a thread of slurmd looks
- * when slurmd is up, and again when no order can be under way any more. What then still waits is
- * made up for, as late_change.h and lost_prolog.h say.
+ * when slurmd is up, and again when no order can be under way any more. It then makes the change of
+ * mode that a job still waits for (late_change.h), or sends jobs away that still wait for their
+ * prolog (lost_prolog.h).
  */
 
-/* `ac` and `av` are the words behind the plugin's path in plugstack.conf. */
-void pm_second_look_start(int ac, char **av);
+#include "lib/config.h"
+
+/* Takes the configuration over, and leaves *config empty. */
+void pm_second_look_start(struct pm_config *config);
 
 #endif

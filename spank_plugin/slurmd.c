@@ -95,6 +95,6 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 		slurm_error("pm: %s, leaving it to the prolog", err.text);
 	else
 		pm_lost_prologs(&config, SCONTROL_MS);
-	pm_second_look_start(ac, av);
+	pm_second_look_start(&config);
 	return 0;
 }

@@ -9,7 +9,7 @@ OF_BENCH = ("flat", "policy", "turn away", "epilog reboot", "kill pmctl", "tampe
 ON_TWIN = (*(action for action in ACTIONS if action.name not in OF_BENCH), *ON_NODES)
 ALL = (*ACTIONS, *(action for action in ON_NODES if action.name not in OF_BENCH))
 
-# What excuses much of what comes behind it, or keeps other actions away.
+# Actions after which the oracle excuses many failures, or other actions cannot be drawn.
 STIRRING = ("drain", "scontrol reboot", "restart slurmd", "power cycle", "fault", "restart slurmctld", "reservation", "policy",
             "restart pm-controller", "turn away", "epilog reboot", "kill pmctl")
 
