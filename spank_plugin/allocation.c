@@ -35,15 +35,18 @@ static bool read_row(const char *line, struct row *ret)
 	return true;
 }
 
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + strspn(line, "\n");
+}
+
 /* A job's ID finds the other tasks of its array and the other components, too. */
 static bool find_row(const char *text, uint32_t job_id, struct row *ret)
 {
-	while (*text) {
+	for (; *text; text = next_line(text))
 		if (read_row(text, ret) && ret->id == job_id)
 			return true;
-		text += strcspn(text, "\n");
-		text += strspn(text, "\n");
-	}
 	return false;
 }
 
@@ -136,15 +139,49 @@ static bool names_mode(const char *constraint)
 	return !pm_features_read(constraint, &features, NULL) && features.mentioned;
 }
 
+#define CONSTRAINTS "--Format=JobID:12,State:24,Feature:1024"
+
+struct constraint {
+	unsigned id;
+	char state[24], features[FEATURES_MAX + 1];
+};
+
+/* squeue fills the column up with spaces. */
+static bool read_constraint(const char *line, struct constraint *ret)
+{
+	*ret = (struct constraint){0};
+	return sscanf(line, "%u %23s %1024[^ \n]", &ret->id, ret->state, ret->features) >= 2;
+}
+
+int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
+	bool *ret, struct pm_err *err)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	struct constraint job;
+	char id[16];
+	const char *argv[] = {config->squeue_path, "--noheader", "--states=all", "--jobs", id,
+		CONSTRAINTS, NULL};
+	int rc;
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
+	rc = pm_command_output(argv, timeout_ms, &output, err);
+	if (rc)
+		return rc;
+	for (const char *line = output.out; *line; line = next_line(line))
+		if (read_constraint(line, &job) && job.id == job_id) {
+			*ret = names_mode(job.features);
+			return 0;
+		}
+	return pm_err_set(err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
+}
+
 /* A living job that has no feature of ours in its constraint. */
 static bool is_without_mode(const char *line, uint32_t job_id)
 {
-	char state[24], features[FEATURES_MAX + 1] = "";
-	unsigned id;
+	struct constraint job;
 
-	/* squeue fills the column up with spaces. */
-	return sscanf(line, "%u %23s %1024[^ \n]", &id, state, features) >= 2 && id != job_id &&
-	       !is_over(state) && !names_mode(features);
+	return read_constraint(line, &job) && job.id != job_id && !is_over(job.state) &&
+	       !names_mode(job.features);
 }
 
 bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms)
@@ -152,15 +189,13 @@ bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsig
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
 	const char *argv[] = {config->squeue_path, "--noheader", "--states=all", "--nodelist", node,
-		"--Format=JobID:12,State:24,Feature:1024", NULL};
+		CONSTRAINTS, NULL};
 
 	if (!node || pm_command_output(argv, timeout_ms, &output, NULL))
 		return true;
-	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
+	for (const char *line = output.out; *line; line = next_line(line))
 		if (is_without_mode(line, job_id))
 			return true;
-		line += strcspn(line, "\n");
-	}
 	return false;
 }
 

@@ -31,6 +31,10 @@ struct pm_allocation {
 int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
 	struct pm_allocation *ret, struct pm_err *err);
 
+/* Does the job's constraint name a mode? As with pm_allocation_ask(). */
+int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
+	bool *ret, struct pm_err *err);
+
 /*
  * Has a job without a mode, another than this one, a part of this node? Slurm is asked for all
  * jobs, so not more often than must be. When it does not answer, there may be one.

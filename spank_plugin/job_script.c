@@ -170,6 +170,18 @@ static int end_earlier_run(const struct pm_prepare *prepare)
 	return left_something(prepare->config, prepare->job_id) ? -EBUSY : 0;
 }
 
+/*
+ * Without its mark a job in a mode that is still in its prolog 20 s after slurmd's start counts as
+ * lost: it is requeued, or ends. Of a job without a mode Slurm is asked at its first step.
+ */
+static void mark(const struct pm_prepare *prepare)
+{
+	struct pm_err err = {0};
+
+	if (pm_prolog_mark(prepare->config, prepare->job_id, &err))
+		slurm_error("pm: prolog: %s", err.text);
+}
+
 /* A job without a mode does not care for a broken configuration. */
 static int end_without_mode(spank_t sp, int ac, char **av)
 {
@@ -179,6 +191,7 @@ static int end_without_mode(spank_t sp, int ac, char **av)
 
 	if (pm_settings_load(ac, av, &config, &err) || identify(sp, &prepare, &err))
 		return 0;
+	mark(&prepare);
 	return end_earlier_run(&prepare);
 }
 
@@ -230,6 +243,7 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 		drain_node(config, "prolog", err.text);
 		return err.code;
 	}
+	mark(&prepare);
 	if (pm_expect_read(sp, constraints, config, &expect, &err))
 		return refuse(&prepare, err.text);
 	if (expect.modes)
@@ -242,17 +256,6 @@ static bool asks_for_mode(spank_t sp)
 {
 	return pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE)) ||
 	       pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
-}
-
-/* Without its mark a job that is still in its prolog 20 s after slurmd's start counts as lost: it
- * is requeued, or ends. */
-static void mark(spank_t sp, const struct pm_config *config)
-{
-	struct pm_prepare prepare = {.config = config};
-	struct pm_err err = {0};
-
-	if (!identify(sp, &prepare, &err) && pm_prolog_mark(config, prepare.job_id, &err))
-		slurm_error("pm: prolog: %s", err.text);
 }
 
 int pm_job_prolog(spank_t sp, int ac, char **av)
@@ -268,7 +271,6 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 		drain_node(NULL, "prolog", err.text);
 		return err.code;
 	}
-	mark(sp, &config);
 	rc = read_and_serve(sp, constraints, &config);
 	tell_reachable(&config, "prolog");
 	return rc;

@@ -3,9 +3,9 @@
 #define PM_PROLOG_MARK_H
 
 /*
- * The mark of a job says that its prolog has begun on this node, so slurmd has received slurmctld's
- * order for it. It is root's file RunDir/prologs/ID, and is removed by the job's epilog or the next
- * start of slurmd.
+ * The mark of a job says that its prolog has begun on this node: the file RunDir/prologs/ID, which
+ * root alone sees. Its epilog removes it. When slurmd starts, the marks that are there move to
+ * RunDir/prologs/earlier: slurmd has forgotten the prologs that they stand for.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,14 @@
 
 int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err);
 void pm_prolog_unmark(const struct pm_config *config, uint32_t job_id);
-void pm_prolog_unmark_all(const struct pm_config *config);
+
+/* For a slurmd that starts. */
+void pm_prolog_marks_age(const struct pm_config *config);
+
+/* Under the slurmd of now, which so has received slurmctld's order for it. */
 bool pm_prolog_is_marked(const struct pm_config *config, uint32_t job_id);
+
+/* Under this slurmd or an earlier one. */
+bool pm_prolog_has_begun(const struct pm_config *config, uint32_t job_id);
 
 #endif

@@ -85,8 +85,11 @@ static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err 
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
 	const struct pm_mode_info *wanted = wanted_mode(sp);
-	int rc = read_view(sp, config, &view, err);
+	int rc;
 
+	if (pm_step()->unprepared.code)
+		return pm_err_set(err, -EIO, "%s", pm_step()->unprepared.text);
+	rc = read_view(sp, config, &view, err);
 	if (!rc)
 		return serve(sp, config, &view, err);
 	if (rc != -ENOENT)

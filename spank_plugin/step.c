@@ -15,6 +15,7 @@
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
+#include "spank_plugin/skipped_prolog.h"
 
 #define MAX_VALUE 4096
 
@@ -210,6 +211,8 @@ int pm_remote_init_post_opt(spank_t sp, int ac, char **av)
 	int unset = pm_settings_load(ac, av, &config, &err), rc;
 
 	step.has_record = !unset && has_record(sp, &config);
+	if (!unset && !step.has_record)
+		(void)pm_skipped_prolog_check(sp, &config, &step.unprepared);
 	if (!is_srun(sp) || is_daemon(sp))
 		return 0;
 	rc = read_words(sp, &step.err);

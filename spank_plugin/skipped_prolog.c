@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spank_plugin/skipped_prolog.h"
+
+#include <errno.h>
+#include <slurm/slurm.h>
+#include <stdbool.h>
+
+#include "spank_plugin/allocation.h"
+#include "spank_plugin/option.h"
+#include "spank_plugin/prepare.h"
+#include "spank_plugin/prolog_mark.h"
+
+#define SLURM_MS 20000
+
+/* Its processes are no tasks, and since Slurm 24.05 the prolog may run in it (RunInJob). */
+static bool is_extern(spank_t sp)
+{
+	uint32_t id;
+
+	return spank_get_item(sp, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == SLURM_EXTERN_CONT;
+}
+
+static bool is_of(spank_t sp, struct pm_prepare *ret)
+{
+	return spank_get_item(sp, S_JOB_ID, &ret->job_id) == ESPANK_SUCCESS &&
+	       spank_get_item(sp, S_JOB_UID, &ret->uid) == ESPANK_SUCCESS;
+}
+
+/* When Slurm does not answer, the option tells, which most jobs in a mode have. */
+static bool has_mode(const struct pm_prepare *prepare)
+{
+	struct pm_err err = {0};
+	bool has = false;
+
+	if (!pm_allocation_has_mode(prepare->config, prepare->job_id, SLURM_MS, &has, &err))
+		return has;
+	slurm_error("pm: job %u has had no prolog here, and its constraint is not known: %s",
+		(unsigned)prepare->job_id, err.text);
+	return pm_option_mode();
+}
+
+/* Slurm is asked once for each such job. */
+static void remember(const struct pm_prepare *prepare)
+{
+	struct pm_err err = {0};
+
+	if (pm_prolog_mark(prepare->config, prepare->job_id, &err))
+		slurm_error("pm: %s", err.text);
+}
+
+int pm_skipped_prolog_check(spank_t sp, const struct pm_config *config, struct pm_err *err)
+{
+	struct pm_prepare prepare = {.config = config};
+
+	if (is_extern(sp) || !is_of(sp, &prepare) || pm_prolog_has_begun(config, prepare.job_id))
+		return 0;
+	if (!has_mode(&prepare)) {
+		remember(&prepare);
+		return 0;
+	}
+	pm_err_set(err, -EIO,
+		"slurmd has started job %u without its prolog, so this node is not prepared for "
+		"it: the task does not run, and the job is requeued if it is a script",
+		(unsigned)prepare.job_id);
+	(void)pm_prepare_send_back(&prepare, err->text);
+	return err->code;
+}
