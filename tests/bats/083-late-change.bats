@@ -143,16 +143,9 @@ start_slurmd_when_orders_are_lost() {
 
 stop_slurmd() {
 	local pid
-	for pid in $(pgrep -x slurmd); do
-		! is_of_node "$pid" || kill -KILL "$pid"
+	for pid in $(bench_pids slurmd SLURMD_NODENAME=n1); do
+		kill -KILL "$pid"
 	done
-}
-
-# By the process's environment: its number in the bench's name space is another one.
-is_of_node() {
-	local environment
-	environment=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/environ")
-	grep -qx "PMBENCH=$(bench_dir)" <<<"$environment" && grep -qx SLURMD_NODENAME=n1 <<<"$environment"
 }
 
 @test "an interactive job is not kept by an order that slurmd never got" {

@@ -3,13 +3,14 @@
 
 setup() {
 	load helper
+	keep_pmctl
 	clean_nodes
 	bench service start
 }
 
 teardown() {
 	restore_site
-	[ ! -e "$BATS_TEST_TMPDIR/pmctl" ] || cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
+	put_pmctl_back
 	if [ -e "$BATS_TEST_TMPDIR/slurm.conf" ]; then
 		cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
 		admin scontrol reconfigure
@@ -55,14 +56,6 @@ waits_as() {
 		fi
 	done
 	return 1
-}
-
-# Of this bench: its number on the host.
-slurmctld_pid() {
-	local pid
-	for pid in $(pgrep -x slurmctld); do
-		! tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "PMBENCH=$(bench_dir)" || echo "$pid"
-	done
 }
 
 # Power that is cut before the order to reboot is obeyed would not meet the hung boot.
@@ -192,7 +185,7 @@ reboot_behind() {
 	local file pid
 	file=$(bench_dir)/run/controller/modes
 	wait_for 20 test -e "$file"
-	pid=$(slurmctld_pid)
+	pid=$(bench_pids slurmctld)
 	kill -STOP "$pid"
 	sleep 1
 	head -n 1 "$file" >"$BATS_TEST_TMPDIR/before"
@@ -305,16 +298,8 @@ is_held_by_slurm() {
 
 # turn_away_on NODE...: pmctl has no place for a job there.
 turn_away_on() {
-	local pmctl
-	pmctl=$(bench_dir)/bin/pmctl
-	[ -e "$BATS_TEST_TMPDIR/pmctl" ] || cp "$pmctl" "$BATS_TEST_TMPDIR/pmctl"
-	cat >"$pmctl" <<-END
-	#!/bin/sh
-	case "\$SLURMD_NODENAME \$*" in
-	$(printf '*"%s job begin"*|' "$@")nowhere) echo "pmctl: another has the devices of \$SLURMD_NODENAME" >&2; exit 3 ;;
-	esac
-	$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl")
-	END
+	pmctl_in_case "$(printf "*'%s job begin'*|" "$@")nowhere)
+	echo \"pmctl: another has the devices of \$SLURMD_NODENAME\" >&2; exit 3 ;;"
 }
 
 tcp() {
@@ -355,7 +340,7 @@ counted() {
 	assert_output --partial "n2: another has the devices of n2"
 	assert_output --partial "scontrol release $job"
 	assert_output --partial 'ExcNodeList=(null)'
-	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
+	put_pmctl_back
 	bench user scontrol release "$job"
 	wait_for 60 job_is COMPLETED
 }
@@ -371,7 +356,7 @@ counted() {
 	assert_output --partial "n1: another has the devices of n1"
 	assert_output --partial "n2: another has the devices of n2"
 	assert_output --partial 'ExcNodeList=(null)'
-	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
+	put_pmctl_back
 	bench user scontrol release "$job"
 	wait_for 60 job_is COMPLETED
 }
@@ -410,10 +395,6 @@ is_excluded_from() {
 	[ "$(job_field "$job" ExcNodeList)" = "ExcNodeList=$1" ]
 }
 
-serve_again() {
-	cp "$BATS_TEST_TMPDIR/pmctl" "$(bench_dir)/bin/pmctl"
-}
-
 # A job that n1 has turned away, and that n2, which another one has, is to serve; in $job.
 submit_to_other() {
 	put_in appdirect n1 n2
@@ -429,7 +410,7 @@ submit_to_other() {
 
 @test "a job runs where it was turned away when the other node has left service, also after the service began anew" {
 	submit_to_other
-	serve_again
+	put_pmctl_back
 	bench service kill
 	bench service start
 	sleep 20 # the service has looked
@@ -455,7 +436,7 @@ submit_for_disk() {
 	submit_for_disk
 	wait_for 60 is_held_by_slurm "$job"
 	is_excluded_from n1
-	serve_again
+	put_pmctl_back
 	wait_for 90 job_is COMPLETED
 	is_excluded_from '(null)'
 	run job_field "$job" ' NodeList'

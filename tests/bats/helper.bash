@@ -112,6 +112,16 @@ admin() {
 	bench exec "$@"
 }
 
+# bench_pids PROGRAM [VARIABLE]: of the bench's daemons, as the host numbers them, those with the variable in their
+# environment.
+bench_pids() {
+	local pid environment
+	for pid in $(pgrep -x "$1"); do
+		environment=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ")
+		! grep -qx "PMBENCH=$(bench_dir)" <<<"$environment" || ! grep -qx "${2-.*}" <<<"$environment" || echo "$pid"
+	done
+}
+
 # node_field NODE FORMAT: one of sinfo's fields, such as %E (the reason).
 node_field() {
 	bench sinfo -hN -n "$1" -o "$2"
