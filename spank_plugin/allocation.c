@@ -159,8 +159,8 @@ int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsi
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	struct constraint job;
 	char id[16];
-	const char *argv[] = {config->squeue_path, "--noheader", "--states=all", "--jobs", id,
-		CONSTRAINTS, NULL};
+	const char *argv[] = {
+		config->squeue_path, "--noheader", "--states=all", "--jobs", id, CONSTRAINTS, NULL};
 	int rc;
 
 	snprintf(id, sizeof(id), "%u", (unsigned)job_id);

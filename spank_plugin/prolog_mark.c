@@ -28,7 +28,7 @@ static char *mark_path(const struct pm_config *config, const char *folder, uint3
 	char *path = NULL;
 
 	return asprintf(&path, "%s/%s/%u", config->run_dir, folder, (unsigned)job_id) < 0 ? NULL
-											   : path;
+											  : path;
 }
 
 int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err)
