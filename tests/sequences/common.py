@@ -17,6 +17,8 @@ class Cluster:
     """`nodes` and `breakable`, the one that faults are done to, are the site's."""
 
     has_kernel = False      # file systems, memory and processes of a job's own on each node
+    restarts_at_reconfigure = False     # slurmctld and each slurmd: Slurm 23.11 and later
+    gives_back_misread = False          # nodes that slurmctld took for too small, by pm-reregister
     nodes: list[str]
 
     def admin(self, *argv: str) -> subprocess.CompletedProcess:

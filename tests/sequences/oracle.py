@@ -144,12 +144,14 @@ class Oracle:
         ours = node in world.drained or node in world.broken or node in world.rebooting
         reason = world.nodes[node].get("Reason", "")
         boots = reason.startswith("Reboot ASAP")
+        misread = world.site.gives_back_misread and reason.startswith("Low RealMemory")
         drains = "DRAIN" in state and not ours
         down = ("DOWN" in state or "FAIL" in state) and not ours
-        if drains and time.time() < world.disturbed_until.get(node, 0) and world.repairs.get(node, 0) < IN_VAIN:
+        if drains and not misread and time.time() < world.disturbed_until.get(node, 0) and world.repairs.get(node, 0) < IN_VAIN:
             world.broken.add(node)      # what a power cut or a killed slurmd may cost: an administrator looks
             return []
-        if (self.lasts(self.times.drain, drains and not boots, "drained", node)
+        if (self.lasts(self.times.misread, drains and misread, "misread", node)
+                or self.lasts(self.times.drain, drains and not boots and not misread, "drained", node)
                 or self.lasts(self.times.down, drains and boots or down, "down", node)):
             return [Violation("drained", f"{node} is {state} ({reason}), without a fault or an administrator")]
         return []

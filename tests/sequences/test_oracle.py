@@ -88,7 +88,8 @@ def test_two_jobs_on_a_node(tmp_path, other, shares, found):
 
 @pytest.mark.parametrize("repairs, broken, found", [(2, {"n1"}, []), (3, set(), ["drained"])])
 def test_a_node_that_drains_again_and_again_does_so_by_itself(repairs, broken, found):
-    world = World(SimpleNamespace(times=replace(BENCH, drain=-1)), nodes={"n1": {"State": "IDLE+DRAIN"}})
+    world = World(SimpleNamespace(times=replace(BENCH, drain=-1), gives_back_misread=False),
+                  nodes={"n1": {"State": "IDLE+DRAIN"}})
     for _ in range(repairs):
         world.note_repair("n1")
     judge = Oracle(world)
@@ -97,6 +98,17 @@ def test_a_node_that_drains_again_and_again_does_so_by_itself(repairs, broken, f
     world.disturb("n1")
     world.broken.clear()
     assert not judge._check_out("n1", "IDLE+DRAIN") and world.broken
+
+
+@pytest.mark.parametrize("given_back, lasts, broken, found", [
+    (True, 120, set(), []), (True, -1, set(), ["drained"]), (False, 120, {"n1"}, [])])
+def test_a_node_that_slurmctld_took_for_too_small_is_given_back(given_back, lasts, broken, found):
+    reason = "Low RealMemory (reported:1911 < 100.00% of configured:9500)"
+    world = World(SimpleNamespace(times=replace(BENCH, misread=lasts), gives_back_misread=given_back),
+                  nodes={"n1": {"State": "IDLE+DRAIN", "Reason": reason}})
+    world.disturb("n1")
+    assert [violation.kind for violation in Oracle(world)._check_out("n1", "IDLE+DRAIN")] == found
+    assert world.broken == broken
 
 
 def test_shrinking_keeps_what_fails():

@@ -14,6 +14,7 @@ class Times:
     goal: float         # a goal waits on a node on which nothing runs
     down: float         # a node is down: longer than ResumeTimeout
     drain: float        # a drain is there, or gone, without an administrator
+    misread: float      # slurmctld has taken a node for too small: a timer of a minute gives it back
     begin: float        # from Slurm's start of a job on nodes that are up until it does something
     ending: float       # a node completes a job
     settle: float       # at rest: until everything has ended
@@ -32,17 +33,17 @@ class Times:
         return replace(self, **{name: factor * getattr(self, name) for name in SLOWED})
 
 
-SLOWED = ("held", "idle", "goal", "down", "drain", "begin", "ending", "settle", "reconfigure", "reboot", "fresh",
+SLOWED = ("held", "idle", "goal", "down", "drain", "misread", "begin", "ending", "settle", "reconfigure", "reboot", "fresh",
           "disturbed", "later")
 
 # Its nodes have no file systems: there is nothing that a job could leave for the next one to wait for.
-BENCH = Times(held=PASS_S + 12, idle=PASS_S + 20, goal=PASS_S, down=40, drain=2, begin=inf, ending=inf, settle=100,
+BENCH = Times(held=PASS_S + 12, idle=PASS_S + 20, goal=PASS_S, down=40, drain=2, misread=inf, begin=inf, ending=inf, settle=100,
               reconfigure=20, reboot=15, fresh=5, disturbed=20, later=5, look=0.5, pace=1, clock=0,
               rest_every=50)
 
 # Where guests boot in BOOT_S, as on two processors that do nothing else; ipmctl takes seconds in them, as it does on
 # real machines.
 BOOT_S = 20
-TWIN = Times(held=PASS_S + 60, idle=PASS_S + 120, goal=PASS_S + 60, down=660, drain=10, begin=120, ending=60, settle=600,
+TWIN = Times(held=PASS_S + 60, idle=PASS_S + 120, goal=PASS_S + 60, down=660, drain=10, misread=120, begin=120, ending=60, settle=600,
              reconfigure=90, reboot=120, fresh=20, disturbed=90, later=30, look=3, pace=4, clock=2,
              rest_every=25)

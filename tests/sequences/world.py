@@ -185,9 +185,10 @@ class World:
         self.repairs[node] = repairs + 1
 
     def before_reconfigure(self) -> None:
-        """At 'scontrol reconfigure' slurmctld 22.05 forgets that nodes boot for jobs, and starts these."""
+        """At 'scontrol reconfigure' slurmctld 22.05 forgets that nodes boot for jobs, and starts these; later ones have each
+        slurmd begin anew, also one that runs a job's prolog."""
         self.observe()
-        self.disturb(*self.booting())
+        self.disturb(*(self.site.nodes if self.site.restarts_at_reconfigure else self.booting()))
 
     def booting(self) -> list[str]:
         """For jobs, as Slurm has it."""
