@@ -17,8 +17,8 @@ def up(tree: Path) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="pm-planted-twin.") as folder:
         environment = {"PMTWIN_DIR": folder}
         def pmtwin(*words: str) -> None:
-            subprocess.run([tree / "twin/pmtwin", *words], env=os.environ | environment, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([tree / "twin/pmtwin", *words], env=os.environ | environment, check=True, text=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
             pmtwin("up", "--nodes", "2", "--timeout", "600")
             yield environment
