@@ -9,6 +9,7 @@ import signal
 import time
 
 from meddlers import MEDDLERS
+from promises import has_too_much
 from request import ODD_NAMES, RACK, options_of, update
 from submitting import BESIDE, MAX_LIVE, next_number, submit
 from world import NEVER, Submission, Version, World
@@ -233,7 +234,15 @@ class Update(OfJob):
             job.versions.append(Version(update(job.request, step["set"]), asked_at, time.time()))
         elif "--array" in job.request.extra:    # some tasks may have it, others run already
             job.versions.append(Version(update(job.request, step["set"]), asked_at, NEVER))
-        if not done and BAD_FEATURES in world.said[-1]:
+        if "features" in step["set"]:
+            self._note_memory(world, job, step["set"]["features"], done)
+
+    @staticmethod
+    def _note_memory(world, job, feature, done):
+        """An update that is refused for its features has changed the memory; the next one that is not sets it right."""
+        if done:
+            world.more.half_updated.discard(job.number)
+        elif BAD_FEATURES in world.said[-1] and has_too_much(job.request, feature):
             world.more.half_updated.add(job.number)
 
 

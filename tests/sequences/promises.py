@@ -4,6 +4,7 @@ what is done to the site may cost something. What is broken is told as a kind an
 
 from collections.abc import Iterable
 
+from request import FEATURE, Request
 from world import Submission, World, nodes_of
 
 # MemTotal of the bench's nodes.
@@ -27,6 +28,13 @@ def surely_has_mode(job: Submission) -> bool:
 
 def is_held_by_user(record: dict) -> bool:
     return record.get("Reason") == "JobHeldUser"
+def has_too_much(before: Request, refused: str) -> bool:
+    """Would the memory of the refused mode be more than a node has in one of the modes that the job had before? Memory that
+    its user has named stays."""
+    modes = before.modes()
+    return bool(modes) and not before.memory_mib() and any(MEMORY_MIB[FEATURE[refused]] > MEMORY_MIB[mode] for mode in modes)
+
+
 
 
 class Promises:
@@ -40,7 +48,7 @@ class Promises:
         return job.number in self.world.more.limited and has_mode(job)
 
     def is_half_updated(self, job: Submission) -> bool:
-        """It may have more memory than its mode has."""
+        """It has more memory than its mode has."""
         return job.number in self.world.more.half_updated
 
     def is_turned_away(self, job: Submission) -> bool:
@@ -49,10 +57,11 @@ class Promises:
         return (job.shares or self.is_half_updated(job)) and has_mode(job) or any(record["JobId"] in turned for record in job.records)
 
     def may_be_lost(self, job: Submission) -> bool:
-        """An interactive job cannot go back to the queue; the bench's site makes no flat memory; for a job without a mode
-        only its node can tell that it asks for more DRAM than there is."""
+        """An interactive job cannot go back to the queue; the bench's site makes no flat memory; that an srun without a mode
+        asks for more DRAM than there is, only its node can tell. Other jobs have no ranks that could ask."""
         no_flat = job.request.option == "flat" and not self.world.site.has_kernel
-        return no_flat or job.request.wants_much_dram() or not job.is_batch and self.is_turned_away(job)
+        much_dram = job.argv[0] == "srun" and job.request.wants_much_dram() and not surely_has_mode(job)
+        return no_flat or much_dram or not job.is_batch and self.is_turned_away(job)
 
     def may_wait(self, job: Submission, record: dict) -> bool:
         """Held because nodes have turned it away, or sent away from them."""

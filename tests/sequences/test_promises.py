@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from meddling import Meddling
-from promises import Promises, beside
+from promises import Promises, beside, has_too_much
 from request import read
 from world import Submission, Version
 
@@ -59,6 +59,23 @@ def test_what_a_job_was_not_given():
     ("sbatch --pm-mode=memory --pm-dram=100G", ["accepted"]), ("sbatch --pm-mode=memory --pm-dram=64M", [])])
 def test_more_than_exists(line, found):
     assert kinds(promises().check_job(job_of(line))) == found
+
+
+@pytest.mark.parametrize("line, lost", [
+    ("srun --pm-dram=100G", True), ("sbatch --pm-dram=100G", False), ("salloc --pm-dram=100G", False),
+    ("srun --pm-mode=memory --pm-dram=100G", False), ("srun --pm-dram=64M", False)])
+def test_who_may_be_lost_for_its_dram(line, lost):
+    judge = promises()
+    judge.world.site.has_kernel = False
+    assert judge.may_be_lost(job_of(line)) == lost
+
+
+@pytest.mark.parametrize("line, refused, excused", [
+    ("sbatch --pm-mode=appdirect", "pm_memory", True), ("sbatch --pm-mode=memory", "pm_appdirect", False),
+    ("sbatch --pm-mode=mixed", "pm_mixed", False), ("sbatch --pm-mode=mixed --mem=600", "pm_memory", False),
+    ("sbatch -C pm_memory|pm_appdirect", "pm_mixed", True), ("sbatch", "pm_memory", False)])
+def test_memory_of_a_refused_mode(line, refused, excused):
+    assert has_too_much(read(line.split(), {}), refused) == excused
 
 
 @pytest.mark.parametrize("turned, uncounted, found", [
