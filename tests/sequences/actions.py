@@ -523,9 +523,14 @@ def make_up(world: World, chance: random.Random, counts: dict[str, int], actions
     """The next step; an action that came too seldom so far comes sooner."""
     total = sum(counts.values()) + 10
     def want(action: Action) -> float:
-        lacks = max(0.0, LEAST * total - counts.get(action.name, 0))
+        lacks = lack(counts, action.name)
         return action.weight + 10 * lacks * (2 + lacks)
     possible = [(action, step) for action in actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
     return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}
+def lack(counts: dict[str, int], name: str) -> float:
+    """Steps that an action came too seldom so far."""
+    return max(0.0, LEAST * (sum(counts.values()) + 10) - counts.get(name, 0))
+
+

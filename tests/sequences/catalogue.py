@@ -11,7 +11,9 @@ ALL = (*ACTIONS, *(action for action in ON_NODES if action.name not in OF_BENCH)
 
 # Actions after which the oracle excuses many failures, or other actions cannot be drawn.
 STIRRING = ("drain", "scontrol reboot", "restart slurmd", "power cycle", "fault", "restart slurmctld", "reservation", "policy",
-            "restart pm-controller", "turn away", "epilog reboot", "kill pmctl")
+            "restart pm-controller", "turn away", "epilog reboot", "kill pmctl", "unseen change")
+# Without the one there is nothing that the other could be done to.
+MAKES_ROOM = {"drain": "resume", "fault": "repair"}
 
 
 def of_site(site: Cluster) -> tuple[Action, ...]:
