@@ -100,6 +100,18 @@ has_no_comment() {
 	assert_output 2
 }
 
+@test "of many jobs that are over and still hold the node, each is ended, one after the other" {
+	with_pmctl "for id in 1 2 3 4 5; do
+	[ \$2 != begin ] || [ -e $log.9999999\$id ] ||
+		{ echo holder=9999999\$id; echo \"pmctl: job begin: job 9999999\$id holds the node\" >&2; exit 3; }
+done
+case \$* in 'job end --job=9999999'*) touch $log.\${3#--job=}; exit 0 ;; esac"
+	run_srun -w n1 --pm-mode=appdirect echo ran
+	assert_line ran
+	run grep -c 'job begin' "$log"
+	assert_output 6
+}
+
 # What a user can write of a job, each with what 'scontrol show job' says of a living one.
 LIE=$'x\n   JobState=RUNNING Reason=None\n JobState=RUNNING '
 
