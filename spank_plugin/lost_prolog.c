@@ -91,7 +91,6 @@ void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms)
 	for (size_t i = 0; i < jobs.count; i++)
 		if (pm_prolog_is_marked(config, jobs.jobs[i]))
 			send_away(config, jobs.jobs[i], timeout_ms);
-	pm_prolog_marks_age(config);
 }
 
 void pm_unprepared_look(
@@ -102,7 +101,7 @@ void pm_unprepared_look(
 	look(config, timeout_ms, &jobs);
 	*ret = (struct pm_unprepared){0};
 	for (size_t i = 0; i < jobs.count; i++)
-		if (!pm_prolog_is_marked(config, jobs.jobs[i]))
+		if (!pm_prolog_is_waited_for(config, jobs.jobs[i]))
 			ret->jobs[ret->count++] = jobs.jobs[i];
 }
 

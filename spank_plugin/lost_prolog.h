@@ -27,7 +27,10 @@ struct pm_unprepared {
  */
 void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms);
 
-/* The jobs with a prolog that has not begun under this slurmd, either. */
+/*
+ * The jobs with a prolog that has not begun under this slurmd, either: slurmd ends with a prolog
+ * that takes longer than a minute, and the prolog may begin its work after that.
+ */
 void pm_unprepared_look(
 	const struct pm_config *config, unsigned timeout_ms, struct pm_unprepared *ret);
 

@@ -3,9 +3,9 @@
 #define PM_PROLOG_MARK_H
 
 /*
- * The mark of a job says that its prolog has begun on this node: the file RunDir/prologs/ID, which
- * root alone sees. Its epilog removes it. When slurmd starts, the marks that are there move to
- * RunDir/prologs/earlier: slurmd has forgotten the prologs that they stand for.
+ * The mark of a job says that its prolog has begun on this node, and which process waits for its
+ * end: slurmd, or slurmstepd where PrologFlags has RunInJob. It is the file RunDir/prologs/ID,
+ * which root alone sees. The job's epilog removes it; RunDir does not outlive a boot.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,16 +13,14 @@
 #include "lib/config.h"
 #include "lib/err.h"
 
+/* For the prolog itself, a child of the process that waits for it. */
 int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err);
 void pm_prolog_unmark(const struct pm_config *config, uint32_t job_id);
 
-/* For a slurmd that starts. */
-void pm_prolog_marks_age(const struct pm_config *config);
-
-/* Under the slurmd of now, which so has received slurmctld's order for it. */
 bool pm_prolog_is_marked(const struct pm_config *config, uint32_t job_id);
 
-/* Under this slurmd or an earlier one. */
-bool pm_prolog_has_begun(const struct pm_config *config, uint32_t job_id);
+/* Does the process that waits for the prolog's end still live? A slurmd that gives way to a new one
+ * leaves the prolog behind, which may begin its work after that. */
+bool pm_prolog_is_waited_for(const struct pm_config *config, uint32_t job_id);
 
 #endif

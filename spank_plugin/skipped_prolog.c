@@ -52,7 +52,7 @@ int pm_skipped_prolog_check(spank_t sp, const struct pm_config *config, struct p
 {
 	struct pm_prepare prepare = {.config = config};
 
-	if (is_extern(sp) || !is_of(sp, &prepare) || pm_prolog_has_begun(config, prepare.job_id))
+	if (is_extern(sp) || !is_of(sp, &prepare) || pm_prolog_is_marked(config, prepare.job_id))
 		return 0;
 	if (!has_mode(&prepare)) {
 		remember(&prepare);

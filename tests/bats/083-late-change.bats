@@ -122,6 +122,36 @@ forget_prolog() {
 	done
 }
 
+# While slurmd is gone the prolog that it has left behind may not have marked the job yet.
+hide_mark() {
+	local once=$BATS_TEST_TMPDIR/once run
+	run=$(bench_dir)/n1/run
+	wait_for 20 test -e "$once"
+	mv "$run/prologs" "$run/hidden"
+	bench restart-slurmd n1
+	mv "$run/hidden" "$run/prologs"
+}
+
+@test "nor is an interactive job kept by a prolog that slurmd has left behind, and that begins later" {
+	local once=$BATS_TEST_TMPDIR/once
+	pmctl_in_case "*'n1 job begin'*) [ -e $once ] || { touch $once; exec sleep 600; } ;;"
+	hide_mark 3>&- >/dev/null &
+	run bench salloc -w n1 --pm-mode=appdirect echo ran
+	assert_failure
+	refute_line ran
+	assert_output --partial 'pm: n1: slurmd was started anew'
+	wait_for 20 state_is n1 idle
+}
+
+@test "a prolog that lasts while slurmd looks again is waited for" {
+	local once=$BATS_TEST_TMPDIR/once
+	pmctl_in_case "*'n1 job begin'*) [ -e $once ] || { touch $once; sleep 25; } ;;"
+	bench restart-slurmd n1
+	run bench salloc -w n1 --pm-mode=appdirect echo ran
+	assert_success
+	assert_line ran
+}
+
 # Slurm's own slurmd would then wait for an order that it has had.
 @test "a job whose prolog is over on this node and goes on on another is requeued, and runs" {
 	put_in appdirect n2

@@ -125,6 +125,10 @@ def verify(bench: Bench, node: str) -> None:
 
 
 def power_on(bench: Bench, node: str) -> None:
+    """RunDir does not outlive a boot: elsewhere it is on a tmpfs."""
+    run = bench.dir / node / "run"
+    shutil.rmtree(run)
+    run.mkdir()
     machine("reboot", str(bench.dir / node / "machine"), *take_fault(bench, node))
 
 
