@@ -8,12 +8,14 @@ import random
 import signal
 import time
 
-from meddlers import MEDDLERS
+from meddlers import MEDDLERS, job_for_another_mode, modes_of, other_modes
 from promises import has_too_much
 from request import ODD_NAMES, RACK, options_of, update
 from submitting import BESIDE, MAX_LIVE, next_number, submit
 from world import NEVER, Submission, Version, World
 
+# Slurm looks at its queue every two seconds.
+COMES_S, LOOK_S = 3, 0.1
 GOAL_FAULTS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split")
 TOOL_FAULTS = ("fail", "killed", "hang", "garbage", "silent", "lies")
 TOOL_CALLS = ("helper/ipmctl:create-goal#1", "helper/ipmctl:show-goal#1", "job-begin/ipmctl:show-goal#1",
@@ -55,6 +57,11 @@ def mode_words(modes: list[str], chance: random.Random) -> tuple[list[str], dict
             "none": ([], {})}[way]
 
 
+# How a job says where it runs, and how often.
+OF_ONE_NODE = {"": 8, "one": 5, "not": 2, "rack": 2}
+WAYS = OF_ONE_NODE | {"two": 1, "count": 2, "one of two": 2}
+
+
 def with_rack(words: list[str], rack: str) -> list[str]:
     """The constraint, if there is one, ANDed with a rack."""
     for at, word in enumerate(words):
@@ -63,15 +70,16 @@ def with_rack(words: list[str], rack: str) -> list[str]:
     return [*words, f"--constraint={rack}"]
 
 
-def place_words(words: list[str], nodes: list[str], chance: random.Random) -> list[str]:
+def place_words(words: list[str], nodes: list[str], chance: random.Random, ways: dict[str, int]) -> list[str]:
     """Which nodes, if any in particular."""
-    way = chance.choices(("", "one", "two", "not", "rack", "count"), (8, 5, 1, 2, 2, 2))[0]
+    way = chance.choices(list(ways), list(ways.values()))[0]
     if way == "rack":
         return with_rack(words, chance.choice([*list(RACK)[:len(nodes)], *list(ODD_NAMES)[:len(nodes) - 1], "c++",
                                                "(rack1|rack-2)"]))
     return words + {"": [], "one": ["-w", chance.choice(nodes)],
                     "two": ["-w", ",".join(sorted(chance.sample(nodes, 2)))],
-                    "not": ["-x", chance.choice(nodes)], "count": ["-N", "2"]}[way]
+                    "not": ["-x", chance.choice(nodes)], "count": ["-N", "2"],
+                    "one of two": ["-w", chance.choice(nodes), "-N", "2"]}[way]
 
 
 def other_words(nodes: list[str], chance: random.Random) -> list[str]:
@@ -97,12 +105,14 @@ class Submit(Action):
         self.name, self.client, self.weight = name, client, weight
 
     def choose(self, world, chance):
-        behind = world.more.policy == "no reboots" and chance.random() < 0.5    # those in a mode, which may wait for long
+        limited = world.more.policy == "no reboots"
+        behind = limited and chance.random() < 0.5      # those in a mode, which may wait for long
         if len(world.live()) >= MAX_LIVE + (BESIDE if behind else 0):
             return None
         crowded = world.more.policy == "shared nodes" and chance.random() < 0.7
-        words, env = (self.rest_of_request(world, chance, []), {}) if behind else self.request(
-            world, chance, ["appdirect"] if crowded else world.site.modes())
+        ways = OF_ONE_NODE if limited else WAYS
+        words, env = ([], {}) if behind else mode_words(self.modes(world, crowded, limited), chance)
+        words = place_words(words, world.site.nodes, chance, ways) + other_words(world.site.nodes, chance)
         if crowded:     # jobs that would come to be beside each other
             words = [word for word in words if not word.startswith(("--exclusive", "--mem"))] + ["--mem=1200"]
         if world.without & set(options_of([self.client, *words])):
@@ -114,13 +124,13 @@ class Submit(Action):
                 "name": chance.choice(NAMES) if chance.random() < 0.2 else "",
                 "seconds": 3.0 if crowded else chance.choice((0.1, 0.3, 0.8, 2.0))}
 
-    def request(self, world: World, chance: random.Random, modes: list[str]) -> tuple[list[str], dict[str, str]]:
-        words, env = mode_words(modes, chance)
-        return self.rest_of_request(world, chance, words), env
-
     @staticmethod
-    def rest_of_request(world: World, chance: random.Random, words: list[str]) -> list[str]:
-        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance)
+    def modes(world: World, crowded: bool, limited: bool) -> list[str]:
+        """Those of which one is asked for. Who may have no node rebooted is told so where no node is in his mode; else
+        Slurm would plan idle nodes for his job."""
+        active = {mode for node in world.site.nodes for mode in modes_of(world, node)}
+        absent = [mode for mode in world.site.modes() if mode not in active] if limited else []
+        return ["appdirect"] if crowded else absent or world.site.modes()
 
     def extra(self, world: World, chance: random.Random) -> list[str] | None:
         return []
@@ -350,7 +360,9 @@ class Resume(OfNode):
 
 
 class AdminReboot(OfNode):
-    """Not of a node that has just booted: slurmctld 22.05 may then show it as rebooting for ever."""
+    """Not of a node that has just booted: slurmctld 22.05 may then show it as rebooting for ever. An idle node boots for a
+    user's job at this moment: the reboot waits until that is over, which is up for long enough then. Or it has a goal of a
+    job that is long gone."""
 
     name = "scontrol reboot"
 
@@ -361,10 +373,32 @@ class AdminReboot(OfNode):
     def words(self, chance):
         return {"words": chance.choice((["ASAP"], []))}
 
+    def choose(self, world, chance):
+        idle = [node for node in world.site.nodes if world.state(node) == "IDLE" and self.fits(world, node)]
+        if not idle or chance.random() < 0.2:
+            return super().choose(world, chance)
+        step = {"node": chance.choice(idle)} | self.words(chance)
+        if step["node"] in world.up() and not world.site.has_kernel and chance.random() < 0.4:
+            return step | {"words": ["ASAP"], "goal": chance.choice(other_modes(world, step["node"]))}
+        return step | job_for_another_mode(world, step["node"], chance, world.site.times.fresh + 2)
+
     def change(self, world, node, step):
+        if "job" in step:
+            submit(world, step)
+            self._await_job(world, node)
+        if "goal" in step:
+            world.more.stale[node] = (world.site.boot_id(node), world.site.mode(node), step["goal"])
+            world.site.leave_goal(node, step["goal"])
         boot = world.site.boot_id(node)
         if world.admin("scontrol", "reboot", *step["words"], "nextstate=resume", "reason=the admin's reboot", node):
             world.rebooting[node] = (boot, time.time())
+
+    @staticmethod
+    def _await_job(world, node):
+        end = time.monotonic() + COMES_S
+        while time.monotonic() < end and world.state(node) == "IDLE":
+            time.sleep(LOOK_S)
+            world.observe()
 
 
 class RestartSlurmd(OfNode):
@@ -428,7 +462,8 @@ def repair(world: World, node: str) -> None:
 
 
 class Fault(Action):
-    """Of the campaign: the firmware treats a goal badly, or ipmctl misbehaves once."""
+    """Of the campaign: the firmware treats a goal badly, or ipmctl misbehaves once. A user's job has an idle node get a
+    goal soon; it asks by a feature, since tasks themselves look whether they are in the mode of --pm-mode."""
 
     name = "fault"
 
@@ -437,7 +472,7 @@ class Fault(Action):
         if node in world.broken or node in world.drained or node in world.more.own_reboots:
             return None
         if chance.random() < 0.5:
-            return {"fault": chance.choice(GOAL_FAULTS)}
+            return {"fault": chance.choice(GOAL_FAULTS)} | job_for_another_mode(world, node, chance, 0.3, "--constraint=pm_")
         return {"how": chance.choice(TOOL_FAULTS), "call": chance.choice(TOOL_CALLS)}
 
     def do(self, world, step):
@@ -447,6 +482,8 @@ class Fault(Action):
             world.site.break_goal(step["fault"])
         else:
             world.site.break_tool(step["how"], step["call"])
+        if "job" in step:
+            submit(world, step)
         return True
 
 
@@ -519,9 +556,13 @@ ACTIONS: tuple[Action, ...] = (
 LEAST = 0.0265
 
 
+def lack(counts: dict[str, int], name: str) -> float:
+    """Steps that an action came too seldom so far."""
+    return max(0.0, LEAST * (sum(counts.values()) + 10) - counts.get(name, 0))
+
+
 def make_up(world: World, chance: random.Random, counts: dict[str, int], actions: tuple = ACTIONS) -> dict:
     """The next step; an action that came too seldom so far comes sooner."""
-    total = sum(counts.values()) + 10
     def want(action: Action) -> float:
         lacks = lack(counts, action.name)
         return action.weight + 10 * lacks * (2 + lacks)
@@ -529,8 +570,3 @@ def make_up(world: World, chance: random.Random, counts: dict[str, int], actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
     return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}
-def lack(counts: dict[str, int], name: str) -> float:
-    """Steps that an action came too seldom so far."""
-    return max(0.0, LEAST * (sum(counts.values()) + 10) - counts.get(name, 0))
-
-

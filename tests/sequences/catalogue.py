@@ -5,7 +5,7 @@ from common import Cluster
 from twin_actions import ON_NODES
 
 # These change the bench's own files and processes; "flat" expects that there is no such memory.
-OF_BENCH = ("flat", "policy", "turn away", "epilog reboot", "kill pmctl", "tamper")
+OF_BENCH = ("flat", "policy", "turn away", "epilog reboot", "kill pmctl", "unseen change", "tamper")
 ON_TWIN = (*(action for action in ACTIONS if action.name not in OF_BENCH), *ON_NODES)
 ALL = (*ACTIONS, *(action for action in ON_NODES if action.name not in OF_BENCH))
 

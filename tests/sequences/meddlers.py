@@ -13,8 +13,9 @@ from world import Submission, World
 
 LOOK_S, FIND_S, CHANGE_S = 0.005, 6, 6
 TURNING_S = 35      # a job comes back to the queue for six seconds each time
-LONG_S = 45.0
-POLICY_S = 35       # jobs come to wait behind one another
+LONG_S = 60.0
+# Jobs come to be beside one another, or to wait behind one another for as long as the oracle takes to say so.
+POLICY_S = {"shared nodes": 20, "no reboots": 45}
 # Of these there is always one soon, and nothing depends on them.
 LOOKERS = ("reachable", "health", "mode")
 OFTEN = {"forgotten": 3, "garbage": 3}
@@ -26,20 +27,21 @@ MORE_THAN_EXISTS = 1 << 43
 
 class Policy:
     """The administrator edits the site's files: jobs in a mode share nodes, or may have none rebooted, or neither. Where
-    none is rebooted, a job that runs for long keeps a node in its mode from those that wait for it."""
+    none is rebooted, a job without a mode has a node for long: while one is busy, only backfill starts jobs, on nodes that
+    it has planned for none."""
 
     name, weight = "policy", 1.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         others = [name for name in POLICIES if name != "plain"]
-        if world.more.policy != "plain" and time.time() < world.more.policy_since + POLICY_S:
+        if time.time() < world.more.policy_since + POLICY_S.get(world.more.policy, 0):
             return None
         policy = chance.choice(others) if world.more.policy == "plain" else "plain"
-        busy = [node for node in sorted(world.up()) if modes_of(world, node)]
-        if policy != "no reboots" or not busy or len(world.live()) >= MAX_LIVE + BESIDE:
+        up = sorted(world.up())
+        if policy != "no reboots" or not up or len(world.live()) >= MAX_LIVE + BESIDE:
             return {"policy": policy}
-        node = chance.choice(busy)
-        return {"policy": policy} | job_on(world, node, modes_of(world, node), chance) | {"seconds": LONG_S}
+        return {"policy": policy, "job": next_number(world), "argv": ["sbatch", "--exclusive", "-w", chance.choice(up)],
+                "env": {}, "seconds": LONG_S}
 
     def do(self, world: World, step: dict) -> bool:
         set_policy(world, step["policy"])
@@ -109,9 +111,23 @@ def modes_of(world: World, node: str) -> list[str]:
     return [mode for mode in world.site.modes() if f"pm_{mode}" in active]
 
 
+def other_modes(world: World, node: str) -> list[str]:
+    """That its machine can be in."""
+    return sorted(set(world.site.modes()) - {"flat"} - set(modes_of(world, node)))
+
+
 def job_on(world: World, node: str, modes: list[str], chance: random.Random, client: str = "sbatch") -> dict:
     return {"job": next_number(world), "argv": [client, f"--pm-mode={chance.choice(modes)}", "-w", node], "env": {},
             "seconds": 0.3}
+
+
+def job_for_another_mode(world: World, node: str, chance: random.Random, seconds: float,
+                         option: str = "--pm-mode=") -> dict:
+    """A batch job for which an idle node boots; none where it is not idle, or where many jobs wait."""
+    if world.state(node) != "IDLE" or len(world.live()) >= MAX_LIVE + BESIDE:
+        return {}
+    mode = chance.choice(other_modes(world, node))
+    return {"job": next_number(world), "argv": ["sbatch", f"{option}{mode}", "-w", node], "env": {}, "seconds": seconds}
 
 
 def turn_away(world: World, nodes: list[str]) -> None:
@@ -158,8 +174,7 @@ class KillPmctl:
         step = {"node": chance.choice(changing or idle or fitting), "late": chance.choice((0, 0, 0.05, 0.3))}
         if changing or not idle or len(world.live()) >= MAX_LIVE + BESIDE:
             return step
-        others = sorted(set(world.site.modes()) - set(modes_of(world, step["node"])))
-        return step | job_on(world, step["node"], others, chance)
+        return step | job_on(world, step["node"], other_modes(world, step["node"]), chance)
 
     def do(self, world: World, step: dict) -> bool:
         if "job" in step:
@@ -205,6 +220,44 @@ def kill(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+class UnseenChange:
+    """An administrator changes a node's mode by hand, and Slurm does not hear of it. A user's job for the mode that Slurm
+    takes for the node's comes at once; then an administrator looks."""
+
+    name, weight = "unseen change", 1.0
+
+    def choose(self, world: World, chance: random.Random) -> dict | None:
+        fitting = [node for node in sorted(world.up()) if self._fits(world, node) and modes_of(world, node)]
+        if not fitting or len(world.live()) >= MAX_LIVE + BESIDE:
+            return None
+        node = chance.choice(fitting)
+        job = job_on(world, node, modes_of(world, node), chance)
+        feature = job["argv"][1].replace("--pm-mode=", "--constraint=pm_")     # the tasks look at the option themselves
+        return {"node": node, "mode": chance.choice(other_modes(world, node))} | job | {"argv": [job["argv"][0], feature, *job["argv"][2:]]}
+
+    def _fits(self, world: World, node: str) -> bool:
+        return world.state(node) == "IDLE" and node not in world.rebooting and node not in world.broken
+
+    def do(self, world: World, step: dict) -> bool:
+        """No job may begin there meanwhile, in the one mode and be in the other at once."""
+        node = step["node"]
+        if not self._fits(world, node):
+            return False
+        world.admin("scontrol", "update", f"nodename={node}", "state=drain", "reason=a change by hand")
+        world.observe()
+        changes = world.state(node) == "IDLE+DRAIN"
+        if changes:
+            world.broken.add(node)
+            world.disturb(node)
+            world.note(world.site.pmctl("set", step["mode"], node=node))
+            world.site.apply_goal(node)
+        world.admin("scontrol", "update", f"nodename={node}", "state=resume")
+        submit(world, step)
+        if not changes:
+            step["do"] = "sbatch"
+        return True
 
 
 # --- forged and forgotten records --------------------------------------------------------------
@@ -288,6 +341,7 @@ def forget_reboot(world: World, node: str) -> None:
     """One that does not come about any more."""
     world.site.mark(node, "end-reboots", False)
     world.more.own_reboots.discard(node)
+    world.more.stale.pop(node, None)
     if world.rebooting.pop(node, None):
         world.disturb(node)
 
@@ -305,4 +359,4 @@ def let_go(world: World, job: Submission, promises) -> None:
                 world.admin("scontrol", "release", record["JobId"])
 
 
-MEDDLERS = (Policy(), Service(), TurnAway(), EpilogReboot(), KillPmctl(), Tamper())
+MEDDLERS = (Policy(), Service(), TurnAway(), EpilogReboot(), KillPmctl(), UnseenChange(), Tamper())

@@ -18,6 +18,8 @@ class Meddling:
     turning: set[str] = field(default_factory=set)          # nodes that turn jobs away
     turning_since: float = 0
     own_reboots: set[str] = field(default_factory=set)      # nodes that a job's end reboots, or is going to
+    # Nodes that reboot with a goal of a job that is gone: boot id, mode, and that of the goal.
+    stale: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     # Submissions, by number.
     named: set[int] = field(default_factory=set)            # with words behind their name
     limited: set[int] = field(default_factory=set)          # may have no node rebooted, at some time

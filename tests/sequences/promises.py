@@ -11,6 +11,8 @@ from world import Submission, World, nodes_of
 MEMORY_MIB = {"memory": 7936, "mixed": 3968, "appdirect": 1984}
 TURN_AWAY_LIMIT = 2
 SAME_RUN_S = 4
+# The files of the kernel come one after the other.
+BOOTS_S = 0.5
 # Slurm looks at its queue every 2 s here, without the jobs that may have no node rebooted.
 DELAYED_S = 25
 
@@ -26,8 +28,6 @@ def surely_has_mode(job: Submission) -> bool:
     return all(version.request.modes() is not None for version in job.versions)
 
 
-def is_held_by_user(record: dict) -> bool:
-    return record.get("Reason") == "JobHeldUser"
 def has_too_much(before: Request, refused: str) -> bool:
     """Would the memory of the refused mode be more than a node has in one of the modes that the job had before? Memory that
     its user has named stays."""
@@ -35,6 +35,8 @@ def has_too_much(before: Request, refused: str) -> bool:
     return bool(modes) and not before.memory_mib() and any(MEMORY_MIB[FEATURE[refused]] > MEMORY_MIB[mode] for mode in modes)
 
 
+def is_held_by_user(record: dict) -> bool:
+    return record.get("Reason") == "JobHeldUser"
 
 
 class Promises:
@@ -71,7 +73,20 @@ class Promises:
     # --- nodes ---------------------------------------------------------------------------------
     def check_node(self, node: str) -> list[Broken]:
         return [("tools", f"on {node} {first} still changes something, and {second} begins")
-                for first, second in beside(self.world.site.tool_times(node))]
+                for first, second in beside(self.world.site.tool_times(node))] + self._check_stale(node)
+
+    def _check_stale(self, node: str) -> list[Broken]:
+        """An administrator's reboot leaves a node in its mode, unless a job asks for another."""
+        boot, before, goal = self.world.more.stale.get(node, ("", "", ""))
+        if not boot or self.world.site.boot_id(node) in ("", boot):
+            return []
+        wanted = any(goal in (job.request.modes() or ()) for job in self.world.live()) or node in self.world.broken
+        applied = goal not in (before, "") and not wanted and self.world.site.mode(node) == goal
+        if self.lasts(BOOTS_S, applied, "stale", node):
+            return [("unasked", f"{node} is in {goal} since an administrator's reboot, and was in {before}: no job asks for it")]
+        if not applied:
+            del self.world.more.stale[node]
+        return []
 
     # --- jobs ----------------------------------------------------------------------------------
     def check_job(self, job: Submission) -> list[Broken]:
@@ -129,8 +144,8 @@ class Promises:
 
 
 def idle_or_planned(world: World) -> set[str]:
-    """For jobs of one node."""
-    several = any(max(job.request.count, len(job.request.nodes)) > 1 for job in world.live())
+    """For jobs of one node, while no job waits for several."""
+    several = any(max(job.request.count, len(job.request.nodes)) > 1 for job in world.live() if job.pending())
     return set() if several else {node for node in world.up() if world.state(node) in ("IDLE", "IDLE+PLANNED")}
 
 

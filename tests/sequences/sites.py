@@ -5,6 +5,7 @@ DIMMs, words of Slurm's commands. Nothing of the product is asked.
 """
 
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -243,6 +244,17 @@ class BenchSite(Cluster, benchsite.Site):
         except OSError:
             return False
 
+    def leave_goal(self, node: str, mode: str) -> None:
+        """As slurmd has it staged for a job, long ago."""
+        self.pmctl("helper", f"pm_{mode}", node=node)
+        path = self.home / node / "state/journal.json"
+        if path.exists():       # where it could stage none there may be none
+            rewrite(path, re.sub(r'("ordered_s": ?)[0-9]+', r"\g<1>0", path.read_text()))
+
+    def apply_goal(self, node: str) -> None:
+        """The machine is in another mode, and its slurmd goes on."""
+        self.bench_tool("firmware", node)
+
     def break_goal(self, fault: str) -> None:
         (self.home / BREAKABLE / "fault").write_text(fault)
 
@@ -294,6 +306,13 @@ class BenchSite(Cluster, benchsite.Site):
 
     def goals(self, node: str) -> list[str]:
         return goals_in(self.home / node / "machine")
+
+    def mode(self, node: str) -> str:
+        """Of the machine, as the looks of jobs have it."""
+        root = self.home / node / "machine/root/sys"
+        cache = (root / "devices/system/node/node0/memory_side_cache").exists()
+        regions = len(list((root / "bus/nd/devices").glob("*")))
+        return self.mode_of(f"{'yes' if cache else 'no'}/{regions}")
 
     def mode_of(self, seen: str) -> str:
         return benchsite.MODE_OF.get(seen, seen)
