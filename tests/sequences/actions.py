@@ -367,7 +367,7 @@ class AdminReboot(OfNode):
     name = "scontrol reboot"
 
     def fits(self, world, node):
-        return (node in world.in_service() and node not in world.rebooting
+        return (node in world.on_duty() and node not in world.rebooting
                 and world.site.uptime(node) > world.site.times.fresh)
 
     def words(self, chance):

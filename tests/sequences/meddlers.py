@@ -166,7 +166,7 @@ class KillPmctl:
     name, weight = "kill pmctl", 1.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
-        fitting = sorted(world.in_service() - set(world.rebooting))
+        fitting = sorted(world.on_duty() - set(world.rebooting))
         if len(fitting) < 2:
             return None
         changing = [node for node in fitting if "POWER" in world.state(node)]

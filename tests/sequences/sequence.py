@@ -73,7 +73,8 @@ class Sequence:
             named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 
     def _reconfigure(self) -> None:
-        """slurmctld asks nodes for jobs that it misses."""
+        """slurmctld asks nodes for jobs that it misses. It also looks again at those that it holds: not where there are
+        no others."""
         self.look()
         self.world.before_reconfigure()
         self.world.admin("scontrol", "reconfigure")
@@ -84,7 +85,9 @@ class Sequence:
         end = time.time() + times.settle
         while not self.violations and world.live():
             waited = time.time() - end + times.settle
-            if not asked and waited > times.reconfigure and (not world.booting() or waited > 2 * times.reconfigure):
+            may_miss = any(record["JobState"] != "PENDING" for job in world.live() for record in job.live())
+            if (not asked and may_miss and waited > times.reconfigure
+                    and (not world.booting() or waited > 2 * times.reconfigure)):
                 self._reconfigure()
                 asked = True
             if time.time() > end:

@@ -164,9 +164,13 @@ class World:
         return (node in self.broken or node in self.rebooting or node in self.reserved.values()
                 or time.time() < self.disturbed_until.get(node, 0))
 
+    def on_duty(self) -> set[str]:
+        """Nodes to which Slurm may give jobs, though perhaps not at this moment."""
+        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values())
+
     def in_service(self) -> set[str]:
-        """Nodes that may serve jobs, though perhaps not at this moment."""
-        return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values()) - self.more.turning
+        """Those that may serve them."""
+        return self.on_duty() - self.more.turning
 
     def up(self) -> set[str]:
         """Nodes that nothing of ours keeps from serving jobs."""
