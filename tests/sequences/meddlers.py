@@ -69,7 +69,8 @@ class Service:
             return {"stop": False}
         if len(world.live()) >= MAX_LIVE + BESIDE:
             return {"stop": True}
-        client = chance.choice(("srun", "salloc"))      # a batch job only goes back to the queue
+        # What fails an interactive job has a batch job only go back to the queue; one that hangs is cancelled at rest.
+        client = chance.choice(("srun", "salloc", "sbatch"))
         return {"stop": True} | job_on(world, chance.choice(calm), world.site.modes(), chance, client)
 
     def do(self, world: World, step: dict) -> bool:
