@@ -230,7 +230,7 @@ class UnseenChange:
     name, weight = "unseen change", 1.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
-        fitting = [node for node in sorted(world.up()) if self._fits(world, node) and modes_of(world, node)]
+        fitting = [node for node in sorted(world.in_service()) if self._fits(world, node) and modes_of(world, node)]
         if not fitting or len(world.live()) >= MAX_LIVE + BESIDE:
             return None
         node = chance.choice(fitting)
