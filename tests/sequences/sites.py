@@ -172,11 +172,17 @@ class BenchSite(Cluster, benchsite.Site):
         call(self.bench, node, "restart")
 
     def restart_controller(self) -> None:
-        pid_file = self.home / "run/slurmctld.pid"
-        before = pid_file.read_text()
+        before = self._controller_pid()
         call(self.bench, self.nodes[0], "controller")
-        wait_for(CONTROLLER_S, lambda: pid_file.exists() and pid_file.read_text() != before
+        wait_for(CONTROLLER_S, lambda: self._controller_pid() not in ("", before)
                            and self.admin("scontrol", "ping").returncode == 0)
+
+    def _controller_pid(self) -> str:
+        """It removes its file at its end."""
+        try:
+            return (self.home / "run/slurmctld.pid").read_text()
+        except FileNotFoundError:
+            return ""
 
     def restart_service(self) -> None:
         """pm-controller, in the middle of whatever it does."""
