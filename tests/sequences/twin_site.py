@@ -95,6 +95,7 @@ class TwinSite(Cluster):
         self.folder.chmod(0o777)
         for name in ("job", "mess"):
             shutil.copy(GUEST / name, self.folder / name)
+        wait_for(UP_S, lambda: all(self._is_ready(node) for node in self.nodes))    # jobs of an earlier run reboot them
         with ThreadPoolExecutor() as pool:
             self.twins |= dict(zip(self.nodes, pool.map(Twin, self.nodes)))
             list(pool.map(lambda twin: twin.sh(SLOW), self.twins.values()))
@@ -111,8 +112,9 @@ class TwinSite(Cluster):
             twin.disarm()
             self.slow_down(node, 0)
         self.head("for r in $(scontrol -o show reservation | grep -oP '(?<=ReservationName=)\\S+'); do "
-                  "scontrol delete reservationname=$r; done; scancel --full --user=user1,user2; "
-                  "scancel --user=user1,user2; systemctl restart pm-controller")
+                  "scontrol delete reservationname=$r; done; "
+                  "for u in user1 user2; do scancel --full --user=$u; scancel --user=$u; done; "
+                  "systemctl restart pm-controller")
         self._bring_back()
         shown = super().jobs_shown()
         self.first_job = max((int(fields["JobId"]) for fields in shown), default=0)
