@@ -16,9 +16,20 @@ class Mess(Submit):
         step = super().choose(world, chance)
         if not step:
             return None
-        mess = sorted(chance.sample(MESSES, chance.randrange(1, 4)), key=MESSES.index)
-        size = [f"--pm-size={chance.choice(('64M', '1G'))}"] if "projects" in mess or chance.random() < 0.2 else []
-        return step | {"argv": step["argv"] + size, "mess": mess}
+        kinds = world.messes or MESSES
+        mess = sorted(chance.sample(kinds, min(chance.randrange(1, 4), len(kinds))), key=MESSES.index)
+        size = self.size(mess, chance)
+        if not size:
+            return step | {"mess": mess}
+        words = [f"inodes={size}" if kind == "inodes" else kind for kind in mess]
+        return step | {"argv": [*step["argv"], f"--pm-size={size}"], "mess": words}
+
+    @staticmethod
+    def size(mess: list[str], chance: random.Random) -> str:
+        """A guest makes so many files as go with 64M in seconds, and those that go with nothing in minutes."""
+        if "projects" in mess or chance.random() < (0.7 if "inodes" in mess else 0.2):
+            return "64M" if "inodes" in mess else chance.choice(("64M", "1G"))
+        return ""
 
     def request(self, world, chance: random.Random, modes: list[str]) -> tuple[list[str], dict[str, str]]:
         words = [f"--pm-mode={chance.choice(('appdirect', 'appdirect', 'mixed'))}"]
@@ -61,4 +72,17 @@ class KillPmctl(OfNode):
         world.said.append(f"killed: {world.site.kill_pmctl(node, KILL_S)}")
 
 
-ON_NODES = (Mess("mess", "sbatch", 4), Flat("flat memory", "srun", 1), Devices("devices", "sbatch", 1), KillPmctl())
+class SlowRemoval(OfNode):
+    """What jobs have left goes slowly there for a while: nobody waits for it."""
+
+    name = "slow removal"
+
+    def fits(self, world, node):
+        return bool(world.site.boot_id(node))
+
+    def change(self, world, node, step):
+        world.site.slow_removal(node)
+
+
+ON_NODES = (Mess("mess", "sbatch", 4), Flat("flat memory", "srun", 1), Devices("devices", "sbatch", 1), KillPmctl(),
+            SlowRemoval())

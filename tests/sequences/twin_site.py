@@ -53,6 +53,21 @@ for ((i = 0; i < $1 * 10; i++)); do
 	sleep 0.1
 done
 """
+# The program that removes what jobs have left runs for a tenth of a second in three; never stopped for long, since it
+# may hold a lock.
+SLOW_REMOVAL = """\
+systemctl --quiet is-active slow-removal && exit
+systemd-run --quiet --collect --unit=slow-removal -p RuntimeMaxSec="$1" \
+	-p ExecStopPost="-pkill -CONT -xf 'pmctl sweep( .*)?'" bash -c '
+	while sleep 1; do
+		pids=$(pgrep -xf "pmctl sweep( .*)?") || continue
+		while kill -STOP $pids 2>/dev/null; do
+			sleep 3
+			kill -CONT $pids
+			sleep 0.1
+		done
+	done'
+"""
 # Directories of jobs that are gone, what was mounted in them, and trash.
 LEFT = """\
 shopt -s nullglob
@@ -198,6 +213,10 @@ class TwinSite(Cluster):
         """Its process ID, "" when none ran."""
         return pmtwin("exec", node, "--", "bash", "-c", KILL, "bash", str(seconds), timeout=60).out.strip()
 
+    def slow_removal(self, node: str) -> None:
+        """For longer than a job's end may take."""
+        pmtwin("exec", node, "--", "bash", "-c", SLOW_REMOVAL, "bash", f"{2 * self.times.ending:.0f}", timeout=60)
+
     def break_goal(self, fault: str) -> None:
         self.twins[self.breakable].inject(fault)
 
@@ -271,6 +290,8 @@ class TwinSite(Cluster):
 
     def left_behind(self) -> list[str]:
         """Trash goes by itself, but it goes."""
+        for twin in self.twins.values():
+            twin.sh("systemctl stop slow-removal")
         found = {}
         def is_clean() -> bool:
             found.update((node, self._left_on(node)) for node in self.nodes)

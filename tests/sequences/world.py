@@ -115,6 +115,7 @@ class World:
     reserved: dict[str, str] = field(default_factory=dict)          # reservation and its node
     nodes: dict[str, dict] = field(default_factory=dict)            # as Slurm shows them
     without: frozenset = frozenset()                                # actions and options that are left out
+    messes: tuple = ()                                              # that jobs may make on guests, all if empty
     said: list[str] = field(default_factory=list)                   # commands and their answers
     more: Meddling = field(default_factory=Meddling)
 
