@@ -30,7 +30,8 @@ enum { STATUS_HELD = 3, STATUS_REFUSED = 4, STATUS_REBOOT = 5 };
 #define TELL_TIMEOUT_MS	    15000
 #define MAX_WORDS	    16
 
-/* What is in the way is looked at anew so often: pmctl may name one of several jobs that are over. */
+/* What is in the way is looked at anew so often: pmctl may name one of several jobs that are over.
+ */
 #define MAX_TRIES 32
 
 /* Making file systems and wiping are several runs of tools, each of which may take ToolTimeout. */
