@@ -125,10 +125,11 @@ def verify(bench: Bench, node: str) -> None:
 
 
 def power_on(bench: Bench, node: str) -> None:
-    """RunDir does not outlive a boot: elsewhere it is on a tmpfs."""
+    """RunDir does not outlive a boot: elsewhere it is on a tmpfs. A pmctl that a test runs by hand does, and may be writing
+    there."""
     run = bench.dir / node / "run"
-    shutil.rmtree(run)
-    run.mkdir()
+    shutil.rmtree(run, ignore_errors=True)
+    run.mkdir(exist_ok=True)
     machine("reboot", str(bench.dir / node / "machine"), *take_fault(bench, node))
 
 
