@@ -360,14 +360,15 @@ class Resume(OfNode):
 
 
 class AdminReboot(OfNode):
-    """Not of a node that has just booted: slurmctld 22.05 may then show it as rebooting for ever. An idle node boots for a
+    """Not of a node that has just booted: slurmctld 22.05 may then show it as rebooting for ever. So not of one that turns
+    jobs away either, which are over as soon as it has booted for them. An idle node boots for a
     user's job at this moment: the reboot waits until that is over, which is up for long enough then. Or it has a goal of a
     job that is long gone."""
 
     name = "scontrol reboot"
 
     def fits(self, world, node):
-        return (node in world.on_duty() and node not in world.rebooting
+        return (node in world.in_service() and node not in world.rebooting
                 and world.site.uptime(node) > world.site.times.fresh)
 
     def words(self, chance):

@@ -86,14 +86,18 @@ class Service:
 
 class TurnAway:
     """Nodes take no job, as where memory or devices are another's; and take them again. A user names one of them for a
-    job that it has the mode for, and which so comes to it soon and often."""
+    job that it has the mode for, and which so comes to it soon and often. None that an administrator's reboot waits for: it
+    would come as soon as the node has booted for a job (AdminReboot)."""
 
     name, weight = "turn away", 4.0
 
     def choose(self, world: World, chance: random.Random) -> dict | None:
         if world.more.turning:
             return {"nodes": []} if time.time() > world.more.turning_since + TURNING_S else None
-        nodes = world.site.nodes if chance.random() < 0.6 else [chance.choice(world.site.nodes)]
+        staying = [node for node in world.site.nodes if node not in world.rebooting]
+        if not staying:
+            return None
+        nodes = staying if chance.random() < 0.6 else [chance.choice(staying)]
         ready = [node for node in nodes if node in world.in_service() and modes_of(world, node)]
         if not ready or len(world.live()) >= MAX_LIVE + BESIDE:
             return {"nodes": nodes}
