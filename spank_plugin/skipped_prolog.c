@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <slurm/slurm.h>
-#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "lib/cleanup.h"
+#include "lib/jobview.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/prepare.h"
@@ -48,15 +51,28 @@ static void remember(const struct pm_prepare *prepare)
 		slurm_error("pm: %s", err.text);
 }
 
-int pm_skipped_prolog_check(spank_t sp, const struct pm_config *config, struct pm_err *err)
+/* Of an earlier run, since this one has had no prolog. */
+static bool has_view(const struct pm_prepare *prepare)
+{
+	cleanup_free char *path = pm_jobview_path(prepare->config->run_dir, prepare->job_id);
+
+	return !path || !access(path, F_OK);
+}
+
+int pm_skipped_prolog_check(
+	spank_t sp, const struct pm_config *config, bool has_record, struct pm_err *err)
 {
 	struct pm_prepare prepare = {.config = config};
 
 	if (is_extern(sp) || !is_of(sp, &prepare) || pm_prolog_is_marked(config, prepare.job_id))
 		return 0;
-	if (!has_mode(&prepare)) {
-		remember(&prepare);
-		return 0;
+	if (!has_view(&prepare)) {
+		if (has_record)
+			return 0; /* RunDir was emptied, and the task says so */
+		if (!has_mode(&prepare)) {
+			remember(&prepare);
+			return 0;
+		}
 	}
 	pm_err_set(err, -EIO,
 		"slurmd has started job %u without its prolog, so this node is not prepared for "

@@ -9,14 +9,18 @@
  * the job's place. The mark of the prolog is missing then (prolog_mark.h).
  */
 #include <slurm/spank.h>
+#include <stdbool.h>
 
 #include "lib/config.h"
 #include "lib/err.h"
 
 /*
- * For a step that starts, as root. 0: the job has had its prolog here, or has no mode. -EIO, with
- * the sentence for the user: its tasks must not run; the job goes back to the queue, or ends.
+ * For a step that starts, as root; has_record: this node has given the job something. 0: the job
+ * has had its prolog here, or has no mode, and an earlier run of it has left nothing that its tasks
+ * could take for theirs. -EIO, with the sentence for the user: its tasks must not run; the job goes
+ * back to the queue, or ends.
  */
-int pm_skipped_prolog_check(spank_t sp, const struct pm_config *config, struct pm_err *err);
+int pm_skipped_prolog_check(
+	spank_t sp, const struct pm_config *config, bool has_record, struct pm_err *err);
 
 #endif

@@ -211,8 +211,8 @@ int pm_remote_init_post_opt(spank_t sp, int ac, char **av)
 	int unset = pm_settings_load(ac, av, &config, &err), rc;
 
 	step.has_record = !unset && has_record(sp, &config);
-	if (!unset && !step.has_record)
-		(void)pm_skipped_prolog_check(sp, &config, &step.unprepared);
+	if (!unset)
+		(void)pm_skipped_prolog_check(sp, &config, step.has_record, &step.unprepared);
 	if (!is_srun(sp) || is_daemon(sp))
 		return 0;
 	rc = read_words(sp, &step.err);

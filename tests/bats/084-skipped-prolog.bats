@@ -55,9 +55,10 @@ runs_of() {
 # start_waiting OPTION...: a job on n1 that runs a step when a file is there, and ends when it is gone again.
 start_waiting() {
 	go=$(bench_dir)/home/go
-	rm -f "$go"
-	run_client sbatch --parsable -w n1 "$@" --output=/dev/null \
-		--wrap="while [ ! -e $go ]; do sleep 0.1; done; srun true && while [ -e $go ]; do sleep 0.1; done"
+	out=$(bench_dir)/home/waiting.out
+	rm -f "$go" "$out"
+	run_client sbatch --parsable -w n1 "$@" --output="$out" --open-mode=append --wrap="while [ ! -e $go ]; do sleep 0.1; done
+		srun sh -c 'echo \"place: \${PM_DIR-none}\"' && while [ -e $go ]; do sleep 0.1; done"
 	job=$output
 	wait_for 20 test -e "$MARKS/$job"
 }
@@ -73,6 +74,26 @@ job_is() {
 	wait_for 20 test -e "$MARKS/$job"
 	rm "$go"
 	wait_for 20 job_is COMPLETED
+}
+
+# As if the earlier run's epilog had not run, either.
+leave_view_of_earlier_run() {
+	mkdir -p "$MARKS/../jobs"
+	printf '%s\n' PM_JOB="$job" PM_UID=65534 PM_BOOT="$(boot_id n1)" PM_MODE=appdirect \
+		PM_DIR0=/of/an/earlier/run PM_DIR0_SOCKET=0 >"$MARKS/../jobs/$job"
+}
+
+@test "nor does a job without a mode take for its own what an earlier run was given" {
+	start_waiting
+	leave_view_of_earlier_run
+	rm -r "$MARKS"
+	touch "$go"
+	wait_for 40 eval '[ "$(job_field "$job" Restarts)" = Restarts=1 ]'
+	wait_for 40 grep -q place: "$out"
+	rm "$go"
+	wait_for 20 job_is COMPLETED
+	run grep place: "$out"
+	assert_output 'place: none'
 }
 
 # No step behind it: slurmd 24.11 that was killed takes the job for unprepared, and refuses it.
