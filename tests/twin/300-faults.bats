@@ -50,7 +50,6 @@ run_on_n2_after_n1() {
 	run on_head cat "$name"
 }
 
-# bats test_tags=long
 @test "the firmware rejects the goal: the job takes another node, which reboots for it" {
 	use_modes n1 appdirect n2 appdirect
 	pmtwin inject n1 goal-rejected
