@@ -14,8 +14,6 @@ from request import ODD_NAMES, RACK, options_of, update
 from submitting import BESIDE, MAX_LIVE, next_number, submit
 from world import NEVER, Submission, Version, World
 
-# Slurm looks at its queue every two seconds.
-COMES_S, LOOK_S = 3, 0.1
 GOAL_FAULTS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split")
 TOOL_FAULTS = ("fail", "killed", "hang", "garbage", "silent", "lies")
 TOOL_CALLS = ("helper/ipmctl:create-goal#1", "helper/ipmctl:show-goal#1", "job-begin/ipmctl:show-goal#1",
@@ -361,9 +359,8 @@ class Resume(OfNode):
 
 class AdminReboot(OfNode):
     """Not of a node that has just booted: slurmctld 22.05 may then show it as rebooting for ever. So not of one that turns
-    jobs away either, which are over as soon as it has booted for them. An idle node boots for a
-    user's job at this moment: the reboot waits until that is over, which is up for long enough then. Or it has a goal of a
-    job that is long gone."""
+    jobs away either, which are over as soon as it has booted for them. An idle node may have a goal of a job that is long
+    gone."""
 
     name = "scontrol reboot"
 
@@ -375,31 +372,19 @@ class AdminReboot(OfNode):
         return {"words": chance.choice((["ASAP"], []))}
 
     def choose(self, world, chance):
-        idle = [node for node in world.site.nodes if world.state(node) == "IDLE" and self.fits(world, node)]
-        if not idle or chance.random() < 0.2:
+        idle = [node for node in sorted(world.up()) if world.state(node) == "IDLE" and self.fits(world, node)]
+        if not idle or world.site.has_kernel or chance.random() < 0.6:
             return super().choose(world, chance)
-        step = {"node": chance.choice(idle)} | self.words(chance)
-        if step["node"] in world.up() and not world.site.has_kernel and chance.random() < 0.4:
-            return step | {"words": ["ASAP"], "goal": chance.choice(other_modes(world, step["node"]))}
-        return step | job_for_another_mode(world, step["node"], chance, world.site.times.fresh + 2)
+        node = chance.choice(idle)
+        return {"node": node, "words": ["ASAP"], "goal": chance.choice(other_modes(world, node))}
 
     def change(self, world, node, step):
-        if "job" in step:
-            submit(world, step)
-            self._await_job(world, node)
         if "goal" in step:
             world.more.stale[node] = (world.site.boot_id(node), world.site.mode(node), step["goal"])
             world.site.leave_goal(node, step["goal"])
         boot = world.site.boot_id(node)
         if world.admin("scontrol", "reboot", *step["words"], "nextstate=resume", "reason=the admin's reboot", node):
             world.rebooting[node] = (boot, time.time())
-
-    @staticmethod
-    def _await_job(world, node):
-        end = time.monotonic() + COMES_S
-        while time.monotonic() < end and world.state(node) == "IDLE":
-            time.sleep(LOOK_S)
-            world.observe()
 
 
 class RestartSlurmd(OfNode):
