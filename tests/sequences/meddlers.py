@@ -187,8 +187,10 @@ class KillPmctl:
         found = self._find(world, step["node"])
         if found is not None:
             time.sleep(step["late"])
-        if found is None or not kill(found):
+        if found is None or not kill(found[0]):
             return self._only_submitted(step)
+        if found[1][:2] == ["job", "turn-away"]:
+            world.more.note_untold()
         world.broken.add(step["node"])
         world.disturb(step["node"])
         world.note(world.site.pmctl("set", "memory", "--dry-run", node=step["node"]))
@@ -201,14 +203,14 @@ class KillPmctl:
             step["do"] = "sbatch"
         return "job" in step
 
-    def _find(self, world: World, node: str) -> int | None:
+    def _find(self, world: World, node: str) -> tuple[int, list[str]] | None:
         end, others = time.monotonic() + FIND_S, world.site.other_processes()
         while (now := time.monotonic()) < end:
             for pid, words in world.site.pmctls(node, others):
                 if words[:1] == ["helper"] and len(words) > 1:
                     wait_for_change(world, pid)
                 if words[:1] not in [[verb] for verb in LOOKERS] or now > end - 1:
-                    return pid
+                    return pid, words
             time.sleep(LOOK_S)
         return None
 

@@ -38,5 +38,9 @@ class Meddling:
         self.gaps.append((since, NEVER if is_down else time.time() + TELLS_S))
         self.service_down = is_down
 
+    def note_untold(self) -> None:
+        """What told the service was killed; the node sends the job back to the queue by itself."""
+        self.gaps.insert(0, (time.time() - TELLS_S, time.time() + TELLS_S))     # the last one is the service's
+
     def could_count(self, at: float) -> bool:
         return not any(since < at < until for since, until in self.gaps)
