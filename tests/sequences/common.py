@@ -20,6 +20,7 @@ class Cluster:
     restarts_at_reconfigure = False     # slurmctld and each slurmd: Slurm 23.11 and later
     gives_back_misread = False          # nodes that slurmctld took for too small, by pm-reregister
     nodes: list[str]
+    cycled: dict[str, float] = {}           # when the power of each was cut last, where that is known
 
     def admin(self, *argv: str) -> subprocess.CompletedProcess:
         raise NotImplementedError

@@ -132,9 +132,11 @@ class Promises:
 
     def check_memory(self, job: Submission, spans: list[tuple[str, float, float, str]], modes: dict) -> list[Broken]:
         """What two jobs in a mode have on a node at the same time, as far as they asked for it. `modes` of the node,
-        by number of the job and node."""
+        by number of the job and node. A job has nothing any more where the power was cut, though Slurm may not notice."""
         mib, found = job.request.memory_mib() if surely_has_mode(job) else 0, []
         for node, start, end, number in spans if mib else []:
+            cut = self.world.site.cycled.get(node, 0)
+            end = cut if start < cut < end else end
             exists = MEMORY_MIB.get(modes[number, node], mib)
             for its_node, its_start, its_end, its_mib, other in self.in_use:
                 if its_node == node and its_start < end and start < its_end and its_mib + mib > exists:

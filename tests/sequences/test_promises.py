@@ -16,7 +16,7 @@ def job_of(line: str, number: int = 1, **said) -> Submission:
 
 
 def promises(**site) -> Promises:
-    given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list} | site
+    given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list, "cycled": {}} | site
     world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=set, live=list)
     return Promises(world, lambda *_: False)
 
@@ -48,6 +48,13 @@ def test_memory_of_two(first, second, mode, found):
     judge.check_memory(job_of(first, 1), [("n1", 1, 5, "1")], modes)
     assert kinds(judge.check_memory(job_of(second, 2), [("n1", 4, 6, "2")], modes)) == found
     assert not judge.check_memory(job_of(second, 3), [("n1", 7, 8, "1")], modes)
+
+
+def test_memory_of_a_job_that_lost_its_node():
+    judge = promises(cycled={"n1": 3})
+    judge.check_memory(job_of("salloc --pm-mode=appdirect --mem=1200", 1), [("n1", 1, 9, "1")], {("1", "n1"): "appdirect"})
+    assert not judge.check_memory(
+        job_of("sbatch --pm-mode=appdirect --mem=1200", 2), [("n1", 4, 6, "2")], {("2", "n1"): "appdirect"})
 
 
 def test_what_a_job_was_not_given():
