@@ -109,8 +109,7 @@ class Submit(Action):
             return None
         crowded = world.more.policy == "shared nodes" and chance.random() < 0.7
         ways = OF_ONE_NODE if limited else WAYS
-        words, env = ([], {}) if behind else mode_words(self.modes(world, crowded, limited), chance)
-        words = place_words(words, world.site.nodes, chance, ways) + other_words(world.site.nodes, chance)
+        words, env = self.request(world, chance, [] if behind else self.modes(world, crowded, limited), ways)
         if crowded:     # jobs that would come to be beside each other
             words = [word for word in words if not word.startswith(("--exclusive", "--mem"))] + ["--mem=1200"]
         if world.without & set(options_of([self.client, *words])):
@@ -121,6 +120,12 @@ class Submit(Action):
         return {"job": next_number(world), "argv": [self.client, *words, *extra], "env": env,
                 "name": chance.choice(NAMES) if chance.random() < 0.2 else "",
                 "seconds": 3.0 if crowded else chance.choice((0.1, 0.3, 0.8, 2.0))}
+
+    def request(self, world: World, chance: random.Random, modes: list[str],
+                ways: dict[str, int]) -> tuple[list[str], dict[str, str]]:
+        """Options and environment, which ask for one of the modes, if there is any."""
+        words, env = mode_words(modes, chance) if modes else ([], {})
+        return place_words(words, world.site.nodes, chance, ways) + other_words(world.site.nodes, chance), env
 
     @staticmethod
     def modes(world: World, crowded: bool, limited: bool) -> list[str]:

@@ -69,7 +69,7 @@ class Service:
             return {"stop": False}
         if len(world.live()) >= MAX_LIVE + BESIDE:
             return {"stop": True}
-        # What fails an interactive job has a batch job only go back to the queue; one that hangs is cancelled at rest.
+        # Where an interactive job fails, a batch job goes back to the queue; a job that hangs is cancelled at rest.
         client = chance.choice(("srun", "salloc", "sbatch"))
         return {"stop": True} | job_on(world, chance.choice(calm), world.site.modes(), chance, client)
 

@@ -1,11 +1,15 @@
 """What is read of the twin's guests, without one."""
 
+import random
+from types import SimpleNamespace
+
 import pytest
 from oracle import told, looks_of
 from request import read
 from times import TWIN
+from twin_actions import ON_NODES
 from twin_site import TwinSite, slowest_boot
-from world import Submission, Version
+from world import Submission, Version, World
 
 
 def site() -> TwinSite:
@@ -61,3 +65,12 @@ def test_a_slow_machine_has_more_time():
     events = [{"node": node, "event": event, "time": time} for node, event, time in lines]
     assert [slowest_boot(events), slowest_boot(events[:4]), slowest_boot([])] == [40, 90, 0]
     assert (TWIN.scaled(2).held, TWIN.scaled(2).pace) == (2 * TWIN.held, TWIN.pace)
+
+
+@pytest.mark.parametrize("name, mode", [
+    ("mess", ("appdirect", "mixed")), ("flat memory", ("flat",)), ("devices", ("appdirect",))])
+def test_each_action_asks_for_the_memory_that_it_is_about(name, mode):
+    world = World(SimpleNamespace(nodes=["n1", "n2"], modes=lambda: ["memory"]), nodes={"n1": {}, "n2": {}})
+    action = next(action for action in ON_NODES if action.name == name)
+    for seed in range(20):
+        assert action.choose(world, random.Random(seed))["argv"][1] in [f"--pm-mode={one}" for one in mode]

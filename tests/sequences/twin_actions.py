@@ -31,9 +31,9 @@ class Mess(Submit):
             return "64M" if "inodes" in mess else chance.choice(("64M", "1G"))
         return ""
 
-    def request(self, world, chance: random.Random, modes: list[str]) -> tuple[list[str], dict[str, str]]:
+    def request(self, world, chance, modes, ways):
         words = [f"--pm-mode={chance.choice(('appdirect', 'appdirect', 'mixed'))}"]
-        return place_words(words, world.site.nodes, chance) + other_words(world.site.nodes, chance), {}
+        return place_words(words, world.site.nodes, chance, ways) + other_words(world.site.nodes, chance), {}
 
 
 class Flat(Submit):
@@ -43,8 +43,8 @@ class Flat(Submit):
         step = super().choose(world, chance)
         return step and step | {"mess": ["flat"]}
 
-    def request(self, world, chance, modes):
-        return place_words(["--pm-mode=flat"], world.site.nodes, chance), {}
+    def request(self, world, chance, modes, ways):
+        return place_words(["--pm-mode=flat"], world.site.nodes, chance, ways), {}
 
 
 class Devices(Submit):
@@ -54,8 +54,8 @@ class Devices(Submit):
         step = super().choose(world, chance)
         return step and step | {"mess": ["devices"]}
 
-    def request(self, world, chance, modes):
-        return place_words(["--pm-mode=appdirect", "--pm-namespace=devdax"], world.site.nodes, chance), {}
+    def request(self, world, chance, modes, ways):
+        return place_words(["--pm-mode=appdirect", "--pm-namespace=devdax"], world.site.nodes, chance, ways), {}
 
 
 class KillPmctl(OfNode):
@@ -73,7 +73,7 @@ class KillPmctl(OfNode):
 
 
 class SlowRemoval(OfNode):
-    """What jobs have left goes slowly there for a while: nobody waits for it."""
+    """The removal of what jobs have left is slow on a node for a while. No job waits for it."""
 
     name = "slow removal"
 
