@@ -396,6 +396,3 @@ exec $real/pmctl.real \"\$@\"")
 	wait_for 20 has_available pm_memory
 }
 
-job_is() {
-	[[ $(job_field "$1" JobState) = "JobState=$2" ]]
-}

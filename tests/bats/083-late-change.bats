@@ -19,10 +19,6 @@ is_powering_up() {
 	[[ $(admin scontrol -o show node n1) == *State=*POWERING_UP* ]]
 }
 
-job_is() {
-	[ "$(job_field "$job" JobState)" = "JobState=$1" ]
-}
-
 # n1 boots for a job that is then cancelled; the boot goes on when its power is cut.
 leave_booting() {
 	bench inject n1 hang
@@ -58,7 +54,7 @@ end_boot_soon() {
 	end_boot_soon
 	run_client sbatch --parsable -w n1 --pm-mode=mixed --output=/dev/null --wrap=true
 	job=$output
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	run job_field "$job" Restarts
 	assert_output Restarts=0
 }
@@ -80,7 +76,7 @@ end_boot_soon() {
 	job=$output
 	wait_for 20 test -e "$once"
 	bench restart-slurmd n1
-	wait_for 30 job_is COMPLETED
+	wait_for 30 job_is "$job" COMPLETED
 	run job_field "$job" Restarts
 	assert_output Restarts=0
 }
@@ -161,7 +157,7 @@ hide_mark() {
 	wait_for 20 test -e "$(bench_dir)/n1/run/jobs/$job"
 	bench restart-slurmd n1
 	put_pmctl_back
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	run job_field "$job" Restarts
 	assert_output Restarts=1
 }

@@ -63,17 +63,13 @@ start_waiting() {
 	wait_for 20 test -e "$MARKS/$job"
 }
 
-job_is() {
-	[ "$(job_field "$job" JobState)" = "JobState=$1" ]
-}
-
 @test "a job without a mode runs without its mark, and Slurm is asked for it once" {
 	start_waiting
 	rm -r "$MARKS"
 	touch "$go"
 	wait_for 20 test -e "$MARKS/$job"
 	rm "$go"
-	wait_for 20 job_is COMPLETED
+	wait_for 20 job_is "$job" COMPLETED
 }
 
 # As if the earlier run's epilog had not run, either.
@@ -91,7 +87,7 @@ leave_view_of_earlier_run() {
 	wait_for 40 eval '[ "$(job_field "$job" Restarts)" = Restarts=1 ]'
 	wait_for 40 grep -q place: "$out"
 	rm "$go"
-	wait_for 20 job_is COMPLETED
+	wait_for 20 job_is "$job" COMPLETED
 	run grep place: "$out"
 	assert_output 'place: none'
 }

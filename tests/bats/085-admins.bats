@@ -157,10 +157,6 @@ submit_for_change() {
 	job=$output
 }
 
-job_is() {
-	[[ $(job_field "$1" JobState) = "JobState=$2" ]]
-}
-
 is_back() {
 	is_rebooted n1 "$before" && state_is n1 idle && active_is_true n1
 }

@@ -77,10 +77,6 @@ submit_waiting() {
 	submit_waiting_by prolog_slurmctld "$@"
 }
 
-job_is() {
-	[ "$(job_field "$job" JobState)" = "JobState=$1" ]
-}
-
 # slurmctld's words for "the job's prolog has ended, and its nodes are there": not those of its 30 s pass.
 started_at_once() {
 	grep -q "prolog_running_decr: Configuration for JobId=$1 is complete" \
@@ -96,7 +92,7 @@ is_listed() {
 	wait_for 10 is_listed "$job"
 	run ! waits_as prolog_poll "$job"
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	started_at_once "$job"
 	run ! is_listed "$job"
 }
@@ -105,7 +101,7 @@ is_listed() {
 	bench service kill
 	submit_waiting_by prolog_poll
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	started_at_once "$job"
 }
 
@@ -114,7 +110,7 @@ is_listed() {
 	bench service kill
 	wait_for 20 waits_as prolog_poll "$job"
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	started_at_once "$job"
 }
 
@@ -124,7 +120,7 @@ is_listed() {
 	submit_waiting
 	wait_for 10 is_listed "$job"
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 }
 
 @test "a job that is cancelled while it waits leaves nothing behind" {
@@ -148,7 +144,7 @@ reboot_behind() {
 	sleep 2.5
 	waits_as "$prolog" "$job"
 	bench power-cycle n1
-	wait_for 60 job_is RUNNING
+	wait_for 60 job_is "$job" RUNNING
 	admin scontrol cancel_reboot n1
 	bench scancel "$job"
 }
@@ -240,7 +236,7 @@ reboot_behind() {
 	wait "$crowd"
 	[ "$(cat "$BATS_TEST_TMPDIR/closed")" -ge 284 ]
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 }
 
 # A job on n1, in the mode that it is in; the job that is held behind it in $job.
@@ -265,7 +261,7 @@ is_held_by_slurm() {
 	submitted=$(job_field "$job" SubmitTime)
 	sleep 40 # Slurm's own pass, each 30 s, clears such holds once after a node has changed its mode
 	bench scancel "$before"
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	[ "$(job_field "$job" EligibleTime)" = "$eligible" ]
 	[ "$(job_field "$job" SubmitTime)" = "$submitted" ]
 	run job_field "$job" Comment
@@ -319,7 +315,7 @@ counted() {
 	turn_away_on n1
 	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
 	job=$output
-	wait_for 90 job_is COMPLETED
+	wait_for 90 job_is "$job" COMPLETED
 	run job_field "$job" ' NodeList'
 	assert_output ' NodeList=n2'
 	[ "$(job_field "$job" Restarts)" = Restarts=1 ]
@@ -342,7 +338,7 @@ counted() {
 	assert_output --partial 'ExcNodeList=(null)'
 	put_pmctl_back
 	bench user scontrol release "$job"
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 }
 
 @test "a job that all of its nodes turn away at once is held as well, and not lost" {
@@ -358,7 +354,7 @@ counted() {
 	assert_output --partial 'ExcNodeList=(null)'
 	put_pmctl_back
 	bench user scontrol release "$job"
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 }
 
 @test "a job that was held may still be sent to another node" {
@@ -370,7 +366,7 @@ counted() {
 	wait_for 120 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
 	bench user scontrol update "jobid=$job" reqnodelist=n1
 	bench user scontrol release "$job"
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	run job_field "$job" ' NodeList'
 	assert_output ' NodeList=n1'
 }
@@ -401,7 +397,7 @@ submit_to_other() {
 	let_epilogs_end
 	run_client sbatch --parsable -w n2 --pm-mode=appdirect --output=/dev/null --wrap='sleep 600'
 	job=$output
-	wait_for 30 job_is RUNNING
+	wait_for 30 job_is "$job" RUNNING
 	turn_away_on n1
 	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
 	job=$output
@@ -416,7 +412,7 @@ submit_to_other() {
 	sleep 20 # the service has looked
 	is_excluded_from n1
 	admin scontrol update nodename=n2 state=drain reason=test
-	wait_for 90 job_is COMPLETED
+	wait_for 90 job_is "$job" COMPLETED
 	is_excluded_from '(null)'
 	run job_field "$job" ' NodeList'
 	assert_output ' NodeList=n1'
@@ -437,7 +433,7 @@ submit_for_disk() {
 	wait_for 60 is_held_by_slurm "$job"
 	is_excluded_from n1
 	put_pmctl_back
-	wait_for 90 job_is COMPLETED
+	wait_for 90 job_is "$job" COMPLETED
 	is_excluded_from '(null)'
 	run job_field "$job" ' NodeList'
 	assert_output ' NodeList=n1'
@@ -499,7 +495,7 @@ submit_for_disk() {
 	run other_ask ask '{"type":"waiting"}'
 	assert_output --partial "\"job\":$job,"
 	bench power-cycle n1
-	wait_for 60 job_is COMPLETED
+	wait_for 60 job_is "$job" COMPLETED
 	with_slurm_conf '$aPrivateData=jobs'
 	bench service start
 	bench inject n1 hang

@@ -65,6 +65,11 @@ job_field() {
 	admin scontrol -o show job "$1" | grep -o "$2=[^ ]*"
 }
 
+# job_is JOB STATE
+job_is() {
+	[ "$(job_field "$1" JobState)" = "JobState=$2" ]
+}
+
 # A held job's number in $output, for looking at what the controller made of its request.
 submit_held() {
 	run_client sbatch --parsable --hold "$@" --wrap=true

@@ -124,12 +124,15 @@ def verify(bench: Bench, node: str) -> None:
                    env=bench.environment() | {"SLURMD_NODENAME": node})
 
 
-def power_on(bench: Bench, node: str) -> None:
-    """RunDir does not outlive a boot: elsewhere it is on a tmpfs. A pmctl that a test runs by hand does, and may be writing
-    there."""
+def empty_run_dir(bench: Bench, node: str) -> None:
+    """It does not outlive a boot: elsewhere it is on a tmpfs. A pmctl that a test runs by hand may be writing there."""
     run = bench.dir / node / "run"
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(exist_ok=True)
+
+
+def power_on(bench: Bench, node: str) -> None:
+    empty_run_dir(bench, node)
     machine("reboot", str(bench.dir / node / "machine"), *take_fault(bench, node))
 
 
