@@ -110,23 +110,36 @@ static struct pm_allocation to_allocation(const struct row *row)
 	return ret;
 }
 
+static int forgotten(uint32_t job_id, struct pm_err *err)
+{
+	return pm_err_set(err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
+}
+
+/* The job's rows, and those of the other tasks of its array and of its other components. */
+static int ask_of(const struct pm_config *config, uint32_t job_id, const char *columns,
+	unsigned timeout_ms, struct pm_output *ret, struct pm_err *err)
+{
+	char id[16];
+	const char *argv[] = {config->squeue_path, "--noheader", "--noconvert", "--states=all",
+		"--jobs", id, columns, NULL};
+	int rc;
+
+	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
+	rc = pm_command_output(argv, timeout_ms, ret, err);
+	return rc && err && strstr(err->text, "Invalid job id") ? forgotten(job_id, err) : rc;
+}
+
 int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
 	struct pm_allocation *ret, struct pm_err *err)
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	struct row row;
-	char id[16];
-	const char *argv[] = {config->squeue_path, "--noheader", "--noconvert", "--states=all",
-		"--jobs", id, "--Format=" COLUMNS, NULL};
-	int rc;
+	int rc = ask_of(config, job_id, "--Format=" COLUMNS, timeout_ms, &output, err);
 
-	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
-	rc = pm_command_output(argv, timeout_ms, &output, err);
-	if (rc && (!err || !strstr(err->text, "Invalid job id")))
+	if (rc)
 		return rc;
-	if (rc || !find_row(output.out, job_id, &row))
-		return pm_err_set(
-			err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
+	if (!find_row(output.out, job_id, &row))
+		return forgotten(job_id, err);
 	*ret = to_allocation(&row);
 	return 0;
 }
@@ -158,13 +171,8 @@ int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsi
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	struct constraint job;
-	char id[16];
-	const char *argv[] = {
-		config->squeue_path, "--noheader", "--states=all", "--jobs", id, CONSTRAINTS, NULL};
-	int rc;
+	int rc = ask_of(config, job_id, CONSTRAINTS, timeout_ms, &output, err);
 
-	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
-	rc = pm_command_output(argv, timeout_ms, &output, err);
 	if (rc)
 		return rc;
 	for (const char *line = output.out; *line; line = next_line(line))
@@ -172,7 +180,7 @@ int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsi
 			*ret = names_mode(job.features);
 			return 0;
 		}
-	return pm_err_set(err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
+	return forgotten(job_id, err);
 }
 
 /* A living job that has no feature of ours in its constraint. */
