@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "controller/give_back.h"
+#include "controller/keep_held.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
 #include "controller/turn_away.h"
@@ -91,6 +92,7 @@ static void load_all(struct pm_service *service)
 	if (jobs) {
 		pm_turned_sweep(&service->turned, &service->cluster);
 		pm_give_back_look(&service->turned, &service->cluster);
+		pm_keep_held_look(&service->turned, &service->cluster);
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);

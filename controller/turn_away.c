@@ -28,17 +28,23 @@ static int refused(uint32_t job_id, const char *what, struct pm_err *err)
 	return pm_err_set(err, -EIO, "job %u: %s: %s", job_id, what, slurm_strerror(errno));
 }
 
-static int hold(const slurm_job_info_t *job, const char *sentence, struct pm_err *err)
+int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err *err)
 {
-	cleanup_free char *comment = beside(sentence, job->admin_comment);
 	job_desc_msg_t update;
 
 	slurm_init_job_desc_msg(&update);
 	update.job_id = job->job_id;
-	update.admin_comment = comment;
+	update.admin_comment = admin_comment;
 	update.priority = 0;
 	update.alloc_sid = ALLOC_SID_USER_HOLD;
-	return !comment || slurm_update_job(&update) ? refused(job->job_id, "hold it", err) : 0;
+	return slurm_update_job(&update) ? refused(job->job_id, "hold it", err) : 0;
+}
+
+static int hold(const slurm_job_info_t *job, const char *sentence, struct pm_err *err)
+{
+	cleanup_free char *comment = beside(sentence, job->admin_comment);
+
+	return comment ? pm_job_hold(job, comment, err) : pm_err_nomem(err);
 }
 
 static int requeue(const slurm_job_info_t *job, struct pm_err *err)
@@ -126,7 +132,7 @@ static int consider(struct pm_turned_away *turned, const struct pm_cluster *clus
 	fprintf(stderr, "job %u: '%s' turns it away: %s\n", told->job_id, told->node,
 		verdict.sentence ? verdict.sentence : told->text);
 	if (verdict.sentence)
-		pm_turned_forget(turned, told->job_id);
+		pm_turned_held(turned, job);
 	*ret_done = true;
 	return 0;
 }

@@ -14,6 +14,9 @@
 int pm_turn_away(struct pm_turned_away *turned, const struct pm_cluster *cluster,
 	const struct pm_message *told, unsigned limit, bool *ret_done, struct pm_err *err);
 
+/* As its user would, who may release it. NULL leaves the comment as it is. */
+int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err *err);
+
 /* Makes that its list of excluded nodes; "": none. Slurm looks at the job again, also at one that
  * it holds for a constraint that no node has. */
 int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err);

@@ -113,12 +113,17 @@ static json_object *find(const struct pm_turned_away *turned, const slurm_job_in
 		       : NULL;
 }
 
+static bool is_held(const json_object *entry)
+{
+	return number(entry, "held") > 0;
+}
+
 static json_object *find_or_add(struct pm_turned_away *turned, const slurm_job_info_t *job)
 {
 	struct key key = key_of(job->job_id);
 	json_object *entry = find(turned, job);
 
-	if (entry)
+	if (entry && !is_held(entry))
 		return entry;
 	if (!json_object_object_get_ex(turned->jobs, key.text, NULL) &&
 		json_object_object_length(turned->jobs) >= PM_TURNED_JOBS_MAX)
@@ -291,6 +296,23 @@ void pm_turned_set_idle_since(
 	else
 		json_object_object_del(entry, "idle_since");
 	save_or_say(turned);
+}
+
+void pm_turned_held(struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	json_object *entry = find(turned, job);
+
+	if (!entry)
+		return;
+	pm_json_add_u64(entry, "held", 1);
+	save_or_say(turned);
+}
+
+bool pm_turned_is_held(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+{
+	const json_object *entry = find(turned, job);
+
+	return entry && is_held(entry);
 }
 
 void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id)

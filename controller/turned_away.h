@@ -4,7 +4,8 @@
 
 /*
  * Jobs that nodes have turned away: which nodes, and what each said. In a file that survives the
- * service; a job is forgotten when it has ended, Slurm has forgotten it, or it was held.
+ * service; a job is forgotten when it has ended, Slurm has forgotten it, or its hold was seen to
+ * stand (keep_held.h).
  */
 #include "controller/cluster.h"
 #include "lib/json.h"
@@ -19,7 +20,7 @@ struct pm_turned_away {
 	char *path;
 	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
 			       with a sentence, "made": the list that a verdict made longer;
-			       "given_back" and "idle_since", see give_back.h */
+			       "given_back" and "idle_since", see give_back.h; "held" */
 	uint32_t next_look; /* in the table of jobs */
 };
 
@@ -43,6 +44,10 @@ int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *clust
 	struct pm_turned_verdict *ret, struct pm_err *err);
 
 void pm_turned_verdict_done(struct pm_turned_verdict *verdict);
+
+/* It was held: the next node that turns it away is the first again. Writes the file. */
+void pm_turned_held(struct pm_turned_away *turned, const slurm_job_info_t *job);
+bool pm_turned_is_held(const struct pm_turned_away *turned, const slurm_job_info_t *job);
 
 void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id);
 

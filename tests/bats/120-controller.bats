@@ -341,6 +341,39 @@ counted() {
 	wait_for 60 job_is "$job" COMPLETED
 }
 
+# slurmctld that begins anew in that moment does it now and then; here scontrol does it.
+@test "its owner may release it also where its hold becomes an administrator's before it is back in the queue" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on n1 n2
+	with_slurm_conf "\$ a Epilog=$(program slow_epilog 'sleep 4')"
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+	wait_for 120 eval '[ "$(counted "$job")" = 3 ]'
+	admin scontrol hold "$job"
+	wait_for 10 job_is "$job" COMPLETING
+	wait_for 10 job_is "$job" PENDING
+	put_pmctl_back
+	wait_for 60 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	bench user scontrol release "$job"
+	wait_for 60 job_is "$job" COMPLETED
+}
+
+@test "an administrator's hold of such a job stays one" {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on n1 n2
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 2'
+	job=$output
+	wait_for 120 eval '[ "$(job_field "$job" Reason)" = Reason=JobHeldUser ]'
+	sleep 20 # the service has seen its hold
+	admin scontrol hold "$job"
+	sleep 20
+	run job_field "$job" Reason
+	assert_output Reason=JobHeldAdmin
+	admin scancel "$job"
+}
+
 @test "a job that all of its nodes turn away at once is held as well, and not lost" {
 	put_in appdirect n1 n2
 	let_epilogs_end

@@ -205,11 +205,33 @@ static void test_users_list(void)
 	pm_turned_done(&turned);
 }
 
+static void test_held(void)
+{
+	slurm_job_info_t job = new_job();
+	char list[64];
+
+	open_turned();
+	turn_away(&job, "n1", list, sizeof(list));
+	turn_away(&job, "n2", list, sizeof(list));
+	ok(turn_away(&job, "n3", list, sizeof(list)), "after three it is held");
+	ok(!pm_turned_is_held(&turned, &job), "not before that is noted");
+	pm_turned_held(&turned, &job);
+	open_again();
+	ok(pm_turned_is_held(&turned, &job), "a new service knows it");
+	ok(!pm_turned_excludes(&turned, &job), "nothing of ours is in its list");
+	ok(!turn_away(&job, "n1", list, sizeof(list)), "once released it begins anew");
+	is_text(list, "n1", "kept from that node alone");
+	ok(!pm_turned_is_held(&turned, &job), "and is held no more");
+	pm_turned_forget(&turned, job.job_id);
+	pm_turned_done(&turned);
+}
+
 int main(void)
 {
 	test_due();
 	test_limit();
 	test_given_back();
 	test_users_list();
+	test_held();
 	return tap_done();
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_KEEP_HELD_H
+#define PM_KEEP_HELD_H
+
+/*
+ * A job that is held while it is on its way back to the queue may be there as held by an
+ * administrator, where slurmctld 22.05 began anew in between: its owner cannot release it. It is
+ * held anew, as its user would, until it was seen in the queue so. A later hold is not ours.
+ */
+#include "controller/turned_away.h"
+
+/* For a fresh table of jobs. */
+void pm_keep_held_look(struct pm_turned_away *turned, const struct pm_cluster *cluster);
+
+#endif
