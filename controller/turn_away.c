@@ -54,7 +54,8 @@ static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 	int rc;
 
 	snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
-	rc = slurm_requeue2(id, 0, &answers);
+	/* As "scontrol requeue Incomplete": not one that was cancelled in the meantime. */
+	rc = slurm_requeue2(id, JOB_RUNNING, &answers);
 	slurm_free_job_array_resp(answers);
 	if (rc && errno == ESLURM_JOB_PENDING) /* another of its nodes was faster */
 		return 0;
@@ -102,6 +103,11 @@ static bool runs_on(const slurm_job_info_t *job, const char *node)
 	       found;
 }
 
+static bool is_over(const slurm_job_info_t *job)
+{
+	return (job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED;
+}
+
 /* By the word of another node of the same run, or by its user since. */
 static bool is_held(const slurm_job_info_t *job)
 {
@@ -120,7 +126,7 @@ static int consider(struct pm_turned_away *turned, const struct pm_cluster *clus
 			err, -ESRCH, "job %u does not run on '%s'", told->job_id, told->node);
 	if (!job->batch_flag)
 		return 0; /* it cannot go back to the queue */
-	if (is_held(job)) {
+	if (is_over(job) || is_held(job)) {
 		*ret_done = true;
 		return 0;
 	}

@@ -186,7 +186,8 @@ int pm_job_requeue(
 {
 	struct pm_err words = {0};
 	char id[16];
-	const char *argv[] = {config->scontrol_path, "requeue", id, NULL};
+	/* Without the word a job that was cancelled in the meantime comes back. */
+	const char *argv[] = {config->scontrol_path, "requeue", "Incomplete", id, NULL};
 	int rc;
 
 	snprintf(id, sizeof(id), "%u", (unsigned)job_id);

@@ -309,6 +309,29 @@ counted() {
 	grep -c "job $1: '.*' turns it away" "$(bench_dir)/log/pm-controller.out"
 }
 
+# cancelled_as_turned_away: n1's pmctl cancels the job, and then turns it away.
+cancelled_as_turned_away() {
+	put_in appdirect n1
+	let_epilogs_end
+	pmctl_in_case "'n1 job begin'*)
+	SLURM_CONF=$(bench_dir)/etc/slurm.conf scancel \"\$(expr \"\$*\" : '.*--job=\([0-9]*\)')\"
+	echo 'pmctl: another has the devices of n1' >&2; exit 3 ;;"
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 job_is "$job" CANCELLED
+	wait_for 30 state_is n1 idle
+	job_is "$job" CANCELLED
+}
+
+@test "a job that is cancelled as a node turns it away does not come back" {
+	cancelled_as_turned_away
+}
+
+@test "nor without the service" {
+	bench service kill
+	cancelled_as_turned_away
+}
+
 @test "a job that a node turns away goes to another, and runs there" {
 	put_in appdirect n1 n2
 	let_epilogs_end

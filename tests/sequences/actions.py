@@ -270,7 +270,7 @@ class Cancel(OfJob):
         if step["how"] == "client" and job.client:
             job.client.send_signal(signal.SIGTERM)
         else:
-            world.user("scancel", job.job_id())
+            job.stays_cancelled = world.user("scancel", job.job_id())
 
 
 class Requeue(OfJob):
@@ -281,6 +281,7 @@ class Requeue(OfJob):
 
     def change(self, world, job, step):
         world.more.uncounted.add(job.number)
+        job.stays_cancelled = False
         world.user("scontrol", "requeue", job.job_id())
 
 

@@ -15,6 +15,7 @@ SAME_RUN_S = 4
 BOOTS_S = 0.5
 # Slurm looks at its queue every 2 s here, without the jobs that may have no node rebooted.
 DELAYED_S = 25
+REVIVED_S = 5
 
 Broken = tuple[str, str]
 
@@ -95,7 +96,8 @@ class Promises:
         if job.records and job.versions[0].request.asks_too_much():
             found.append(("accepted", f"{job} asks for more than any node has"))
         for record in job.records:
-            found += self._check_flat(job, record) + self._check_turned(job, record) + self._check_delay(job, record)
+            found += (self._check_flat(job, record) + self._check_turned(job, record) + self._check_delay(job, record)
+                      + self._check_cancelled(job, record))
         return found
 
     def _check_flat(self, job: Submission, record: dict) -> list[Broken]:
@@ -109,6 +111,12 @@ class Promises:
                 or any(self.world.site.has_said(node, told) for node in nodes_of(record))):
             return []
         return [("shared", f"{job} began, though others may be put beside its flat memory")]
+
+    def _check_cancelled(self, job: Submission, record: dict) -> list[Broken]:
+        back = job.stays_cancelled and record["JobState"] in ("PENDING", "CONFIGURING", "RUNNING")
+        if self.lasts(REVIVED_S, back, "revived", job.number, record["JobId"]):
+            return [("revived", f"{job} is {record['JobState']}, though its user has cancelled it")]
+        return []
 
     def _check_turned(self, job: Submission, record: dict) -> list[Broken]:
         """As far as the service could count; the same number counts again once somebody has released the job."""

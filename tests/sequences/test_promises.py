@@ -85,6 +85,17 @@ def test_memory_of_a_refused_mode(line, refused, excused):
     assert has_too_much(read(line.split(), {}), refused) == excused
 
 
+@pytest.mark.parametrize("state, stays, found", [
+    ("PENDING", True, ["revived"]), ("RUNNING", True, ["revived"]), ("RUNNING", False, []), ("CANCELLED", True, [])])
+def test_who_was_cancelled_stays_so(state, stays, found):
+    job = job_of("sbatch --pm-mode=memory")
+    job.records[0]["JobState"] = state
+    job.stays_cancelled = stays
+    judge = promises()
+    judge.lasts = lambda _seconds, is_so, *_: is_so
+    assert kinds(judge.check_job(job)) == found
+
+
 @pytest.mark.parametrize("turned, uncounted, found", [
     ("1 2 1 2", False, []), ("1 1 1", False, ["requeued"]), ("1 1 1", True, []), ("1,1 1,1", False, [])])
 def test_turned_away_too_often(turned, uncounted, found):

@@ -47,6 +47,7 @@ class Submission:
     could_be_served: bool = True    # when it was submitted
     held: bool = False              # by a user or an admin
     cancelled: bool = False
+    stays_cancelled: bool = False   # Slurm took it, and nobody requeued the job since
     shares: bool = False            # its nodes, as an operator said
     disturbed: bool = False         # by a fault or an admin, while it was there
     seen: bool = False              # by Slurm, as a job
