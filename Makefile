@@ -99,11 +99,11 @@ pkglibexecdir = $(libexecdir)/slurm-pmem
 pkgdatadir    = $(datadir)/slurm-pmem
 completiondir = $(datadir)/bash-completion/completions
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
-LUA           = $(addprefix spank_plugin/controller/,pmem.lua pmem_conf.lua pmem_constraint.lua pmem_nodes.lua)
-SCRIPTS       = agent/pm-helper agent/pm-reboot spank_plugin/controller/pm-reregister controller/prolog_poll
+LUA           = $(addprefix controller/,pmem.lua pmem_conf.lua pmem_constraint.lua pmem_nodes.lua)
+SCRIPTS       = agent/pm-helper agent/pm-reboot controller/pm-reregister controller/prolog_poll
 TEMPLATES     = $(wildcard job_templates/*/*)
 UNITS         = agent/pmctl-verify.service controller/pm-controller.service \
-	$(addprefix spank_plugin/controller/pm-reregister,.service .timer)
+	$(addprefix controller/pm-reregister,.service .timer)
 # pmtwin runs where its sources are and is not installed; its package brings the page.
 INSTALLED_PAGES = $(filter-out %/pmtwin.1,$(MAN_PAGES))
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
@@ -124,9 +124,9 @@ install: all
 		$(DESTDIR)$(pkglibexecdir)/$(program) &&) true
 	$(foreach file,$(RUNTIME_SO),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(runtimedir)/$(notdir $(file)))
 	$(if $(RUNTIME_SO),$(INSTALL) -D -m 644 runtime/pmplace.h $(DESTDIR)$(includedir)/pmplace.h)
-	$(INSTALL) -D -m 755 runtime/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
-	$(foreach file,$(wildcard runtime/pmprofile/*.py),$(INSTALL) -D -m 644 $(file) \
-		$(DESTDIR)$(pkgdatadir)/$(file:runtime/%=%) &&) true
+	$(INSTALL) -D -m 755 pmreport/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
+	$(foreach file,$(wildcard pmreport/pmprofile/*.py),$(INSTALL) -D -m 644 $(file) \
+		$(DESTDIR)$(pkgdatadir)/$(file:pmreport/%=%) &&) true
 	ln -sfr $(DESTDIR)$(pkgdatadir)/pmreport $(DESTDIR)$(bindir)/pmreport
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(LUA),$(call place,644,$(file),$(pkgdatadir)/$(notdir $(file))) &&) true

@@ -17,7 +17,7 @@
  * No environment, no command line and no file name of a user's is in it.
  */
 #include "agent/pmctl.h"
-#include "lib/archive.h"
+#include "base/archive.h"
 
 struct pm_gather {
 	const struct pm_agent *agent;

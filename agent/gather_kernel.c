@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 
 #include "agent/gather.h"
-#include "agent/survey.h"
-#include "lib/cleanup.h"
-#include "lib/file.h"
-#include "lib/mounts.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "node/see/survey.h"
+#include "node/tools/mounts.h"
 
 #define MAX_FILE_BYTES	(64 * 1024)
 #define MAX_TABLE_BYTES (1024 * 1024)

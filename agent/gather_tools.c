@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/gather.h"
-#include "agent/tools.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/tools/tools.h"
 
 enum tool { IPMCTL, NDCTL, DAXCTL };
 

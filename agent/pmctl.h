@@ -5,8 +5,8 @@
 /* What the verbs of pmctl share: the command line as it was read, and how they speak. */
 #include <stdbool.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 enum {
 	PM_EXIT_DONE = 0,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 
 void pm_print_json(json_object *object)
 {

@@ -2,7 +2,7 @@
 #ifndef PM_AGENT_PRINT_H
 #define PM_AGENT_PRINT_H
 
-#include "lib/json.h"
+#include "base/json.h"
 
 /* Prints the object on stdout and releases it. */
 void pm_print_json(json_object *object);

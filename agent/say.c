@@ -6,7 +6,7 @@
 #include <syslog.h>
 
 #include "agent/pmctl.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 
 static void to_log(const struct pm_agent *agent, int priority, const char *text)
 {

@@ -8,7 +8,7 @@
  * list and named in "unseen".
  */
 #include "agent/pmctl.h"
-#include "lib/json.h"
+#include "base/json.h"
 
 /* Each adds its members to the object. */
 void pm_show_mode(const struct pm_agent *agent, json_object *root);

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/observe.h"
 #include "agent/show.h"
-#include "agent/state.h"
-#include "agent/tools.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/see/observe.h"
+#include "node/state/state.h"
+#include "node/tools/tools.h"
 
 #define AS_ROOT "must be root"
 

@@ -6,14 +6,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "agent/job.h"
 #include "agent/show.h"
-#include "agent/survey.h"
-#include "lib/cleanup.h"
-#include "lib/cpulist.h"
-#include "lib/file.h"
-#include "lib/node_memory.h"
-#include "lib/quota.h"
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+#include "base/file.h"
+#include "node/act/job.h"
+#include "node/see/survey.h"
+#include "node/tools/node_memory.h"
+#include "node/tools/quota.h"
 
 struct show {
 	const struct pm_agent *agent;

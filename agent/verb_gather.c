@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "agent/gather.h"
-#include "agent/tools.h"
-#include "lib/cleanup.h"
-#include "lib/file.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "node/tools/tools.h"
 
 #define JOURNALCTL     "/usr/bin/journalctl"
 #define MAX_FILE_BYTES (1024 * 1024)

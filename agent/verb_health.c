@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/observe.h"
 #include "agent/print.h"
-#include "agent/tools.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/see/observe.h"
+#include "node/tools/tools.h"
 
 /* All return 0 when the node may serve, else a negative errno with the sentence. */
 static int check_journal(const struct pm_journal *journal, const char *boot_id, struct pm_err *err)

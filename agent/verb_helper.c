@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "agent/change.h"
-#include "agent/observe.h"
+#include "node/act/change.h"
+#include "node/see/observe.h"
 
 /* slurmd reads stdout and stderr as one list of features: errors go to the system log alone. */
 static int print_feature(struct pm_agent *agent)

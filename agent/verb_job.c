@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/job.h"
-#include "agent/state.h"
-#include "lib/cleanup.h"
-#include "lib/strv.h"
-#include "lib/units.h"
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "base/units.h"
+#include "node/act/job.h"
+#include "node/state/state.h"
 
 static int usage(const struct pm_agent *agent, const char *text)
 {

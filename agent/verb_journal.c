@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "agent/state.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/state/state.h"
 
 static void print_text(const struct pm_journal *journal)
 {

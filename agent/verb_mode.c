@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "agent/observe.h"
 #include "agent/print.h"
+#include "node/see/observe.h"
 
 static const char *source(const struct pm_observation *seen)
 {

@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "agent/print.h"
-#include "agent/state.h"
-#include "agent/survey.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/see/survey.h"
+#include "node/state/state.h"
 
 static int fail(const struct pm_agent *agent, const struct pm_err *err)
 {

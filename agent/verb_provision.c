@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/recover.h"
-#include "agent/state.h"
-#include "agent/substate.h"
 #include "agent/would.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/act/recover.h"
+#include "node/act/substate.h"
+#include "node/state/state.h"
 
 static bool by_name(const char *name, enum pm_substate *ret)
 {

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/state.h"
-#include "agent/survey.h"
-#include "lib/cleanup.h"
-#include "lib/steps.h"
+#include "base/cleanup.h"
+#include "node/act/steps.h"
+#include "node/see/survey.h"
+#include "node/state/state.h"
 
 /* This boot's record alone: Slurm waits for the answer, and ipmctl takes seconds. */
 static int read_platform(const struct pm_config *config, enum pm_platform *ret, struct pm_err *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
-#include "agent/state.h"
-#include "agent/tools.h"
-#include "agent/unwanted.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/act/unwanted.h"
+#include "node/state/state.h"
+#include "node/tools/tools.h"
 
 /* Only a change that waits for this reboot has a place for it. */
 static int note(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/recover.h"
-#include "agent/state.h"
-#include "agent/substate.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/act/recover.h"
+#include "node/act/substate.h"
+#include "node/state/state.h"
 
 int pm_verb_recover(struct pm_agent *agent)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "agent/change.h"
-#include "agent/substate.h"
 #include "agent/would.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/act/change.h"
+#include "node/act/substate.h"
 
 int pm_verb_set(struct pm_agent *agent)
 {

@@ -2,14 +2,14 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "agent/file_system.h"
-#include "agent/job.h"
-#include "agent/limits.h"
-#include "agent/state.h"
-#include "agent/substate.h"
-#include "agent/sweeper.h"
-#include "lib/cleanup.h"
-#include "lib/trash.h"
+#include "base/cleanup.h"
+#include "node/act/job.h"
+#include "node/act/limits.h"
+#include "node/act/substate.h"
+#include "node/act/sweeper.h"
+#include "node/see/file_system.h"
+#include "node/state/state.h"
+#include "node/wipe/trash.h"
 
 /* A file system that goes meanwhile has no trash any more. */
 static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *inventory)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "agent/pmctl.h"
-#include "lib/ask_tcp.h"
-#include "lib/cleanup.h"
-#include "lib/jobs.h"
+#include "base/cleanup.h"
+#include "node/state/jobs.h"
+#include "protocol/ask_tcp.h"
 
 /* Far above what an answer takes: the service asks slurmctld for the job. */
 #define TIMEOUT_MS 10000

@@ -2,9 +2,9 @@
 #include <time.h>
 
 #include "agent/print.h"
-#include "agent/recover.h"
-#include "agent/settle.h"
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
+#include "node/act/recover.h"
+#include "node/act/settle.h"
 
 /* The kernel's drivers may still be at work so early in the boot. */
 #define KERNEL_WAIT_MS 10000

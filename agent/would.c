@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "agent/print.h"
-#include "lib/json.h"
+#include "base/json.h"
 
 static const char steps_key[] = "steps", reboot_key[] = "reboot";
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/hostlist.h"
+#include "base/strv.h"
 #include "controller/holds.h"
 #include "controller/modes_file.h"
 #include "controller/waits.h"
-#include "lib/cleanup.h"
-#include "lib/hostlist.h"
-#include "lib/strv.h"
 
 static bool is_named(const char *list, const char *name)
 {

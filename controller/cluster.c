@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/strv.h"
+#include "base/cleanup.h"
+#include "base/strv.h"
 
 #define SHOWN (SHOW_ALL | SHOW_LOCAL)
 

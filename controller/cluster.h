@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 
 struct pm_cluster {
 	node_info_msg_t *nodes;
@@ -40,7 +40,7 @@ const node_info_t *pm_cluster_node(const struct pm_cluster *cluster, const char 
 /* NULL: no such job in the table. Of an array the record with that very job id. */
 const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_t job_id);
 
-/* Slurm's list as names, NULL at the end (lib/strv.h); NULL when it cannot be read. */
+/* Slurm's list as names, NULL at the end (base/strv.h); NULL when it cannot be read. */
 char **pm_cluster_names(const char *list);
 
 void pm_cluster_done(struct pm_cluster *cluster);

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "controller/candidates.h"
 #include "controller/turn_away.h"
-#include "lib/cleanup.h"
 
 /* The words of one that waits for its turn, a licence or a time do not tell of nodes. */
 static bool waits_for_nodes(const slurm_job_info_t *job)

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/strv.h"
 #include "controller/modes_file.h"
-#include "lib/cleanup.h"
-#include "lib/clock.h"
-#include "lib/features.h"
-#include "lib/modes.h"
-#include "lib/strv.h"
+#include "site/features.h"
+#include "site/modes.h"
 
 /* What stands between the names of a constraint. */
 #define OPERATORS "&|()[]*, "

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/address.h"
+#include "base/cleanup.h"
 #include "controller/notify.h"
 #include "controller/service.h"
-#include "lib/address.h"
-#include "lib/cleanup.h"
-#include "lib/config.h"
+#include "site/config.h"
 
 #define RUN_DIR	  "/run/slurm-pmem-controller"
 #define STATE_DIR "/var/lib/slurm-pmem-controller"

@@ -12,9 +12,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/file.h"
-#include "lib/modes.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "site/modes.h"
 
 /* Modes that share a platform mode share its feature; it is counted once. */
 #define FEATURES_MAX 8

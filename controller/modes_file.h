@@ -11,8 +11,8 @@
  *
  * A reader takes one that is older than 60 s for none.
  */
+#include "base/json.h"
 #include "controller/cluster.h"
-#include "lib/json.h"
 
 /* The file's text by what the cluster told; malloc'ed, NULL when out of memory. */
 char *pm_modes_text(const struct pm_cluster *cluster, time_t now);

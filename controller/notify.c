@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 
 void pm_notify(const char *state)
 {

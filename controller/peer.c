@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/clock.h"
-#include "lib/credential.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "protocol/credential.h"
 
 /* Behind its question a peer has nothing to say: any byte, and the end, is a goodbye. */
 int pm_peer_read(struct pm_peer *peer)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/frame.h"
-#include "lib/message.h"
+#include "protocol/frame.h"
+#include "protocol/message.h"
 
 #define PM_PEER_DEADLINE_MS 5000
 

@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/ask.h"
-#include "lib/cleanup.h"
-#include "lib/clock.h"
-#include "lib/features.h"
-#include "lib/units.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "protocol/ask.h"
+#include "site/features.h"
 
 #define CONNECT_MS 5000
 

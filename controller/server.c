@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/clock.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 
 #define BACKLOG 4096
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "controller/give_back.h"
 #include "controller/keep_held.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
 #include "controller/turn_away.h"
-#include "lib/cleanup.h"
-#include "lib/clock.h"
 
 /* Between two questions to slurmctld: while a job waits for its nodes, is held for one, or none is.
  */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/hostlist.h"
+#include "base/cleanup.h"
+#include "base/hostlist.h"
 
 /* Sites write there themselves, and so does pmem.lua, which needs its words again: all stays but an
  * earlier sentence of ours, which is the last. */

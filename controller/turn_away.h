@@ -4,7 +4,7 @@
 
 /* What becomes of a job that a node has turned away. */
 #include "controller/turned_away.h"
-#include "lib/message.h"
+#include "protocol/message.h"
 
 /*
  * Notes what a node told. *ret_done: the job was requeued, to other nodes, or held as its user

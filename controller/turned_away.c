@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/json_file.h"
 #include "controller/candidates.h"
-#include "lib/cleanup.h"
-#include "lib/file.h"
-#include "lib/json_file.h"
 
 #define VERSION 1
 

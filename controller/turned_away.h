@@ -7,8 +7,8 @@
  * service; a job is forgotten when it has ended, Slurm has forgotten it, or its hold was seen to
  * stand (keep_held.h).
  */
+#include "base/json.h"
 #include "controller/cluster.h"
-#include "lib/json.h"
 
 /* Most jobs that are kept; beyond that none is added. */
 #define PM_TURNED_JOBS_MAX 10000

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/clock.h"
-#include "lib/strv.h"
+#include "base/clock.h"
+#include "base/strv.h"
 
 /* The answer has to fit a frame. */
 #define LIST_MAX   500

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "launcher/proc_stat.h"
 #include "launcher/srun.h"
-#include "lib/cleanup.h"
-#include "lib/file.h"
 
 #define MAX_ENVIRONMENT (4 * 1024 * 1024)
 

@@ -11,8 +11,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "launcher/proc_stat.h"
-#include "lib/cleanup.h"
 
 static const char *base_dir(void)
 {

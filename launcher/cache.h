@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "lib/topology.h"
+#include "plan/topology.h"
 
 /*
  * The machine, discovered once for all ranks that one launcher starts on this node: the first rank

@@ -9,7 +9,7 @@
  */
 #include <signal.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 
 /* Becomes the rank and does not return, or returns the exit status that says what went wrong. */
 typedef int pm_family_rank(unsigned rank, void *data);

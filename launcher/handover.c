@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/attach.h"
-#include "lib/cleanup.h"
-#include "lib/plan_apply.h"
-#include "lib/preload.h"
+#include "base/cleanup.h"
+#include "plan/apply/apply.h"
+#include "plan/apply/attach.h"
+#include "plan/apply/preload.h"
 
 static int set(const char *name, const char *value, struct pm_err *err)
 {

@@ -3,7 +3,7 @@
 #define PM_HANDOVER_H
 
 /* What a rank gets, and how pmrun becomes it. */
-#include "lib/plan.h"
+#include "plan/plan.h"
 
 struct pm_handover {
 	const struct pm_plan *plan;
@@ -12,7 +12,7 @@ struct pm_handover {
 	char **words;		       /* its arguments, with its name */
 	const char *runtime;	       /* path to preload; NULL: none */
 	const char *profile, *advice;  /* what it is told of these; NULL: nothing */
-	int attach_fd;		       /* where a rank waits for it: lib/attach.h; -1: nowhere */
+	int attach_fd; /* where a rank waits for it: plan/apply/attach.h; -1: nowhere */
 };
 
 /*

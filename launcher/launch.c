@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "launcher/request.h"
 #include "launcher/srun.h"
-#include "lib/cleanup.h"
-#include "lib/memory_limit.h"
-#include "lib/plan_apply.h"
+#include "plan/apply/apply.h"
+#include "plan/apply/memory_limit.h"
 
 /*
  * So long the other ranks stay: a launcher may end the first one as soon as one of them has failed,

@@ -6,8 +6,8 @@
 #include "launcher/machine.h"
 #include "launcher/options.h"
 #include "launcher/ranks.h"
-#include "lib/config.h"
-#include "lib/plan.h"
+#include "plan/plan.h"
+#include "site/config.h"
 
 struct pm_launch {
 	const struct pm_run_given *given;
@@ -25,7 +25,7 @@ struct pm_launch {
 bool pm_launch_only_plans(const struct pm_launch *launch);
 
 /*
- * Has the plugin made the plan for this very step and bound us (lib/plan_apply.h)? Then there is
+ * Has the plugin made the plan for this very step and bound us (plan/apply/apply.h)? Then there is
  * nothing left to do, unless our own command line asks for something: its variables the plugin has
  * heeded.
  */

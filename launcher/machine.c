@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/units.h"
 #include "launcher/allowed.h"
 #include "launcher/cache.h"
-#include "lib/cleanup.h"
-#include "lib/plan_site.h"
-#include "lib/units.h"
+#include "site/plan.h"
 
 /* --topology, which is not of this machine: what is allowed here does not matter there. */
 static int load_file(struct pm_topology_source *source, const char *xml, struct pm_topology **ret,

@@ -5,9 +5,9 @@
 /* What the plan is made for: the machine, the job's directories, its memory limit. */
 #include "launcher/options.h"
 #include "launcher/ranks.h"
-#include "lib/config.h"
-#include "lib/jobview.h"
-#include "lib/plan.h"
+#include "node/state/jobview.h"
+#include "plan/plan.h"
+#include "site/config.h"
 
 /* This machine as the ranks of this launcher may use it, or the one behind --topology. */
 int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/config.h"
+#include "site/config.h"
 
 #define N_LETTERS 2 /* of rows below */
 

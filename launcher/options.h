@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 
 enum pm_run_option {
 	PM_RUN_DRAM,

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/file.h"
+#include "base/cleanup.h"
+#include "base/file.h"
 
 #define MAX_BYTES 4096
 

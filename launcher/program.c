@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/strv.h"
+#include "base/cleanup.h"
+#include "base/strv.h"
 
 #define DEFAULT_PATH "/usr/bin:/bin"
 

@@ -3,7 +3,7 @@
 #define PM_PROGRAM_H
 
 /* The user's program: found before anything is started, so that a slip is told once. */
-#include "lib/err.h"
+#include "base/err.h"
 
 #define PM_EXIT_NOT_EXECUTABLE 126 /* as shells have it */
 #define PM_EXIT_NOT_FOUND      127

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/units.h"
+#include "base/units.h"
 
 #define MAX_RANKS 65536
 #define OWN_RANK  "PM_LOCAL_RANK"

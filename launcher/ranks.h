@@ -13,7 +13,7 @@
  */
 #include <stdbool.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 
 struct pm_rank {
 	unsigned rank;	      /* 0 to size - 1, among those of this node */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launcher/request.h"
 
-#include "lib/plan_site.h"
-#include "lib/plan_words.h"
+#include "plan/words.h"
+#include "site/plan.h"
 
 int pm_run_request(const struct pm_run_given *given, const struct pm_config *config,
 	struct pm_plan_request *request, struct pm_err *err)

@@ -3,8 +3,8 @@
 #define PM_LAUNCHER_REQUEST_H
 
 #include "launcher/options.h"
-#include "lib/config.h"
-#include "lib/plan.h"
+#include "plan/plan.h"
+#include "site/config.h"
 
 /*
  * What was asked for, in a plan's words: the options, and what the site's configuration says. The

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "launcher/family.h"
 #include "launcher/handover.h"
 #include "launcher/launch.h"
 #include "launcher/program.h"
-#include "lib/attach.h"
-#include "lib/cleanup.h"
-#include "lib/plan_show.h"
-#include "lib/preload.h"
+#include "plan/apply/attach.h"
+#include "plan/apply/preload.h"
+#include "plan/show.h"
 
 #define FAILED 1
 

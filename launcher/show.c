@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "launcher/launch.h"
-#include "lib/cleanup.h"
-#include "lib/plan_show.h"
+#include "plan/show.h"
 
 static int draw(const struct pm_plan_view *view, const char *path, struct pm_err *err)
 {

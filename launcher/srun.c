@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/cpulist.h"
-#include "lib/strv.h"
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+#include "base/strv.h"
 
 static bool type_has(const char *word)
 {

@@ -1,8 +1,6 @@
 # libpmplace.so, the placement runtime that ranks preload. It needs the C library and jemalloc's code, which Debian has
 # as a static library for shared ones; where there is none, the rest is made without the runtime.
-RUNTIME_SRCS := $(addprefix runtime/,start.c settings.c nodes.c say.c space.c recur.c heap.c heap_range.c jemalloc.c next.c \
-	interpose.c operators.c roll.c residency.c report.c static.c site.c \
-	live.c sizing.c promote.c infer.c marks.c profile.c profile_file.c advice.c counters.c lifetime.c)
+RUNTIME_SRCS := $(wildcard runtime/*/*.c)
 JEMALLOC_PIC ?= $(wildcard $(shell $(CC) -print-file-name=libjemalloc_pic.a 2>/dev/null))
 RUNTIME_SO   := $(if $(JEMALLOC_PIC),$(BUILD)/libpmplace.so)
 programs: $(RUNTIME_SO)
@@ -12,9 +10,9 @@ $(call objects,$(RUNTIME_SRCS)): EXTRA_CFLAGS += -fvisibility=hidden -fno-builti
 	-fno-builtin-realloc -fno-builtin-free
 
 # jemalloc under names of our own, without the constructor and the operators of C++.
-$(BUILD)/runtime/libpmje.a: $(JEMALLOC_PIC) runtime/jemalloc.syms
+$(BUILD)/runtime/libpmje.a: $(JEMALLOC_PIC) runtime/heap/jemalloc.syms
 	@mkdir -p $(@D)
-	objcopy --redefine-syms=runtime/jemalloc.syms --remove-section=.init_array --remove-section=.rela.init_array \
+	objcopy --redefine-syms=runtime/heap/jemalloc.syms --remove-section=.init_array --remove-section=.rela.init_array \
 		$< $@
 	ar d $@ jemalloc_cpp.pic.o
 

@@ -2,8 +2,8 @@
 #ifndef PM_ACTIVE_H
 #define PM_ACTIVE_H
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 /* The feature of the mode that the node is in; NULL when that is unknown or cannot be read. */
 const char *pm_active_feature(const struct pm_config *config, unsigned timeout_ms);

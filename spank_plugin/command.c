@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 
 #define MAX_SENTENCE 900
 

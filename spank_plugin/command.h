@@ -2,8 +2,8 @@
 #ifndef PM_COMMAND_H
 #define PM_COMMAND_H
 
-#include "lib/err.h"
-#include "lib/run.h"
+#include "base/err.h"
+#include "base/run.h"
 
 /* pm_command(): the program ran and did not end with 0. */
 #define PM_COMMAND_SAID_NO (-EPERM)

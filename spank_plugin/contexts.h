@@ -45,8 +45,8 @@ int pm_remote_init_post_opt(spank_t sp, int ac, char **av);
 
 /*
  * slurmstepd, as the user just before execve: the task learns what its job was given, from the
- * job's view (lib/jobview.h) alone. It fails where its node is in another mode, or the view says
- * so.
+ * job's view (node/state/jobview.h) alone. It fails where its node is in another mode, or the view
+ * says so.
  */
 int pm_remote_task_init(spank_t sp, int ac, char **av);
 

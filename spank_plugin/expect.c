@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/cleanup.h"
-#include "lib/features.h"
+#include "base/cleanup.h"
+#include "site/features.h"
 #include "spank_plugin/option.h"
 
 #define ENV_PARTITION "SLURM_JOB_PARTITION"

@@ -5,8 +5,8 @@
 /* What a job expects of its node, as the prolog sees it: 'pmctl job begin' is told so. */
 #include <slurm/spank.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 struct pm_expect {
 	char *modes; /* "flat,memory", the wanted one first, one for each platform mode;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"

@@ -5,8 +5,8 @@
 /* A job that this node cannot serve, and that cannot go back to the queue. */
 #include <stdint.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 /*
  * The client, srun or salloc, prints the sentence, and the job ends on all of its nodes, with all

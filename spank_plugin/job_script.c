@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/features.h"
-#include "lib/jobview.h"
+#include "base/cleanup.h"
+#include "node/state/jobview.h"
+#include "site/features.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"

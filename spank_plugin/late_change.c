@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/cleanup.h"
-#include "lib/features.h"
+#include "base/cleanup.h"
+#include "site/features.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"

@@ -14,8 +14,8 @@
  * while (second_look.h), as slurmctld may have given it to a job between the first look and the
  * registration.
  */
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 /* The feature of another mode than the node's that jobs wait for; NULL: there is none, or not one.
  */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/features.h"
+#include "base/cleanup.h"
+#include "site/features.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"

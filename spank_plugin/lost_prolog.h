@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/config.h"
+#include "site/config.h"
 
 /* Running jobs of this node in reason Prolog. */
 struct pm_unprepared {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 #include "spank_plugin/command.h"
 
 #define DEFAULT_SCONTROL "/usr/bin/scontrol"

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 struct pm_node_update {
 	const struct pm_config *config; /* NULL: scontrol's default path, when there is none */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/units.h"
+#include "base/cleanup.h"
+#include "base/units.h"
 
 #define CARRIER	      "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
 #define MAX_SIZE_TEXT 20       /* it becomes a word of pmctl's */

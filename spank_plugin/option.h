@@ -15,15 +15,15 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
-#include "lib/err.h"
-#include "lib/modes.h"
-#include "lib/plan_words.h"
+#include "base/err.h"
+#include "plan/words.h"
+#include "site/modes.h"
 
 enum pm_option {
 	PM_OPTION_MODE,
 	PM_OPTION_SIZE,
 	PM_OPTION_NAMESPACE,
-	PM_OPTION_PLAN, /* the first of the plan's; PM_PLAN_WORDS in the order of lib/plan_words.h
+	PM_OPTION_PLAN, /* the first of the plan's; PM_PLAN_WORDS in the order of plan/words.h
 			 */
 	PM_OPTION_DRAM = PM_OPTION_PLAN + PM_PLAN_WORD_DRAM,
 	PM_OPTION_RUNTIME = PM_OPTION_PLAN + PM_PLAN_WORDS,

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 
 #define MAX_SOCKETS	16
 #define MAX_STALE	256

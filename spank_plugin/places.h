@@ -4,8 +4,8 @@
 
 #include <slurm/spank.h>
 
-#include "lib/err.h"
-#include "lib/jobview.h"
+#include "base/err.h"
+#include "node/state/jobview.h"
 
 /*
  * Puts what the job was given into the task's environment: PM_MODE, PM_DIR0, PM_DIR0_SOCKET and so

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/reachable.h"
 #include "spank_plugin/reboot.h"

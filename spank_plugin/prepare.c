@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/cleanup.h"
-#include "lib/file.h"
-#include "lib/jobview.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "node/state/jobview.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/giving_up.h"

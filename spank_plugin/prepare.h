@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 #include "spank_plugin/expect.h"
 
 struct pm_prepare {

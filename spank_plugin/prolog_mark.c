@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/file.h"
+#include "base/cleanup.h"
+#include "base/file.h"
 
 /* Who takes over what has lost its parent. */
 #define INIT_PID 1

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "site/config.h"
+#include "base/err.h"
 
 /* For the prolog itself, a child of the process that waits for it. */
 int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err);

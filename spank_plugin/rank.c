@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/attach.h"
-#include "lib/cleanup.h"
-#include "lib/cpulist.h"
-#include "lib/memory_limit.h"
-#include "lib/plan_apply.h"
-#include "lib/plan_show.h"
-#include "lib/preload.h"
+#include "base/cleanup.h"
+#include "base/cpulist.h"
+#include "plan/apply/apply.h"
+#include "plan/apply/attach.h"
+#include "plan/apply/memory_limit.h"
+#include "plan/apply/preload.h"
+#include "plan/show.h"
 #include "spank_plugin/step.h"
 
 #define MAX_LIST 65536
@@ -162,7 +162,7 @@ static int set_plan(struct rank *rank, struct pm_err *err)
 	return rc;
 }
 
-/* pmrun in this step finds its work done: see PM_PLANNED in lib/plan_apply.h. */
+/* pmrun in this step finds its work done: see PM_PLANNED in plan/apply/apply.h. */
 static int set_planned(spank_t sp, struct pm_err *err)
 {
 	uint32_t job = 0, step = 0;

@@ -5,7 +5,7 @@
 /* A task of a step that wants a plan (step.h) takes its line of it. */
 #include <slurm/spank.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 
 /*
  * In task_init: binds this process, and tells the program in variables. What the user has bound by
@@ -18,7 +18,7 @@ int pm_rank_begin(spank_t sp, struct pm_err *err);
 
 /*
  * In task_exit, as root: when the node's last rank has ended, says in which the step's runtime did
- * not attach, as far as it is one that tells (lib/attach.h).
+ * not attach, as far as it is one that tells (plan/apply/attach.h).
  */
 void pm_rank_end(void);
 

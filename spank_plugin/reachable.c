@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/features.h"
-#include "lib/file.h"
-#include "lib/strv.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strv.h"
+#include "site/features.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
 

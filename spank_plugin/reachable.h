@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 /*
  * Tells the controller which of its features the node can serve from where it is ('pmctl

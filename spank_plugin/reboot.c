@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/file.h"
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "spank_plugin/node.h"
 
 #define REASON "pm: rebooting: "

@@ -18,8 +18,8 @@
  *
  * What stays is the moment between that look and our drain.
  */
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 /* Reboots the node when its jobs have ended. `sentence`: why, for the reason. */
 int pm_reboot_order(const struct pm_config *config, const char *sentence, unsigned timeout_ms,

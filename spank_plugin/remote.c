@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
-#include "lib/jobview.h"
+#include "base/cleanup.h"
+#include "node/state/jobview.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/cleanup.h"
-#include "lib/strv.h"
+#include "base/cleanup.h"
+#include "base/strv.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
 

@@ -4,7 +4,7 @@
 
 #include <slurm/spank.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 
 /*
  * Checks what a new job asks for, where it is submitted: --pm-mode, else PM_MODE; the variables are

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/err.h"
+#include "base/err.h"
 #include "spank_plugin/late_change.h"
 #include "spank_plugin/lost_prolog.h"
 

@@ -11,7 +11,7 @@
  * prolog (lost_prolog.h).
  */
 
-#include "lib/config.h"
+#include "site/config.h"
 
 /* Takes the configuration over, and leaves *config empty. */
 void pm_second_look_start(struct pm_config *config);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 
 #define CONFIG_WORD "config="
 

@@ -2,8 +2,8 @@
 #ifndef PM_SETTINGS_H
 #define PM_SETTINGS_H
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "base/err.h"
+#include "site/config.h"
 
 /*
  * pmem.conf, with plugstack.conf's words on top: Key=Value pairs, and config=FILE for another file

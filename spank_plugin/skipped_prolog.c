@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/cleanup.h"
-#include "lib/jobview.h"
+#include "base/cleanup.h"
+#include "node/state/jobview.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/prepare.h"

@@ -11,8 +11,8 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
-#include "lib/config.h"
-#include "lib/err.h"
+#include "site/config.h"
+#include "base/err.h"
 
 /*
  * For a step that starts, as root; has_record: this node has given the job something. 0: the job

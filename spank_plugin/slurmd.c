@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/attach.h"
-#include "lib/cleanup.h"
-#include "lib/jobview.h"
-#include "lib/plan_site.h"
-#include "lib/preload.h"
+#include "base/cleanup.h"
+#include "node/state/jobview.h"
+#include "plan/apply/attach.h"
+#include "plan/apply/preload.h"
+#include "site/plan.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"

@@ -8,8 +8,8 @@
  */
 #include <slurm/spank.h>
 
-#include "lib/config.h"
-#include "lib/plan.h"
+#include "plan/plan.h"
+#include "site/config.h"
 #include "spank_plugin/user_binding.h"
 
 struct pm_step {
@@ -21,7 +21,7 @@ struct pm_step {
 	const char *advice;  /* PM_ADVICE */
 	bool has_record;     /* this node has given the job something: there must be a view of it */
 	struct pm_err unprepared; /* why this node is not prepared for the job; code 0: it is */
-	int attach_fd;		  /* the ranks that wait for it: lib/attach.h; -1: none do */
+	int attach_fd;		  /* the ranks that wait for it: plan/apply/attach.h; -1: none do */
 	struct pm_user_binding user;
 	struct pm_plan_request request;
 	struct pm_topology_source source;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/units.h"
+#include "base/units.h"
 
 #define MAX_VALUE 4096
 

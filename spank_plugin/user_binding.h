@@ -12,7 +12,7 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
-#include "lib/plan.h"
+#include "plan/plan.h"
 
 struct pm_user_binding {
 	bool cpus;   /* where the ranks run is said: they stay there */

@@ -62,7 +62,7 @@ def test_slurmctld_is_restarted_for_new_programs():
     """It loads them once."""
     tasks = load(TOP / "ansible/roles/pmem_controller/tasks/services.yml")
     watched, = (task["vars"]["pmem_watched"] for task in tasks if task["name"].startswith("Restart slurmctld"))
-    for program in (TOP / "spank_plugin/controller").glob("*.lua"):
+    for program in (TOP / "controller").glob("*.lua"):
         assert f"/{program.name}'" in watched
 
 

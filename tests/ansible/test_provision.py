@@ -1,4 +1,4 @@
-"""The playbooks provision and validate on tests/bench: a real Slurm, real ipmctl, nodes that reboot in half a second."""
+"""The playbooks provision and validate on tests/cluster: a real Slurm, real ipmctl, nodes that reboot in half a second."""
 import json
 import os
 import re
@@ -41,7 +41,7 @@ class Cluster:
         self.environment["PMBENCH"] = self.bench("up", "--build", str(BUILD), "--owner", str(os.getpid())).strip()
 
     def bench(self, *words: str, check: bool = True) -> str:
-        done = subprocess.run([TOP / "tests/bench/bench", *words], env=self.environment, capture_output=True, text=True)
+        done = subprocess.run([TOP / "tests/cluster/bench", *words], env=self.environment, capture_output=True, text=True)
         assert not check or not done.returncode, done.stdout + done.stderr
         return done.stdout
 
@@ -269,7 +269,7 @@ def test_a_power_cycle_where_a_reboot_does_not_apply_the_goal(cluster, tmp_path)
     script.write_text(f"""#!/bin/sh
 [ "$(cat)" = "$(cat {tmp_path}/secret)" ] || exit 1
 grep -lazF -f {tmp_path}/secret /proc/[0-9]*/cmdline /proc/[0-9]*/environ >{tmp_path}/seen 2>/dev/null
-{TOP}/tests/bench/bench inject "$1" none && exec {TOP}/tests/bench/bench power-cycle "$1"
+{TOP}/tests/cluster/bench inject "$1" none && exec {TOP}/tests/cluster/bench power-cycle "$1"
 """)
     script.chmod(0o755)
     (tmp_path / "secret").write_text(SECRET)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "bench"), str(TOP / "twin")]
+sys.path[:0] = [str(TOP / "tests" / "cluster"), str(TOP / "twin")]
 from bench_config import Bench, write_script  # noqa: E402
 from bench_supervisor import call  # noqa: E402
 
@@ -63,7 +63,7 @@ class Site:
         self._install()
 
     def bench_tool(self, *words: str) -> None:
-        subprocess.run([TOP / "tests/bench/bench", *words], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([TOP / "tests/cluster/bench", *words], check=True, stdout=subprocess.DEVNULL,
                        env=os.environ | {"PM_BENCH": str(self.pointer)})
 
     def down(self) -> None:

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "lib/file.h"
-#include "lib/secure.h"
+#include "base/file.h"
+#include "base/secure.h"
 
 static const uint8_t *file_data;
 static size_t file_size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pmem.conf as a whole, as the node n7 and as n1 read it; form and values. */
-#include "lib/config.h"
+#include "site/config.h"
 #include "tests/fuzz/fuzz.h"
 
 static int load_as(const char *node)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A job's constraint expression. */
-#include "lib/features.h"
+#include "site/features.h"
 #include "tests/fuzz/fuzz.h"
 
 /* One that is not about us allows every mode; and none is about us where "pm_" is nowhere. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node name in the first line, a list of nodes in the rest. */
-#include "lib/hostlist.h"
+#include "base/hostlist.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The list is well formed or not, whatever the name. */

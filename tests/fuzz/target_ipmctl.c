@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ipmctl prints: the first byte picks the reader, the rest is the text. */
-#include "lib/ipmctl.h"
+#include "node/tools/ipmctl.h"
 #include "tests/fuzz/fuzz.h"
 
 typedef int reader(const char *text, size_t length, struct pm_err *err);

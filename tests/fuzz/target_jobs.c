@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "lib/jobs.h"
+#include "node/state/jobs.h"
 #include "tests/fuzz/fuzz.h"
 
 static char directory[PATH_MAX];

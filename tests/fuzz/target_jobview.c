@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job was given, which the plugin reads in each of its tasks. */
-#include "lib/jobview.h"
+#include "node/state/jobview.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

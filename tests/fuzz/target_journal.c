@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The journal; what can be read can be written and read again. */
-#include "lib/journal.h"
+#include "node/state/journal.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_again(const struct pm_journal *journal)

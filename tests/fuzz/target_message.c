@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What peers of pm-controller send: a frame, in two pieces, and the message in it. */
-#include "lib/frame.h"
-#include "lib/message.h"
+#include "protocol/frame.h"
+#include "protocol/message.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_again(const struct pm_message *message)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* /proc/self/mountinfo: users choose the names of what they mount. */
-#include "lib/mounts.h"
+#include "node/tools/mounts.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of sub-states; a new change can begin behind whatever was read. */
-#include "lib/os_journal.h"
+#include "node/state/os_journal.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

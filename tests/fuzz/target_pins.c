@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pinned namespaces; what can be read can be taken out again, one by one. */
-#include "lib/pins.h"
+#include "node/state/pins.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
  * From them the inventory, and from that the way to each sub-state. Whatever a tool prints, no step
  * may touch a namespace that is not ours, or destroy one that is pinned.
  */
-#include "lib/steps.h"
+#include "node/act/steps.h"
 #include "tests/fuzz/fuzz.h"
 
 static int socket_of(void *context, int numa_node)

@@ -1,5 +1,5 @@
 # The emulated machine: its model, its firmware rules, and the shim with real ipmctl.
-include tests/bench/shim/rules.mk
+include tests/machine/shim/rules.mk
 
 .PHONY: check-machine
 run-unit: check-machine

@@ -11,7 +11,7 @@ from conftest import TOP, Ipmctl
 from machine import Node, Topology, fakeroot, mailbox
 from machine.image import Image
 
-SOURCE = TOP / "tests/bench/shim/pmshim.c"
+SOURCE = TOP / "tests/machine/shim/pmshim.c"
 SHAPES = {"twin": Topology(), "twelve": Topology.twelve_dimms()}
 
 

@@ -25,7 +25,7 @@ memcheck() {
 # bats test_tags=long
 @test "valgrind finds nothing in the runtime's parts" {
 	for part in space lifetime sizing nodes heap prefault; do
-		run -0 memcheck "$build/tests/unit/test_$part"
+		run -0 memcheck "$build/tests/unit/runtime/"*/"test_$part"
 		refute_output --partial '=='
 	done
 }

@@ -434,7 +434,7 @@ pic() {
 
 # found EXPRESSION: of the first program that pmreport tells of in JSON, in Perl.
 found() {
-	runtime/pmreport --json --no-names "$profiles" | perl -MJSON::PP -MList::Util=sum0,max -e '
+	pmreport/pmreport --json --no-names "$profiles" | perl -MJSON::PP -MList::Util=sum0,max -e '
 		local $/;
 		$_ = decode_json(<STDIN>)->[0];
 		print eval $ARGV[0]' "$1"
@@ -454,7 +454,7 @@ found() {
 	assert_equal "$(found 'join " ", map { $_->{name}, $_->{times} } @{$_->{phases}}')" '(before the first) 1 stream 8 push 8 solve 8'
 	[ "$(found 'sum0 map { $_->{page_faults} } @{$_->{phases}}')" -gt 0 ]
 	[ "$(found 'sum0 map { $_->{cpu_ns} } @{$_->{phases}}')" -gt 1000000 ]
-	run -0 runtime/pmreport "$profiles"
+	run -0 pmreport/pmreport "$profiles"
 	assert_line --regexp '^\[8,16\) +0 +0B +0B +4 +48.0M +48.0M$'
 	assert_line --regexp ' 60 +35\.2M .* main, pic\.c:[0-9]+$'
 }
@@ -474,7 +474,7 @@ found() {
 	PM_PROFILE=$profiles run -0 pic
 	first=$(share) sum=$(grep ^sum <<<"$output")
 	[ "$first" -le 20 ]
-	run -0 runtime/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
 	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic
 	[ "$(share)" -ge 60 ]
 	assert_line "$sum"
@@ -490,7 +490,7 @@ found() {
 @test "small objects of some sites are in PMem when that is advised, and leave their DRAM to others" {
 	PM_PROFILE=$profiles run -0 pic 40000
 	sum=$(grep ^sum <<<"$output")
-	run -0 runtime/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
 	assert_equal "$(grep -c '^pmem [0-9a-f]* small [0-9a-f]*  # ' "$BATS_TEST_TMPDIR/advice")" 2
 	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic 40000
 	assert_line "$sum"
@@ -503,7 +503,7 @@ found() {
 @test "with all that is known advised to PMem, allocation functions are as ever" {
 	for program in family operators; do
 		PM_PROFILE=$profiles.$program run -0 place 32 "$own/$program"
-		run -0 runtime/pmreport "$profiles.$program" --budget 0 --no-names --advice "$BATS_TEST_TMPDIR/advice"
+		run -0 pmreport/pmreport "$profiles.$program" --budget 0 --no-names --advice "$BATS_TEST_TMPDIR/advice"
 		PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 place 32 "$own/$program"
 		refute_line --regexp '^not ok'
 	done
@@ -558,7 +558,7 @@ data = bytearray(1000000)'
 
 @test "a page with pictures stands for itself" {
 	PM_PROFILE=$profiles run -0 pic
-	run -0 runtime/pmreport "$profiles" --html "$BATS_TEST_TMPDIR/page.html"
+	run -0 pmreport/pmreport "$profiles" --html "$BATS_TEST_TMPDIR/page.html"
 	run -0 cat "$BATS_TEST_TMPDIR/page.html"
 	assert_output --regexp '<svg .*<polygon .*</html>'
 	refute_output --regexp 'https?://|<script|src='
@@ -579,10 +579,10 @@ data = bytearray(1000000)'
 		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '${line:0:40}', is no advice; it is not used" \
 			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
 	done
-	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/advice"
+	run -1 pmreport/pmreport "$BATS_TEST_TMPDIR/advice"
 	assert_output --partial 'is no profile of the placement runtime'
 	mkdir "$BATS_TEST_TMPDIR/empty"
-	run -1 runtime/pmreport "$BATS_TEST_TMPDIR/empty"
+	run -1 pmreport/pmreport "$BATS_TEST_TMPDIR/empty"
 	assert_output --partial "'$BATS_TEST_TMPDIR/empty' holds no profile"
 }
 

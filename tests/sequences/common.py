@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tests" / "faults"), str(TOP / "tests" / "bench"), str(TOP / "twin")]
+sys.path[:0] = [str(TOP / "tests" / "faults"), str(TOP / "tests" / "cluster"), str(TOP / "twin")]
 from machine.image import Image  # noqa: E402
 from machine.node import Node  # noqa: E402
 from machine.post import read_goals  # noqa: E402

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What stands beside a mode in a job's constraint and preference, on a Slurm that takes '|' and '()' there (23.02 and
-# later): no job gets into another mode by it. The older one is on the bench (tests/bats/020-constraints.bats).
+# later): no job gets into another mode by it. The older one is on the bench (tests/slurm/020-constraints.bats).
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What the user learns of a runtime that is not in the program, from the Slurm of this release: tests/bats/110-runtime.bats has
+# What the user learns of a runtime that is not in the program, from the Slurm of this release: tests/slurm/110-runtime.bats has
 # it all on the one of the host.
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/run.h"
+#include "base/run.h"
 #include "tests/unit/scratch.h"
 
 bool loop_run(const char *const *argv, char *line, size_t size)

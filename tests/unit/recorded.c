@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cleanup.h"
+#include "base/cleanup.h"
 #include "tests/unit/scratch.h"
 
 static const char *recorded(const char *state, const char *file, size_t *ret_length)

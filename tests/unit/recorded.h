@@ -3,8 +3,8 @@
 #define PM_TESTS_RECORDED_H
 
 /* Recorded states of a machine, read by the parsers under test. */
-#include "lib/evidence.h"
-#include "lib/inventory.h"
+#include "node/see/evidence.h"
+#include "node/see/inventory.h"
 
 /* tests/fixtures/ipmctl/STATE/{memoryresources,capabilities,dimm,region}.xml, and a kernel that
  * agrees with them. Ends the program when they cannot be read. */

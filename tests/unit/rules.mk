@@ -1,25 +1,26 @@
 # Unit tests in C, a program each: build/tests/unit/test_*, run from the root, TAP on stdout.
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard $(addprefix tests/unit/,*/test_*.c */*/test_*.c)))
 
 $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/tests/unit/loop.o $(BUILD)/libpm.a
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 # What they test of the agent, of the launcher and of the runtime.
-$(BUILD)/tests/unit/test_caches: $(addprefix $(BUILD)/agent/,caches.o knob.o)
-$(BUILD)/tests/unit/test_nodes: $(BUILD)/runtime/nodes.o
-$(BUILD)/tests/unit/test_space: $(BUILD)/runtime/space.o
-$(BUILD)/tests/unit/test_lifetime: $(BUILD)/runtime/lifetime.o
-$(BUILD)/tests/unit/test_infer: $(BUILD)/runtime/infer.o
-$(BUILD)/tests/unit/test_sizing: $(addprefix $(BUILD)/runtime/,sizing.o promote.o)
-$(BUILD)/tests/unit/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodes_bind
-$(addprefix $(BUILD)/tests/unit/,test_heap test_prefault test_lifetime test_sizing): $(addprefix $(BUILD)/runtime/,heap.o heap_range.o space.o live.o recur.o roll.o nodes.o settings.o say.o)
-$(BUILD)/tests/unit/test_demotion: $(addprefix $(BUILD)/agent/,demotion.o knob.o state.o say.o)
-$(BUILD)/tests/unit/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
-$(BUILD)/tests/unit/test_turned_away: $(addprefix $(BUILD)/controller/,turned_away.o turn_away.o give_back.o candidates.o holds.o waits.o modes_file.o cluster.o)
-$(addprefix $(BUILD)/tests/unit/,test_waits test_turned_away): JSON_LIBS += $(SLURM_LIBS)
-$(BUILD)/tests/unit/test_ranks: $(BUILD)/launcher/ranks.o
-$(BUILD)/tests/unit/test_srun: $(BUILD)/launcher/srun.o
+$(BUILD)/tests/unit/runtime/common/test_nodes: $(BUILD)/runtime/common/nodes.o
+$(BUILD)/tests/unit/runtime/heap/test_space: $(BUILD)/runtime/heap/space.o
+$(BUILD)/tests/unit/runtime/lifetime/test_lifetime: $(BUILD)/runtime/lifetime/lifetime.o
+$(BUILD)/tests/unit/runtime/lifetime/test_infer: $(BUILD)/runtime/lifetime/infer.o
+$(BUILD)/tests/unit/runtime/lifetime/test_sizing: $(addprefix $(BUILD)/runtime/,lifetime/sizing.o lifetime/promote.o)
+$(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodes_bind
+$(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/lifetime/test_lifetime \
+	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live.o heap/recur.o common/roll.o \
+	common/nodes.o heap/settings.o common/say.o)
+$(BUILD)/tests/unit/node/act/test_demotion: $(BUILD)/agent/say.o
+$(BUILD)/tests/unit/controller/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
+$(BUILD)/tests/unit/controller/test_turned_away: $(addprefix $(BUILD)/controller/,turned_away.o turn_away.o give_back.o candidates.o holds.o waits.o modes_file.o cluster.o)
+$(addprefix $(BUILD)/tests/unit/,controller/test_waits controller/test_turned_away): JSON_LIBS += $(SLURM_LIBS)
+$(BUILD)/tests/unit/launcher/test_ranks: $(BUILD)/launcher/ranks.o
+$(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d

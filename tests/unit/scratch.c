@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/file.h"
+#include "base/file.h"
 
 #define MAX_FIXTURES 256
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from report import report
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "runtime"))
+sys.path.insert(0, str(TOP / "pmreport"))
 sys.dont_write_bytecode = True
 
 from pmprofile import advice, cli, lifetimes, measure, records, text  # noqa: E402

@@ -9,8 +9,8 @@ from cluster import paths
 # What packages and playbook are made of, but for the sources of what the packages bring.
 PARTS = ("ansible/playbooks", "ansible/plugins", "ansible/roles", "debian", "packaging", "twin/image/site.py", "twin/site")
 # What `make install` takes that from.
-PROGRAMS = ("Makefile", "agent", "controller", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher", "lib", "runtime",
-            "spank_plugin")
+PROGRAMS = ("Makefile", "agent", "base", "controller", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher",
+            "node", "plan", "pmreport", "protocol", "runtime", "site", "spank_plugin")
 
 
 def digest(names: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ SHAPES = {"twin": Topology, "twelve": Topology.twelve_dimms}
 DESCRIPTION = """\
 An emulated node with PMem, in a directory.  `init` makes it and powers it on, `reboot` powers it
 on again: its firmware reads the goals that ipmctl left in the DIMMs, applies or refuses them, and
-writes the tables of the next boot.  With tests/bench/shim preloaded and PMSHIM_NODE=DIR, ipmctl
+writes the tables of the next boot.  With tests/machine/shim preloaded and PMSHIM_NODE=DIR, ipmctl
 sees this node; DIR/root holds the files of /proc and /sys that a kernel on it would show."""
 
 

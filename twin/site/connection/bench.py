@@ -1,9 +1,9 @@
-"""Ansible connection to a node of tests/bench: a process on this host that sees that node's pmctl and Slurm."""
+"""Ansible connection to a node of tests/cluster: a process on this host that sees that node's pmctl and Slurm."""
 from __future__ import annotations
 
 DOCUMENTATION = """
 name: bench
-short_description: A node of tests/bench
+short_description: A node of tests/cluster
 description: Runs programs on this host, with the environment of the bench whose folder is in PMBENCH; a file NODE/gone there means no answer.
 author: The slurm-pmem authors
 options:

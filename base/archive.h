@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_ARCHIVE_H
+#define PM_ARCHIVE_H
+
+/*
+ * Writes a tar.gz of files and symbolic links that are held in memory (directories are made by
+ * those who unpack it). The file appears under its name, mode
+ * 0600, when it is complete.
+ */
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct pm_archive;
+
+/* `prefix`, a directory's name, is put in front of all names. Release with pm_archive_close(). */
+int pm_archive_open(
+	const char *path, const char *prefix, struct pm_archive **ret, struct pm_err *err);
+
+int pm_archive_add(struct pm_archive *archive, const char *name, const char *data, size_t length,
+	struct pm_err *err);
+int pm_archive_add_link(
+	struct pm_archive *archive, const char *name, const char *target, struct pm_err *err);
+
+/* Makes it durable and gives it its name. */
+int pm_archive_commit(struct pm_archive *archive, struct pm_err *err);
+
+/* Releases it; without a commit nothing is left of it. NULL is fine. */
+void pm_archive_close(struct pm_archive *archive);
+
+#endif

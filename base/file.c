@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+
+static int read_some(int fd, char *data, size_t size, size_t *used)
+{
+	ssize_t got = read(fd, data + *used, size - *used);
+
+	if (got < 0)
+		return errno == EINTR ? 1 : -errno;
+	*used += (size_t)got;
+	return got > 0;
+}
+
+/* One byte more than the bound is asked for, so that "exactly full" and "too big" differ. */
+int pm_file_read_fd(int fd, const char *name, size_t max_bytes, char **ret, size_t *ret_length,
+	struct pm_err *err)
+{
+	cleanup_free char *data = NULL;
+	size_t used = 0, size = 0;
+	int more;
+
+	do {
+		if (used == size) {
+			char *grown;
+
+			size = size ? 2 * size : 4096;
+			if (size > max_bytes + 1)
+				size = max_bytes + 1;
+			grown = realloc(data, size + 1);
+			if (!grown)
+				return pm_err_nomem(err);
+			data = grown;
+		}
+		more = read_some(fd, data, size, &used);
+		if (more < 0)
+			return pm_err_sys(err, more, "read '%s'", name);
+	} while (more && used <= max_bytes);
+	if (used > max_bytes)
+		return pm_err_set(err, -EFBIG, "read '%s': longer than %zu bytes", name, max_bytes);
+	data[used] = '\0';
+	if (ret_length)
+		*ret_length = used;
+	*ret = pm_steal(data);
+	return 0;
+}
+
+int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, size_t *ret_length,
+	struct pm_err *err)
+{
+	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "open '%s'", path);
+	return pm_file_read_fd(fd, path, max_bytes, ret, ret_length, err);
+}
+
+int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return pm_err_sys(err, -errno, "open '%s'", name);
+	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != user) ||
+		(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", name);
+	return 0;
+}
+
+static int read_of(const char *path, uid_t user, size_t max_bytes, char **ret, size_t *ret_length,
+	struct pm_err *err)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int rc;
+
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "open '%s'", path);
+	rc = pm_file_check_owner(fd, path, user, err);
+	return rc ? rc : pm_file_read_fd(fd, path, max_bytes, ret, ret_length, err);
+}
+
+int pm_file_read_ours(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+{
+	return read_of(path, geteuid(), max_bytes, ret, ret_length, err);
+}
+
+int pm_file_read_roots(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+{
+	return read_of(path, 0, max_bytes, ret, ret_length, err);
+}
+
+static int write_all(int fd, const char *data, size_t length)
+{
+	while (length) {
+		ssize_t put = write(fd, data, length);
+
+		if (put < 0 && errno != EINTR)
+			return -errno;
+		if (put > 0) {
+			data += put;
+			length -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+static int sync_directory_of(const char *path)
+{
+	char copy[PATH_MAX];
+	cleanup_close int fd = -1;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd))
+		return -errno;
+	return 0;
+}
+
+static int fill(int fd, mode_t mode, const char *data, size_t length)
+{
+	int rc = write_all(fd, data, length);
+
+	if (!rc && (fchmod(fd, mode) || fsync(fd)))
+		rc = -errno;
+	return rc;
+}
+
+int pm_file_write(
+	const char *path, mode_t mode, const char *data, size_t length, struct pm_err *err)
+{
+	char temporary[PATH_MAX];
+	cleanup_close int fd = -1;
+	int rc;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
+		return pm_err_sys(err, -ENAMETOOLONG, "write '%.100s'", path);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "write '%s'", path);
+	rc = fill(fd, mode, data, length);
+	if (!rc && rename(temporary, path))
+		rc = -errno;
+	if (rc) {
+		(void)unlink(temporary);
+		return pm_err_sys(err, rc, "write '%s'", path);
+	}
+	rc = sync_directory_of(path);
+	return rc ? pm_err_sys(err, rc, "sync the directory of '%s'", path) : 0;
+}
+
+/* "mode.json.a1B2c3", "12.a1B2c3" */
+static bool is_temporary(const char *name)
+{
+	static const char json[] = ".json";
+	const char *dot = strrchr(name, '.');
+	size_t base = dot ? (size_t)(dot - name) : 0;
+
+	if (!base || strlen(dot + 1) != strlen("XXXXXX"))
+		return false;
+	for (const char *at = dot + 1; *at; at++)
+		if (!isalnum((unsigned char)*at))
+			return false;
+	return strspn(name, "0123456789") == base ||
+	       (base > strlen(json) && !strncmp(dot - strlen(json), json, strlen(json)));
+}
+
+int pm_file_sweep(const char *path, struct pm_err *err)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	int rc = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : pm_err_sys(err, -errno, "open '%s'", path);
+	while (!rc && (entry = readdir(dir)))
+		if (is_temporary(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0))
+			rc = pm_err_sys(err, -errno, "remove '%s/%s'", path, entry->d_name);
+	closedir(dir);
+	return rc;
+}
+
+int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err)
+{
+	if (mkdir(path, mode)) {
+		if (errno == EEXIST)
+			return 0;
+		return pm_err_sys(err, -errno, "make directory '%s'", path);
+	}
+	if (chmod(path, mode))
+		return pm_err_sys(err, -errno, "set the mode of '%s'", path);
+	return 0;
+}

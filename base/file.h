@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_FILE_H
+#define PM_FILE_H
+
+/* Whole small files: bounded reading, atomic and durable writing. */
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/*
+ * Reads all of an open descriptor, or of a file (relative to the directory `dir_fd`, or AT_FDCWD).
+ * *ret has a NUL behind it and is malloc'ed; `ret_length` may be NULL. -EFBIG: more than
+ * `max_bytes`; `name` is only for the message.
+ */
+int pm_file_read_fd(int fd, const char *name, size_t max_bytes, char **ret, size_t *ret_length,
+	struct pm_err *err);
+int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, size_t *ret_length,
+	struct pm_err *err);
+
+/*
+ * The same for what we have written and everybody may read: a regular file that only root, or who
+ * runs this, can write to, and no link; the second trusts root alone. -EPERM: it is something else.
+ */
+int pm_file_read_ours(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+int pm_file_read_roots(
+	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+
+/* Is an open file such a one, of root's or of `user`? `name` is only for the message. */
+int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err);
+
+/*
+ * Replaces a file as a whole: temporary file in the same directory, fsync, rename, fsync of the
+ * directory. A reader, or a machine that loses power, sees the old file or the new one. `mode` is
+ * exact, whatever the umask. On failure the old file is as it was and no temporary file is left.
+ */
+int pm_file_write(
+	const char *path, mode_t mode, const char *data, size_t length, struct pm_err *err);
+
+/*
+ * Removes the temporary files that writers killed in the middle have left in a directory: of
+ * NAME.json and of files whose names are numbers. Nobody may be writing there. A directory that is
+ * not there has none.
+ */
+int pm_file_sweep(const char *dir, struct pm_err *err);
+
+/* mkdir -p of the last component only, exact mode; an existing directory is left as it is. */
+int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/holder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/run.h"
+
+#define MAX_BYTES  65536
+#define LINE_BYTES 120
+
+/* fdinfo names the locks of that very open file: who only waits has the file open, too. */
+static bool has_lock(int pid, const char *fd)
+{
+	cleanup_free char *text = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.16s", pid, fd);
+	return !pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, NULL) &&
+	       strstr(text, "FLOCK") != NULL;
+}
+
+static bool is_file(int dir_fd, const char *name, const struct stat *file)
+{
+	struct stat is;
+
+	return !fstatat(dir_fd, name, &is, 0) && is.st_dev == file->st_dev &&
+	       is.st_ino == file->st_ino;
+}
+
+bool pm_holder_is(int pid, int fd)
+{
+	const struct dirent *entry;
+	struct stat file;
+	bool found = false;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = fstat(fd, &file) ? NULL : opendir(path);
+	while (dir && !found && (entry = readdir(dir)))
+		found = is_file(dirfd(dir), entry->d_name, &file) && has_lock(pid, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static char *command_line(int pid)
+{
+	cleanup_free char *text = NULL;
+	char path[64];
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	if (pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, &length, NULL))
+		return NULL;
+	for (size_t i = 0; i + 1 < length; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	return pm_quote(text, strlen(text), LINE_BYTES);
+}
+
+char *pm_holder_find(int fd, int *ret_pid)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	char *found = NULL;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		int pid = atoi(entry->d_name);
+
+		if (pid > 0 && pm_holder_is(pid, fd)) {
+			*ret_pid = pid;
+			found = command_line(pid);
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}

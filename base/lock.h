@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_LOCK_H
+#define PM_LOCK_H
+
+/*
+ * One lock for all that changes the node's mode: an flock on a file, which the kernel releases
+ * with its holder. The holder's pid and verb are in the file for whoever meets it.
+ */
+#include "base/err.h"
+
+/*
+ * Takes the lock, waiting up to `timeout_ms` (0: not at all). Returns the descriptor in *ret_fd;
+ * closing it releases the lock. -EBUSY: "lock '...': held by pmctl set (pid 4711)", or by a
+ * tool that goes on although its pmctl was killed: "held by 'ipmctl create -goal' (pid 4712), which
+ * is left of pmctl set (pid 4711)". Else an errno.
+ */
+int pm_lock_take(
+	const char *path, const char *verb, unsigned timeout_ms, int *ret_fd, struct pm_err *err);
+
+#endif

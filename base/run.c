@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/run.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+
+#define DEFAULT_MAX_OUTPUT (1024 * 1024)
+#define STEP_MS		   20 /* how soon the end of a program that left its pipes open is seen */
+#define LOCK_FD		   3  /* of the program, behind its stderr */
+#define KILL_WAIT_MS	   5000
+#define QUOTE_BYTES	   400
+
+static const char *const clean_env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
+
+struct stream {
+	int fd; /* our end of the pipe, -1 after its end */
+	char *data;
+	size_t length;
+};
+
+struct child {
+	pid_t pid;
+	struct stream streams[2]; /* stdout, stderr */
+	unsigned long long started_ms;
+};
+
+static unsigned long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
+}
+
+static void stream_close(struct stream *stream)
+{
+	if (stream->fd >= 0)
+		close(stream->fd);
+	stream->fd = -1;
+}
+
+static void child_done(struct child *child)
+{
+	for (int i = 0; i < 2; i++) {
+		stream_close(&child->streams[i]);
+		free(child->streams[i].data);
+	}
+}
+
+static int spawn_attributes(posix_spawnattr_t *attr)
+{
+	sigset_t all, none;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGKILL);
+	sigdelset(&all, SIGSTOP);
+	sigemptyset(&none);
+	posix_spawnattr_setsigdefault(attr, &all);
+	posix_spawnattr_setsigmask(attr, &none);
+	posix_spawnattr_setpgroup(attr, 0);
+	return posix_spawnattr_setflags(
+		attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+}
+
+static int spawn_descriptors(
+	posix_spawn_file_actions_t *actions, const struct pm_run *run, int out, int err)
+{
+	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+
+	if (!rc)
+		rc = posix_spawn_file_actions_adddup2(actions, out, 1);
+	if (!rc)
+		rc = posix_spawn_file_actions_adddup2(actions, err, 2);
+	if (!rc && run->lock_fd)
+		rc = posix_spawn_file_actions_adddup2(actions, run->lock_fd, LOCK_FD);
+	if (!rc)
+		rc = posix_spawn_file_actions_addclosefrom_np(
+			actions, run->lock_fd ? LOCK_FD + 1 : LOCK_FD);
+	if (!rc)
+		rc = posix_spawn_file_actions_addchdir_np(actions, "/");
+	return rc;
+}
+
+static int spawn(const struct pm_run *run, int out, int err, pid_t *ret)
+{
+	const char *const *env = run->env ? run->env : clean_env;
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int rc;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	rc = spawn_descriptors(&actions, run, out, err);
+	if (!rc)
+		rc = spawn_attributes(&attr);
+	if (!rc)
+		rc = posix_spawn(ret, run->argv[0], &actions, &attr, (char *const *)run->argv,
+			(char *const *)env);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	return -rc;
+}
+
+/* From here to become(): in the child of what may have threads, so nothing but system calls. */
+static void reset_signals(void)
+{
+	const struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)sigaction(i, &plain, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool set_descriptors(const struct pm_run *run, int out, int err)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
+		return false;
+	if (close_range(LOCK_FD, ~0U, CLOSE_RANGE_CLOEXEC))
+		return false;
+	return !run->lock_fd || !fcntl(run->lock_fd, F_SETFD, 0);
+}
+
+/* The parent may have been killed before the kernel knows what to do then. Returns on failure. */
+static void become(const struct pm_run *run, pid_t parent, int out, int err)
+{
+	const char *const *env = run->env ? run->env : clean_env;
+
+	if (setpgid(0, 0) || !set_descriptors(run, out, err) || chdir("/") ||
+		prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		return;
+	reset_signals();
+	execve(run->argv[0], (char *const *)run->argv, (char *const *)env);
+}
+
+static pid_t fork_child(const struct pm_run *run, int out, int err, int failure)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	become(run, parent, out, err);
+	_exit(write(failure, &errno, sizeof(errno)) < 0 ? 126 : 127);
+}
+
+/* The errno that the child could not go on with: when it could, exec has closed the pipe. */
+static int read_failure(int fd)
+{
+	int code = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(code) ? -code : 0;
+}
+
+/* posix_spawn(3) cannot ask for a signal at the parent's death. No handler of ours runs in the
+ * child. */
+static int spawn_dying(const struct pm_run *run, int out, int err, pid_t *ret)
+{
+	cleanup_close int reader = -1;
+	sigset_t all, before;
+	int ends[2], rc;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	reader = ends[0];
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	*ret = fork_child(run, out, err, ends[1]);
+	rc = *ret < 0 ? -errno : 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close(ends[1]);
+	if (!rc)
+		rc = read_failure(reader);
+	if (rc && *ret > 0)
+		(void)waitpid(*ret, NULL, 0);
+	return rc;
+}
+
+/* Above 2, so that dup2 in the child never meets its own source. */
+static int make_pipe(int ends[2])
+{
+	int raw[2];
+
+	if (pipe2(raw, O_CLOEXEC))
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		ends[i] = fcntl(raw[i], F_DUPFD_CLOEXEC, 3);
+		close(raw[i]);
+	}
+	if (ends[0] >= 0 && ends[1] >= 0 && !fcntl(ends[0], F_SETFL, O_NONBLOCK))
+		return 0;
+	return -EMFILE;
+}
+
+static int start(const struct pm_run *run, struct child *child)
+{
+	int pipes[2][2] = {{-1, -1}, {-1, -1}};
+	int rc = make_pipe(pipes[0]);
+
+	if (!rc)
+		rc = make_pipe(pipes[1]);
+	if (!rc)
+		rc = (run->dies ? spawn_dying : spawn)(run, pipes[0][1], pipes[1][1], &child->pid);
+	for (int i = 0; i < 2; i++) {
+		child->streams[i].fd = pipes[i][0];
+		if (pipes[i][1] >= 0)
+			close(pipes[i][1]);
+	}
+	return rc;
+}
+
+static int stream_append(struct stream *stream, const char *data, size_t length, size_t max_bytes)
+{
+	char *grown;
+
+	if (length > max_bytes - stream->length)
+		return -EFBIG;
+	grown = realloc(stream->data, stream->length + length + 1);
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + stream->length, data, length);
+	stream->data = grown;
+	stream->length += length;
+	stream->data[stream->length] = '\0';
+	return 0;
+}
+
+/* Takes what is there without waiting; closes the stream at its end. */
+static int stream_drain(struct stream *stream, size_t max_bytes)
+{
+	char buffer[16384];
+
+	while (stream->fd >= 0) {
+		ssize_t got = read(stream->fd, buffer, sizeof(buffer));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		if (got == 0)
+			stream_close(stream);
+		else if (stream_append(stream, buffer, (size_t)got, max_bytes))
+			return -EFBIG;
+	}
+	return 0;
+}
+
+static int drain(struct child *child, size_t max_bytes)
+{
+	int rc = stream_drain(&child->streams[0], max_bytes);
+
+	return rc ? rc : stream_drain(&child->streams[1], max_bytes);
+}
+
+static void wait_for_output(const struct child *child)
+{
+	struct pollfd fds[2];
+	bool open = child->streams[0].fd >= 0 || child->streams[1].fd >= 0;
+
+	for (int i = 0; i < 2; i++)
+		fds[i] = (struct pollfd){.fd = child->streams[i].fd, .events = POLLIN};
+	(void)poll(fds, 2, open ? STEP_MS : 1);
+}
+
+static bool has_ended(const struct child *child, int *ret_status)
+{
+	int status;
+
+	if (waitpid(child->pid, &status, WNOHANG) != child->pid)
+		return false;
+	*ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return true;
+}
+
+static int supervise(const struct pm_run *run, struct child *child, int *ret_status)
+{
+	size_t max_bytes = run->max_output_bytes ? run->max_output_bytes : DEFAULT_MAX_OUTPUT;
+
+	for (;;) {
+		bool ended;
+		int rc;
+
+		wait_for_output(child);
+		ended = has_ended(child, ret_status);
+		rc = drain(child, max_bytes);
+		if (ended) /* reaped: its number is no longer ours to kill */
+			return rc;
+		if (rc)
+			return rc;
+		if (run->timeout_ms && now_ms() - child->started_ms >= run->timeout_ms)
+			return -ETIMEDOUT;
+	}
+}
+
+/* A program that the kernel does not let go of, on a device that hangs, does not end even so. */
+static void kill_group(const struct child *child)
+{
+	int status;
+
+	(void)kill(-child->pid, SIGKILL);
+	for (unsigned ms = 0; ms < KILL_WAIT_MS && !has_ended(child, &status); ms += STEP_MS)
+		(void)poll(NULL, 0, STEP_MS);
+}
+
+char *pm_run_line(const char *const *argv)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; argv[i]; i++)
+		fprintf(stream, "%s%s", i ? " " : "", argv[i]);
+	fclose(stream);
+	return text;
+}
+
+static int explain(const struct pm_run *run, int code, struct pm_err *err)
+{
+	cleanup_free char *line = pm_run_line(run->argv);
+
+	if (code == -ETIMEDOUT)
+		return pm_err_set(err, code, "run '%s': killed after %u ms without an end",
+			line ? line : run->argv[0], run->timeout_ms);
+	if (code == -EFBIG)
+		return pm_err_set(err, code, "run '%s': killed, it prints too much",
+			line ? line : run->argv[0]);
+	return pm_err_sys(err, code, "run '%s'", line ? line : run->argv[0]);
+}
+
+static int hand_over(struct stream *stream, char **ret, size_t *ret_length)
+{
+	if (!stream->data)
+		stream->data = calloc(1, 1);
+	if (!stream->data)
+		return -ENOMEM;
+	*ret = pm_steal(stream->data);
+	*ret_length = stream->length;
+	return 0;
+}
+
+static int collect(struct child *child, int status, struct pm_output *ret)
+{
+	struct pm_output output = {.status = status};
+	int rc = hand_over(&child->streams[0], &output.out, &output.out_len);
+
+	if (!rc)
+		rc = hand_over(&child->streams[1], &output.err, &output.err_len);
+	if (rc) {
+		pm_output_done(&output);
+		return rc;
+	}
+	output.elapsed_ms = (unsigned)(now_ms() - child->started_ms);
+	*ret = output;
+	return 0;
+}
+
+int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err)
+{
+	cleanup_with(child_done) struct child child = {
+		.streams = {{.fd = -1}, {.fd = -1}}, .started_ms = now_ms()};
+	int status = -1;
+	int rc;
+
+	if (!run->argv || !run->argv[0] || run->argv[0][0] != '/')
+		return pm_err_set(err, -EINVAL, "run '%s': the path must be absolute",
+			run->argv && run->argv[0] ? run->argv[0] : "");
+	rc = start(run, &child);
+	if (rc)
+		return explain(run, rc, err);
+	rc = supervise(run, &child, &status);
+	if (rc && status < 0)
+		kill_group(&child);
+	if (!rc)
+		rc = collect(&child, status, ret);
+	return rc ? explain(run, rc, err) : 0;
+}
+
+void pm_output_done(struct pm_output *output)
+{
+	free(output->out);
+	free(output->err);
+	*output = (struct pm_output){0};
+}
+
+static void put_byte(FILE *stream, char byte)
+{
+	if (byte == '\n')
+		fputs(" | ", stream);
+	else if (byte != '\r')
+		fputc(isprint((unsigned char)byte) ? byte : '?', stream);
+}
+
+char *pm_quote(const char *text, size_t length, size_t max_bytes)
+{
+	char *quoted = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&quoted, &size);
+
+	if (!stream)
+		return NULL;
+	while (length && isspace((unsigned char)text[length - 1]))
+		length--;
+	for (size_t i = 0; i < length && i < max_bytes; i++)
+		put_byte(stream, text[i]);
+	if (length > max_bytes)
+		fputs("...", stream);
+	fclose(stream);
+	return quoted;
+}
+
+char *pm_run_describe(const struct pm_run *run, const struct pm_output *output)
+{
+	cleanup_free char *line = pm_run_line(run->argv);
+	cleanup_free char *out = pm_quote(output->out, output->out_len, QUOTE_BYTES);
+	cleanup_free char *err = pm_quote(output->err, output->err_len, QUOTE_BYTES);
+	char *text = NULL;
+
+	if (!line || !out || !err)
+		return NULL;
+	if (asprintf(&text, "'%s' ended with status %d, printed: '%s%s%s'", line, output->status,
+		    out, *out && *err ? " | " : "", err) < 0)
+		return NULL;
+	return text;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/timestamp.h"
+
+#include <stdio.h>
+#include <time.h>
+
+void pm_timestamp(char ret[32])
+{
+	struct timespec now;
+	struct tm utc;
+	char seconds[24];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(ret, 32, "%s.%03uZ", seconds, (unsigned)(now.tv_nsec / 1000000) % 1000);
+}

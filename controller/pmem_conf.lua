@@ -1,0 +1,453 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A reader of pmem.conf for the controller: the same lines as site/config_file.c, the same keys as
+-- site/config.c. Only what says what jobs get is read into values: that is the part that may differ by
+-- partition. What the nodes need is known by name, and its values are checked there. Lines for some
+-- nodes are checked and change nothing here.
+--
+--	local config, problem = conf.load("/etc/slurm/pmem.conf")
+--	local policy, differing = conf.policy(config, { "main" })
+
+local conf = {}
+
+-- The modes, as in site/modes.c.
+conf.modes = {
+	{ name = "memory", feature = "pm_memory" },
+	{ name = "appdirect", feature = "pm_appdirect" },
+	{ name = "flat", feature = "pm_appdirect" },
+	{ name = "mixed", feature = "pm_mixed" },
+}
+
+local MAX_FILE_BYTES = 1024 * 1024
+local MAX_PAIRS = 64
+local MAX_SECONDS = 86400
+local BLANK = "[ \t\r]"
+local NO_BLANK = "[^ \t\r]"
+local SHIFT = { K = 2 ^ 10, M = 2 ^ 20, G = 2 ^ 30, T = 2 ^ 40 }
+local MAX_BYTES = 2 ^ 63
+
+local function known_mode(name)
+	for _, mode in ipairs(conf.modes) do
+		if mode.name == name then
+			return true
+		end
+	end
+	return false
+end
+
+-- "800G" in bytes; nil for what is no size.
+function conf.size(text)
+	local digits, unit = string.match(text, "^(%d+)([KMGTkmgt])$")
+	local bytes = digits and tonumber(digits) * SHIFT[string.upper(unit)]
+	return bytes and bytes < MAX_BYTES and bytes or nil
+end
+
+-- Readers: the value, or nil and what is wrong.
+
+local function read_modes(text)
+	local set = {}
+	for name in string.gmatch(text, "[^,]+") do
+		if not known_mode(name) then
+			return nil, string.format("unknown mode '%s'", name)
+		elseif set[name] then
+			return nil, string.format("mode '%s' is named twice", name)
+		end
+		set[name] = true
+	end
+	if not next(set) then
+		return nil, "a comma list of modes expected"
+	end
+	return set
+end
+
+local function read_mode(text)
+	if text == "none" or known_mode(text) then
+		return text
+	end
+	return nil, string.format("unknown mode '%s'", text)
+end
+
+local function read_usable(text)
+	local sizes, count = {}, 0
+	for word in string.gmatch(text ~= "none" and text or "", "[^,]+") do
+		local name, size = string.match(word, "^([^:]*):(.*)$")
+		if not name then
+			return nil, string.format("MODE:SIZE expected at '%s'", word)
+		elseif not known_mode(name) then
+			return nil, string.format("unknown mode '%s'", name)
+		elseif sizes[name] then
+			return nil, string.format("mode '%s' is named twice", name)
+		elseif (conf.size(size) or 0) == 0 then
+			return nil, string.format("a size like 800G expected at '%s'", size)
+		end
+		sizes[name] = conf.size(size)
+		count = count + 1
+	end
+	if count == 0 and text ~= "none" then
+		return nil, "none or a comma list of MODE:SIZE expected"
+	end
+	return sizes
+end
+
+local function read_limit(text)
+	if string.lower(text) == "none" then
+		return false
+	elseif (conf.size(text) or 0) == 0 then
+		return nil, "none or a size like 800G expected"
+	end
+	return conf.size(text)
+end
+
+local function read_yes_no(text)
+	local answer = ({ yes = true, no = false })[string.lower(text)]
+	if answer == nil then
+		return nil, "yes or no expected"
+	end
+	return answer
+end
+
+local function read_delay(text)
+	local seconds = string.match(text, "^%d+$") and #text <= 9 and tonumber(text)
+	if not seconds or seconds > MAX_SECONDS or (seconds == 0 and text ~= "0") then
+		return nil, string.format("whole seconds from 0 to %d expected", MAX_SECONDS)
+	end
+	return seconds
+end
+
+local function read_users(text)
+	local set, count = {}, 0
+	for name in string.gmatch(text, "[^,]+") do
+		if string.find(name, "[^%w._@$-]") and text ~= "*" then
+			count = 0
+			break
+		end
+		set[name] = true
+		count = count + 1
+	end
+	if count == 0 then
+		return nil, "* or a comma list of user names expected"
+	end
+	return set
+end
+
+-- The keys that say what jobs get, in the order of site/config.c.
+conf.keys = {
+	{ name = "Modes", read = read_modes, default = "memory,appdirect,flat,mixed" },
+	{ name = "DefaultMode", read = read_mode, default = "none" },
+	{ name = "UsableMemory", read = read_usable, default = "none" },
+	{ name = "UsablePmem", read = read_limit, default = "none" },
+	{ name = "UsableDram", read = read_limit, default = "none" },
+	{ name = "ImplyMode", read = read_yes_no, default = "no" },
+	{ name = "DelayBoot", read = read_delay, default = "0" },
+	{ name = "RebootUsers", read = read_users, default = "*" },
+	{ name = "Exclusive", read = read_yes_no, default = "yes" },
+}
+
+-- The nodes' keys.
+conf.others = {
+	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "ScancelPath", "SqueuePath",
+	"PmctlPath", "RebootCommand",
+	"ToolTimeout", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "FsRoot",
+	"Provision", "FileSystem", "MountDir", "MkfsExt4Path", "MkfsXfsPath", "OfflineTimeout",
+	"Wipe", "MixedPercent", "ReservedPercent", "DramReserve", "MetadataSpace", "TemporarySpace",
+	"MigrationSpace", "RemoteMemory", "MemoryNodes", "ControllerAddr", "TurnAwayLimit", "MungeSocket",
+}
+
+local by_name = {}
+for _, key in ipairs(conf.keys) do
+	by_name[string.lower(key.name)] = key
+end
+for _, name in ipairs(conf.others) do
+	by_name[string.lower(name)] = { name = name }
+end
+
+-- The form of a line -----------------------------------------------------------------------------
+
+local function cut_comment(line)
+	local quoted = false
+	for at = 1, #line do
+		local char = string.sub(line, at, at)
+		if char == '"' then
+			quoted = not quoted
+		elseif char == "#" and not quoted
+			and (at == 1 or string.find(line, "^" .. BLANK, at - 1)) then
+			return string.sub(line, 1, at - 1)
+		end
+	end
+	return line
+end
+
+local function key_at(line, at)
+	return string.match(line, "^([%w_]+)=", at)
+end
+
+-- Behind the value: where a blank and the next Key= follow, or nothing.
+local function bare_value_end(line, at)
+	while true do
+		local word_end = string.find(line, BLANK, at) or #line + 1
+		local next_word = string.find(line, NO_BLANK, word_end)
+		if not next_word or key_at(line, next_word) then
+			return word_end
+		end
+		at = next_word
+	end
+end
+
+local function quoted_value(line, at)
+	local stop = string.find(line, '"', at + 1, true)
+	if not stop then
+		return nil, "a quotation mark is missing"
+	elseif stop < #line and not string.find(line, "^" .. BLANK, stop + 1) then
+		return nil, "text right behind a quotation mark"
+	end
+	return string.sub(line, at + 1, stop - 1), stop + 1
+end
+
+-- The value at this place, and where it ends; nil and what is wrong.
+local function take_value(line, at)
+	if string.sub(line, at, at) == '"' then
+		return quoted_value(line, at)
+	end
+	local stop = bare_value_end(line, at)
+	local value = string.sub(line, at, stop - 1)
+	if string.find(value, '"', 1, true) then
+		return nil, "a quotation mark inside a value"
+	end
+	return value, stop
+end
+
+local function split_line(line)
+	local pairs_of_line, seen = {}, {}
+	local text = cut_comment(line)
+	local at = string.find(text, NO_BLANK)
+	while at do
+		local key = key_at(text, at)
+		if not key then
+			return nil, string.format("Key=Value expected at '%s'", string.sub(text, at, at + 39))
+		elseif #pairs_of_line == MAX_PAIRS then
+			return nil, string.format("more than %d pairs on one line", MAX_PAIRS)
+		elseif seen[string.lower(key)] then
+			return nil, string.format("key '%s' twice on one line", key)
+		end
+		seen[string.lower(key)] = true
+		local value, stop = take_value(text, at + #key + 1)
+		if not value then
+			return nil, stop
+		end
+		pairs_of_line[#pairs_of_line + 1] = { key = key, value = value }
+		at = string.find(text, NO_BLANK, stop)
+	end
+	return pairs_of_line
+end
+
+-- What a line holds for --------------------------------------------------------------------------
+
+local SCOPES = { nodename = "NodeName", partitionname = "PartitionName" }
+
+local function is_range(text)
+	local low, high = string.match(text, "^(%d+)%-?(%d*)$")
+	if not low or #low > 9 or #high > 9 or string.find(text, "%-$") then
+		return false
+	end
+	return high == "" or tonumber(high) >= tonumber(low)
+end
+
+local function are_ranges(text)
+	for range in string.gmatch(text .. ",", "([^,]*),") do
+		if not is_range(range) then
+			return false
+		end
+	end
+	return true
+end
+
+-- "n1,n[3-5,07-12]": brackets first, as they hold commas, too.
+local function is_node_list(list)
+	local good = true
+	local plain = string.gsub(list, "([^,]?)%[([^%[%]]*)%]", function(before, ranges)
+		good = good and before ~= "" and are_ranges(ranges)
+		return before .. "0"
+	end)
+	for name in string.gmatch(plain .. ",", "([^,]*),") do
+		good = good and string.find(name, "^[%w._-]+$") ~= nil
+	end
+	return good
+end
+
+local function is_partition_list(list)
+	return not string.find(list, BLANK) and not string.find("," .. list .. ",", ",,", 1, true)
+end
+
+local function check_scope(scope, list)
+	if scope == "NodeName" and not is_node_list(list) then
+		return string.format("read node list '%s': not of the form n1,n[3-5,7]", list)
+	elseif scope == "PartitionName" and not is_partition_list(list) then
+		return string.format("read partition list '%s': not of the form a,b", list)
+	end
+	return nil
+end
+
+-- The values -------------------------------------------------------------------------------------
+
+local function read_value(key, text)
+	if not key.read then
+		return text
+	end
+	local value, problem = key.read(text)
+	if string.find(text, "[^\32-\126]") then
+		value, problem = nil, "unprintable bytes"
+	end
+	if value == nil then
+		return nil, string.format("%s='%s': %s", key.name, text, problem)
+	end
+	return value
+end
+
+-- A later line for all partitions overrides what was said of this key for some.
+local function set_for_all(config, key, value)
+	local kept = {}
+	for _, own in ipairs(config.by_partition) do
+		if own.key ~= key.name then
+			kept[#kept + 1] = own
+		end
+	end
+	config.by_partition = kept
+	config.site[key.name] = value
+end
+
+local function take_pair(config, scope, list, pair)
+	local key = by_name[string.lower(pair.key)]
+	if not key then
+		return string.format("unknown key '%s', see pmem.conf(5)", pair.key)
+	end
+	local value, problem = read_value(key, pair.value)
+	if problem then
+		return problem
+	elseif scope == "PartitionName" and not key.read then
+		return key.name .. "= cannot differ by partition"
+	elseif scope == "PartitionName" then
+		table.insert(config.by_partition,
+			{ partitions = list, key = key.name, value = value, text = pair.value })
+	elseif not scope and key.read then
+		set_for_all(config, key, value)
+		config.text[key.name] = pair.value
+	end
+	return nil
+end
+
+local function take_line(config, line)
+	local found, problem = split_line(line)
+	if not found then
+		return problem
+	end
+	local scope = found[1] and SCOPES[string.lower(found[1].key)]
+	if scope and #found == 1 then
+		return "nothing behind " .. scope .. "="
+	end
+	problem = scope and check_scope(scope, found[1].value)
+	for i = scope and 2 or 1, #found do
+		local late = SCOPES[string.lower(found[i].key)]
+		problem = problem or (late and late .. "= must come first on its line")
+			or take_pair(config, scope, scope and found[1].value, found[i])
+	end
+	return problem
+end
+
+local function new_config()
+	local config = { site = {}, text = {}, by_partition = {}, policies = {} }
+	for _, key in ipairs(conf.keys) do
+		config.site[key.name] = key.read(key.default)
+		config.text[key.name] = key.default
+	end
+	return config
+end
+
+local function parse(file, text)
+	local config, number = new_config(), 0
+	if #text > MAX_FILE_BYTES then
+		return nil, file .. ": larger than 1 MiB"
+	elseif string.find(text, "\0", 1, true) then
+		return nil, file .. ": a NUL byte in it"
+	end
+	for line in string.gmatch(text .. "\n", "([^\n]*)\n") do
+		number = number + 1
+		local problem = take_line(config, line)
+		if problem then
+			return nil, string.format("%s:%d: %s", file, number, problem)
+		end
+	end
+	return config
+end
+
+local function read_text(file)
+	local stream, problem, code = io.open(file, "rb")
+	if not stream then
+		return code == 2 and "" or nil, problem -- 2 is ENOENT: all is as the defaults say
+	end
+	local text, fault = stream:read(MAX_FILE_BYTES + 1)
+	stream:close()
+	if fault then
+		return nil, file .. ": " .. fault
+	end
+	return text or ""
+end
+
+local cache = {}
+
+-- The configuration, or nil and one sentence. The file is read each time, which costs some
+-- microseconds, and parsed when it has changed.
+function conf.load(file)
+	local text, problem = read_text(file)
+	if not text then
+		return nil, problem
+	elseif cache.file ~= file or cache.text ~= text then
+		local config, fault = parse(file, text)
+		cache = { file = file, text = text, config = config, problem = fault }
+	end
+	return cache.config, cache.problem
+end
+
+-- Whether Slurm has a list of its own of who may cause reboots: AllowUserBoot= in helpers.conf, which
+-- stands beside pmem.conf.
+function conf.limits_reboots(file)
+	local text = read_text((string.match(file, "^.*/") or "") .. "helpers.conf")
+	return string.find("\n" .. string.lower(text or ""), "\n%s*allowuserboot%s*=%s*[^%s#]") ~= nil
+end
+
+local function names_partition(list, name)
+	return string.find("," .. list .. ",", "," .. name .. ",", 1, true) ~= nil
+end
+
+local function policy_of(config, partition)
+	local policy, texts = {}, {}
+	for _, key in ipairs(conf.keys) do
+		policy[key.name], texts[key.name] = config.site[key.name], config.text[key.name]
+	end
+	for _, own in ipairs(config.by_partition) do
+		if names_partition(own.partitions, partition) then
+			policy[own.key], texts[own.key] = own.value, own.text
+		end
+	end
+	return { policy = policy, texts = texts }
+end
+
+local function cached_policy(config, partition)
+	config.policies[partition] = config.policies[partition] or policy_of(config, partition)
+	return config.policies[partition]
+end
+
+-- What holds for a job that names these partitions, values by key; and the first key that differs
+-- among them, when one does.
+function conf.policy(config, partitions)
+	local first = cached_policy(config, partitions[1] or "")
+	for _, partition in ipairs(partitions) do
+		local other = cached_policy(config, partition)
+		for _, key in ipairs(conf.keys) do
+			if other.texts[key.name] ~= first.texts[key.name] then
+				return first.policy, key.name
+			end
+		end
+	end
+	return first.policy
+end
+
+return conf

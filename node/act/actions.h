@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_ACTIONS_H
+#define PM_AGENT_ACTIONS_H
+
+/* The steps of node/act/steps.h as commands: one table says for each kind what is run, and what it
+ * destroys. */
+#include "agent/pmctl.h"
+#include "node/act/steps.h"
+
+/*
+ * Runs the command of a step that is a tool's. `timeout_s` 0: ToolTimeout. Errors as
+ * pm_tool_act(): they do not tell what the tool has done.
+ */
+int pm_action_run(const struct pm_config *config, const struct pm_step *step, unsigned timeout_s,
+	struct pm_err *err);
+
+/* "/usr/bin/ndctl destroy-namespace -f namespace0.0"; malloc'ed, NULL when out of memory. */
+char *pm_action_text(const struct pm_config *config, const struct pm_step *step);
+
+/* "all that is on namespace0.0 (4225761280 bytes)"; NULL when it destroys nothing, or out of
+ * memory. malloc'ed. */
+char *pm_action_loss(const struct pm_step *step);
+
+/* "/dev/dax0.0" or "/dev/pmem0" of its namespace, "" when it has none. */
+void pm_action_device(const struct pm_stored *stored, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/act/caches.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "node/tools/knob.h"
+#include "node/tools/mounts.h"
+
+#define PAGES		"1"
+#define PERIOD_S	3
+#define EXT4_CHECKPOINT _IOW('f', 43, uint32_t) /* EXT4_IOC_CHECKPOINT: in no header of libc's */
+
+static const char drop_file[] = "proc/sys/vm/drop_caches";
+
+/* A kernel before 5.14, or a file system without a journal, says so and has nothing to let go. */
+static void checkpoint(const struct pm_config *config, const char *point)
+{
+	cleanup_close int fd = -1;
+	char path[PATH_MAX];
+	struct statfs is;
+	uint32_t flags = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", config->fs_root, point);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && !fstatfs(fd, &is) && is.f_type == EXT4_SUPER_MAGIC)
+		(void)ioctl(fd, EXT4_CHECKPOINT, &flags);
+}
+
+/* Each file system once: it may be mounted in many places. */
+static bool is_first_of(const struct pm_mounts *mounts, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (!strcmp(mounts->list[i].device, mounts->list[index].device))
+			return false;
+	return true;
+}
+
+static int checkpoint_all(const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_with(pm_mounts_done) struct pm_mounts mounts = {0};
+	int rc = pm_mounts_load(config->fs_root, &mounts, err);
+
+	for (size_t i = 0; !rc && i < mounts.n; i++)
+		if (!strncmp(mounts.list[i].type, "ext", 3) && is_first_of(&mounts, i))
+			checkpoint(config, mounts.list[i].point);
+	return rc;
+}
+
+int pm_caches_empty(const struct pm_config *config, struct pm_err *err)
+{
+	int rc;
+
+	sync();
+	rc = checkpoint_all(config, err);
+	return rc ? rc : pm_knob_write(config, drop_file, PAGES, err);
+}
+
+/* A period, or until the end. */
+static bool wait_for_end(struct pm_caches_keeper *keeper)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += PERIOD_S;
+	while (!keeper->is_over &&
+		!pthread_cond_timedwait(&keeper->changed, &keeper->mutex, &until))
+		;
+	return keeper->is_over;
+}
+
+static void *keep(void *argument)
+{
+	struct pm_caches_keeper *keeper = argument;
+
+	pthread_mutex_lock(&keeper->mutex);
+	while (!wait_for_end(keeper)) {
+		pthread_mutex_unlock(&keeper->mutex);
+		pm_caches_empty(keeper->config, NULL);
+		pthread_mutex_lock(&keeper->mutex);
+	}
+	pthread_mutex_unlock(&keeper->mutex);
+	return NULL;
+}
+
+int pm_caches_keep_empty(
+	struct pm_caches_keeper *keeper, const struct pm_config *config, struct pm_err *err)
+{
+	int rc = pm_caches_empty(config, err);
+
+	if (rc)
+		return rc;
+	*keeper = (struct pm_caches_keeper){.config = config,
+		.mutex = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER};
+	rc = pthread_create(&keeper->thread, NULL, keep, keeper);
+	return rc ? pm_err_sys(err, -rc, "start a thread that empties caches") : 0;
+}
+
+void pm_caches_release(struct pm_caches_keeper *keeper)
+{
+	pthread_mutex_lock(&keeper->mutex);
+	keeper->is_over = true;
+	pthread_cond_signal(&keeper->changed);
+	pthread_mutex_unlock(&keeper->mutex);
+	pthread_join(keeper->thread, NULL);
+}

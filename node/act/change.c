@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/act/change.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/would.h"
+#include "base/cleanup.h"
+#include "base/signals.h"
+#include "node/act/admission.h"
+#include "node/act/recover.h"
+#include "node/act/substate.h"
+#include "node/see/observe.h"
+#include "node/state/state.h"
+#include "node/tools/goal.h"
+#include "node/tools/tools.h"
+
+/* All that a change looks at and carries along. */
+struct change {
+	const struct pm_agent *agent;
+	const struct pm_config *config;
+	const struct pm_mode_info *mode;
+	bool dry_run, for_job;
+	int lock_fd;
+	struct pm_journal journal;
+	struct pm_record seen;
+	struct pm_dimms dimms;
+	struct pm_goals pending;
+	struct pm_goal_request request;
+	struct pm_dry_run tried; /* what ipmctl said of the request */
+};
+
+static void change_done(struct change *change)
+{
+	pm_journal_done(&change->journal);
+	pm_dimms_done(&change->dimms);
+	pm_goals_done(&change->pending);
+	if (change->lock_fd >= 0)
+		close(change->lock_fd);
+}
+
+static const char *boot_id(const struct change *change)
+{
+	return change->seen.kernel.boot_id;
+}
+
+static int step(
+	struct change *change, enum pm_journal_state state, const char *text, struct pm_err *err)
+{
+	return pm_state_step(change->agent, &change->journal, state, boot_id(change), text, err);
+}
+
+static int look_afresh(struct change *change, struct pm_err *err)
+{
+	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
+	int rc = pm_tool_evidence(change->config, &evidence, err);
+
+	if (rc)
+		return rc;
+	pm_evidence_decide(&evidence, &change->seen.verdict);
+	change->seen.kernel = evidence.kernel;
+	change->seen.capabilities = evidence.capabilities;
+	change->dimms = evidence.dimms;
+	evidence.dimms = (struct pm_dimms){0};
+	return 0;
+}
+
+/* The platform mode stays as it is until the next boot, the modules' health does not. */
+static int look_at_node(struct change *change, struct pm_err *err)
+{
+	if (pm_observe_record(change->config, &change->seen, NULL))
+		return look_afresh(change, err);
+	return pm_tool_dimms(change->config, &change->dimms, err);
+}
+
+static int look(struct change *change, struct pm_err *err)
+{
+	int rc = pm_state_read_journal(change->config, &change->journal, err);
+
+	if (!rc)
+		rc = look_at_node(change, err);
+	if (!rc)
+		rc = pm_tool_goals(change->config, &change->pending, err);
+	if (!rc)
+		pm_goal_request(
+			change->mode, change->config, &change->seen.capabilities, &change->request);
+	return rc;
+}
+
+/* Is there a goal, or a change in the journal, that is not ours to replace? */
+static int refuse_foreign(const struct change *change, struct pm_err *err)
+{
+	bool is_open = pm_journal_is_open(&change->journal);
+
+	if (is_open && strcmp(change->journal.boot_id, boot_id(change)))
+		return pm_err_set(err, -EBUSY,
+			"a change to %s from before this boot is not verified; run 'pmctl verify' "
+			"first",
+			pm_mode_name(change->journal.mode));
+	if (change->pending.n && !is_open)
+		return pm_err_set(err, -EBUSY,
+			"a goal that pmctl did not set is pending on module %s and %zu more; "
+			"delete it with 'ipmctl delete -goal' or reboot",
+			change->pending.list[0].dimm, change->pending.n - 1);
+	return 0;
+}
+
+static bool is_staged(const struct change *change)
+{
+	return change->pending.n && pm_journal_is_open(&change->journal) &&
+	       pm_mode_platform(change->journal.mode) == change->mode->platform &&
+	       !pm_goal_compare(&change->request, &change->dimms, &change->pending,
+		       /* limited= */ NULL, NULL);
+}
+
+/*
+ * A crash between the goal and the journal left the intent: the goal itself says it is complete.
+ * One that was staged for a job is an administrator's, or another job's, from now on.
+ */
+static int confirm_staged(struct change *change, struct pm_err *err)
+{
+	bool is_complete = change->journal.state != PM_JOURNAL_INTENT;
+
+	if (change->dry_run || (is_complete && !change->journal.for_job))
+		return 0;
+	pm_journal_order(&change->journal, change->journal.for_job && change->for_job);
+	return step(change, PM_JOURNAL_STAGED,
+		is_complete ? "ordered again" : "goal found complete after an interruption", err);
+}
+
+static int report_withdrawal(const struct change *change)
+{
+	cleanup_free char *line = pm_tool_delete_line(change->config);
+
+	pm_say(change->agent,
+		"would withdraw the goal %s of this boot:", pm_mode_name(change->journal.mode));
+	pm_would_run(change->agent, line, /* loss= */ NULL);
+	return 0;
+}
+
+/* Takes back what an earlier set of this boot has left. */
+static int withdraw(struct change *change, struct pm_err *err)
+{
+	int rc;
+
+	if (change->dry_run)
+		return report_withdrawal(change);
+	rc = change->pending.n ? pm_tool_delete_goal(change->config, err) : 0;
+	if (rc)
+		return pm_err_prefix(
+			err, "withdraw the goal %s", pm_mode_name(change->journal.mode));
+	pm_say(change->agent, "goal %s of this boot is withdrawn",
+		pm_mode_name(change->journal.mode));
+	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
+}
+
+/* Not under a job that lives. */
+static int refuse_jobs(const struct change *change, enum pm_substate wanted, struct pm_err *err)
+{
+	return change->for_job ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
+}
+
+static int reach(const struct change *change, enum pm_substate wanted, struct pm_err *err)
+{
+	int rc = refuse_jobs(change, wanted, err);
+
+	return rc ? rc : pm_substate_reach(change->agent, wanted, change->dry_run, err);
+}
+
+/* Takes what is ours off the regions. Foreign and pinned namespaces veto before anything is done.
+ */
+static int clear_regions(const struct change *change, struct pm_err *err)
+{
+	int rc = refuse_jobs(change, PM_SUBSTATE_EMPTY, err);
+
+	if (!rc)
+		rc = pm_substate_vacate(change->agent, change->dry_run, err);
+	return rc || change->dry_run
+		       ? rc
+		       : pm_admission_empty(change->config, &change->seen.kernel, err);
+}
+
+/* What would still be in ipmctl's way: namespaces that a dry run leaves, a goal not withdrawn. */
+static bool can_try(const struct change *change)
+{
+	if (!change->dry_run)
+		return true;
+	return !change->pending.n &&
+	       !pm_admission_empty(change->config, &change->seen.kernel, NULL);
+}
+
+static int try_goal(struct change *change, struct pm_err *err)
+{
+	int rc;
+
+	if (!can_try(change))
+		return 0;
+	rc = pm_tool_try_goal(change->config, &change->request, &change->tried, err);
+	if (!rc && *change->tried.warnings)
+		pm_warn(change->agent, "ipmctl: %s", change->tried.warnings);
+	return rc;
+}
+
+static int admit(struct change *change, struct pm_err *err)
+{
+	int rc = pm_admission_check(
+		change->config, &change->request, &change->seen.capabilities, &change->dimms, err);
+
+	if (!rc)
+		rc = clear_regions(change, err);
+	return rc ? rc : try_goal(change, err);
+}
+
+static int write_goal(struct change *change, struct pm_err *err)
+{
+	cleanup_with(pm_goals_done) struct pm_goals goals = {0};
+	int rc = pm_tool_create_goal(change->config, &change->request, err);
+
+	if (!rc)
+		rc = pm_tool_goals(change->config, &goals, err);
+	if (!rc)
+		rc = pm_goal_compare(
+			&change->request, &change->dimms, &goals, change->tried.limited, err);
+	if (!rc)
+		rc = step(change, PM_JOURNAL_STAGED, "goal written and read back", err);
+	return rc;
+}
+
+/* After a failure, whose text stays in front: no goal may be left, and the journal says so. */
+static void roll_back(struct change *change, struct pm_err *err)
+{
+	struct pm_err first = *err, second;
+	int rc = pm_tool_delete_goal(change->config, &second);
+
+	if (!rc) {
+		pm_err_set(err, first.code, "%.800s; goal deleted, the mode stays %s", first.text,
+			pm_platform_name(change->seen.verdict.platform));
+		rc = step(change, PM_JOURNAL_UNDONE, err->text, &second);
+	} else {
+		pm_err_set(err, first.code, "%.450s; and the goal could not be deleted: %.450s",
+			first.text, second.text);
+		rc = step(change, PM_JOURNAL_FAILED, err->text, &second);
+	}
+	if (rc)
+		pm_warn(change->agent, "%s", second.text);
+}
+
+static int stage(struct change *change, struct pm_err *err)
+{
+	sigset_t before;
+	int rc;
+
+	pm_signals_hold(&before);
+	rc = pm_journal_begin(&change->journal, change->mode->mode, change->seen.verdict.mode,
+		boot_id(change), err);
+	pm_journal_order(&change->journal, change->for_job);
+	if (!rc)
+		rc = pm_state_write_journal(change->config, &change->journal, err);
+	if (!rc) {
+		rc = write_goal(change, err);
+		if (rc)
+			roll_back(change, err);
+	}
+	pm_signals_release(&before);
+	return rc;
+}
+
+static void report_goal(const struct change *change)
+{
+	cleanup_free char *line = pm_tool_goal_line(change->config, &change->request);
+	char loss[160];
+
+	snprintf(loss, sizeof(loss),
+		"the labels of %zu modules at once and, at the next reboot, what is on their App "
+		"Direct regions",
+		change->dimms.n);
+	pm_would_run(change->agent, line, loss);
+	pm_would_reboot(change->agent);
+}
+
+/* The right platform mode, and not other percentages of it than pmem.conf asks for by now. */
+static bool is_there(const struct change *change)
+{
+	return change->seen.verdict.platform == change->mode->platform &&
+	       pm_goal_is_met(&change->request, &change->dimms);
+}
+
+static int reach_substate(const struct change *change, struct pm_err *err)
+{
+	const struct pm_mode_info *mode = change->mode;
+	int rc = 0;
+
+	if (pm_platform_has_regions(mode->platform))
+		rc = reach(change, mode->substate, err);
+	if (!rc)
+		pm_say(change->agent, "node is in %s already", pm_platform_name(mode->platform));
+	return rc;
+}
+
+/* The kernel knows nothing of a goal: what was made since it was staged is looked at again. */
+static int keep_staged(struct change *change, struct pm_err *err)
+{
+	int rc = clear_regions(change, err);
+
+	if (rc && !change->dry_run)
+		roll_back(change, err);
+	if (rc)
+		return rc;
+	pm_say(change->agent, "goal %s is staged already, reboot to apply it", change->mode->name);
+	pm_would_reboot(change->agent);
+	return confirm_staged(change, err);
+}
+
+/* Clears the way in the journal; *ret_done: nothing is left to do. */
+static int settle(struct change *change, bool *ret_done, struct pm_err *err)
+{
+	int rc = refuse_foreign(change, err);
+
+	*ret_done = false;
+	if (rc)
+		return rc;
+	if (is_staged(change)) {
+		*ret_done = true;
+		return keep_staged(change, err);
+	}
+	if (pm_journal_is_open(&change->journal))
+		rc = withdraw(change, err);
+	if (!rc && is_there(change)) {
+		*ret_done = true;
+		rc = reach_substate(change, err);
+	}
+	return rc;
+}
+
+static int run(struct change *change, struct pm_err *err)
+{
+	bool done = false;
+	int rc = look(change, err);
+
+	if (!rc)
+		rc = settle(change, &done, err);
+	if (rc || done)
+		return rc;
+	rc = admit(change, err);
+	if (rc)
+		return rc;
+	if (change->dry_run) {
+		report_goal(change);
+		return 0;
+	}
+	rc = stage(change, err);
+	if (!rc)
+		pm_say(change->agent, "goal %s is staged on %zu modules, reboot to apply it",
+			change->mode->name, change->dimms.n);
+	return rc;
+}
+
+int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, unsigned flags,
+	struct pm_err *err)
+{
+	cleanup_with(change_done) struct change change = {
+		.agent = agent,
+		.config = &agent->config,
+		.mode = mode,
+		.dry_run = flags & PM_CHANGE_DRY_RUN,
+		.for_job = flags & PM_CHANGE_FOR_JOB,
+		.lock_fd = -1,
+	};
+	cleanup_free char *allowed = pm_config_mode_names(&agent->config);
+	int rc;
+
+	if (mode->substate == PM_SUBSTATE_FLAT && !agent->config.provision)
+		return pm_err_set(err, -EOPNOTSUPP,
+			"set %s: Provision=no in pmem.conf: pmctl makes no flat memory on this "
+			"node",
+			mode->name);
+	if (!pm_config_allows(&agent->config, mode->mode))
+		return pm_err_set(err, -EPERM, "mode '%s' is not one of this node's Modes=: %s",
+			mode->name, allowed ? allowed : "");
+	rc = pm_state_lock(agent, &change.lock_fd, err);
+	if (!rc)
+		rc = run(&change, err);
+	return rc ? pm_err_prefix(err, "set %s", mode->name) : 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/act/flat.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "node/act/actions.h"
+#include "node/act/caches.h"
+#include "node/act/substate.h"
+#include "node/state/state.h"
+#include "node/tools/knob.h"
+#include "node/tools/node_memory.h"
+#include "node/tools/tools.h"
+
+#define MAX_NODES 64
+
+static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks";
+
+/* A policy that an interrupted run has not put back is the one that counts. */
+static int suspend_policy(
+	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+{
+	const struct pm_config *config = &agent->config;
+	char policy[PM_KNOB_MAX] = "";
+	int rc = pm_knob_read(config, policy_file, policy, err);
+
+	if (rc || !strcmp(policy, "offline"))
+		return rc;
+	strcpy(journal->policy, policy);
+	rc = pm_state_write_os_journal(config, journal, err);
+	return rc ? rc : pm_knob_write(config, policy_file, "offline", err);
+}
+
+int pm_flat_restore_policy(
+	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+{
+	int rc;
+
+	if (!*journal->policy)
+		return 0;
+	rc = pm_knob_write(&agent->config, policy_file, journal->policy, err);
+	if (rc)
+		return rc;
+	journal->policy[0] = '\0';
+	return pm_state_write_os_journal(&agent->config, journal, err);
+}
+
+static int act_all(const struct pm_config *config, const struct pm_step *steps, size_t n,
+	unsigned timeout_s, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = pm_action_run(config, &steps[i], timeout_s, err);
+	return rc;
+}
+
+int pm_flat_make(const struct pm_agent *agent, struct pm_os_journal *journal,
+	const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	struct pm_err second;
+	int rc = suspend_policy(agent, journal, err);
+
+	if (!rc)
+		rc = act_all(&agent->config, steps, n, 0, err);
+	if (pm_flat_restore_policy(agent, journal, &second)) {
+		pm_warn(agent, "%s", second.text);
+		if (!rc)
+			rc = pm_err_set(err, second.code, "%s", second.text);
+	}
+	return rc;
+}
+
+static int check_room(
+	const struct pm_config *config, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	struct pm_node_memory memory, others;
+	int nodes[MAX_NODES], rc;
+	size_t n_nodes = 0;
+
+	for (size_t i = 0; i < n && n_nodes < MAX_NODES; i++)
+		nodes[n_nodes++] = steps[i].pmem->nd.target_node;
+	rc = pm_node_memory_split(config->fs_root, nodes, n_nodes, &memory, &others, err);
+	if (rc || pm_node_memory_fits(&memory, &others))
+		return rc;
+	return pm_err_set(err, PM_NEEDS_REBOOT,
+		"%llu MiB are in use on the nodes of persistent memory, and only %llu MiB of the "
+		"other %llu are free to take them; only a reboot gives it back",
+		(unsigned long long)(memory.used_bytes >> 20),
+		(unsigned long long)(others.free_bytes >> 20),
+		(unsigned long long)(others.total_bytes >> 20));
+}
+
+static int is_ram(const struct pm_config *config, const struct pm_stored *stored, bool *ret,
+	struct pm_err *err)
+{
+	cleanup_with(pm_daxes_done) struct pm_daxes daxes = {0};
+	int rc = pm_tool_daxes(config, &daxes, err);
+
+	*ret = false;
+	for (size_t i = 0; !rc && i < daxes.n; i++)
+		*ret |= !strcmp(daxes.list[i].chardev, stored->nd.chardev) &&
+			pm_dax_is_ram(&daxes.list[i]);
+	return rc;
+}
+
+/*
+ * What the kernel has not given back may be partly offline now: of no use to anybody, so all of it
+ * is put online again. daxctl(1) counts it as a failure when that was already so.
+ */
+static int put_online_again(
+	const struct pm_agent *agent, const struct pm_step *step, struct pm_err *err)
+{
+	struct pm_step online = *step;
+	struct pm_err why = *err;
+	bool failed;
+	int rc = is_ram(&agent->config, step->stored, &failed, err);
+
+	if (rc || !failed)
+		return rc;
+	online.kind = PM_STEP_ONLINE;
+	pm_action_run(&agent->config, &online, 0, NULL);
+	return pm_err_set(err, PM_NEEDS_REBOOT,
+		"the kernel does not give the memory of %s (node %d) back: %.700s; only a reboot "
+		"does",
+		step->pmem->nd.dev, step->pmem->nd.target_node, why.text);
+}
+
+static int take_back_all(
+	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	int rc = check_room(&agent->config, steps, n, err);
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		rc = pm_action_run(&agent->config, &steps[i], agent->config.offline_timeout_s, err);
+		if (rc == -EREMOTEIO || rc == -ETIMEDOUT)
+			rc = put_online_again(agent, &steps[i], err);
+	}
+	return rc;
+}
+
+int pm_flat_take_back(
+	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	struct pm_caches_keeper keeper;
+	int rc = pm_caches_keep_empty(&keeper, &agent->config, err);
+
+	if (rc)
+		return rc;
+	rc = take_back_all(agent, steps, n, err);
+	pm_caches_release(&keeper);
+	return rc;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/act/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/secure.h"
+#include "base/strv.h"
+#include "base/timestamp.h"
+#include "node/act/job_memory.h"
+#include "node/act/places.h"
+#include "node/act/room.h"
+#include "node/act/substate.h"
+#include "node/see/observe.h"
+
+static char *records_dir(const struct pm_agent *agent)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/jobs", agent->config.state_dir) < 0 ? NULL : path;
+}
+
+int pm_jobs_of(const struct pm_agent *agent, struct pm_jobs *ret, struct pm_err *err)
+{
+	cleanup_free char *dir = records_dir(agent);
+	int rc = dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
+
+	for (size_t i = 0; !rc && i < ret->n; i++)
+		if (ret->list[i].state == PM_JOB_LOST)
+			pm_warn(agent,
+				"'%s/%u.json' is not a record of that job which can be trusted; "
+				"what "
+				"the job has stays until it is over",
+				dir, (unsigned)ret->list[i].id);
+	return rc;
+}
+
+static int sweep_temporaries(const char *parent, struct pm_err *err)
+{
+	cleanup_free char *jobs = NULL;
+	int rc = pm_file_sweep(parent, err);
+
+	if (rc)
+		return rc;
+	if (asprintf(&jobs, "%s/jobs", parent) < 0) {
+		jobs = NULL;
+		return pm_err_nomem(err);
+	}
+	return pm_file_sweep(jobs, err);
+}
+
+static int make_dir(const char *parent, mode_t mode, struct pm_err *err)
+{
+	cleanup_free char *path = NULL;
+	int rc;
+
+	if (asprintf(&path, "%s/jobs", parent) < 0) {
+		path = NULL;
+		return pm_err_nomem(err);
+	}
+	rc = pm_file_make_dir(path, mode, err);
+	return rc ? rc : pm_secure_path(path, err);
+}
+
+static int make_dirs(const struct pm_agent *agent, struct pm_err *err)
+{
+	int rc = make_dir(agent->config.state_dir, 0700, err);
+
+	return rc ? rc : make_dir(agent->config.run_dir, 0755, err);
+}
+
+static int write_record(const struct pm_agent *agent, const struct pm_job *job, struct pm_err *err)
+{
+	cleanup_free char *dir = records_dir(agent);
+
+	return dir ? pm_job_write(dir, job, err) : pm_err_nomem(err);
+}
+
+static int write_view(const struct pm_agent *agent, const struct pm_job *job,
+	struct pm_jobview *view, struct pm_err *err)
+{
+	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, job->id);
+
+	view->owner = (struct pm_jobview_owner){.job_id = job->id, .uid = job->uid};
+	strcpy(view->owner.boot_id, job->boot_id);
+	return path ? pm_jobview_write(path, view, err) : pm_err_nomem(err);
+}
+
+static bool has_view(const struct pm_agent *agent, const struct pm_job *job)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+
+	return !pm_jobview_read_of(
+		agent->config.run_dir, job->id, job->uid, agent->config.fs_root, &view, NULL);
+}
+
+/* The view first: a record without a view is cleaned up later, a view alone would not be. */
+static int forget(const struct pm_agent *agent, uint32_t id, struct pm_err *err)
+{
+	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, id);
+	cleanup_free char *dir = records_dir(agent);
+
+	if (!path || !dir)
+		return pm_err_nomem(err);
+	if (unlink(path) && errno != ENOENT)
+		return pm_err_sys(err, -errno, "remove '%s'", path);
+	return pm_job_forget(dir, id, err);
+}
+
+/* Devices and flat memory are one job's; with them, the regions are made anew for each. */
+static bool is_alone(const struct pm_job *job)
+{
+	return job->substate == PM_SUBSTATE_DEVDAX || job->substate == PM_SUBSTATE_FLAT;
+}
+
+/* Another job of this boot has the regions now: then they were cleaned when it began. */
+static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, const char *boot_id)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		if (jobs->list[i].id != job->id && jobs->list[i].state != PM_JOB_REFUSED &&
+			(jobs->list[i].state == PM_JOB_LOST ||
+				!strcmp(jobs->list[i].boot_id, boot_id)))
+			return true;
+	return false;
+}
+
+/* Whatever it had: directories by its name, else what no other job can be using. */
+static int take_back_lost(const struct pm_agent *agent, const struct pm_jobs *jobs,
+	const struct pm_job *job, const char *boot_id, struct pm_err *err)
+{
+	static const enum pm_substate substates[] = {PM_SUBSTATE_FSDAX, PM_SUBSTATE_DEVDAX};
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	bool is_last = !others_live(jobs, job, boot_id);
+	int rc = pm_substate_look(agent, &inventory, err);
+
+	for (size_t i = 0; !rc && i < sizeof(substates) / sizeof(substates[0]); i++) {
+		struct pm_job as = *job;
+
+		as.substate = substates[i];
+		if (is_last || !is_alone(&as))
+			rc = pm_places_remove(agent, &inventory, jobs, &as, err);
+	}
+	return rc || !is_last ? rc : pm_substate_recover(agent, /* dry_run= */ false, err);
+}
+
+static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
+	const struct pm_job *job, const char *boot_id, struct pm_err *err)
+{
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	int rc;
+
+	if (job->state == PM_JOB_LOST)
+		return agent->config.provision ? take_back_lost(agent, jobs, job, boot_id, err) : 0;
+	if (job->substate == PM_SUBSTATE_EMPTY || job->state == PM_JOB_REFUSED ||
+		(is_alone(job) && others_live(jobs, job, boot_id)))
+		return 0;
+	rc = pm_substate_look(agent, &inventory, err);
+	if (!rc)
+		rc = pm_places_remove(agent, &inventory, jobs, job, err);
+	if (!rc && is_alone(job))
+		rc = pm_substate_recover(agent, /* dry_run= */ false, err);
+	return rc;
+}
+
+static int set_aside(const struct pm_agent *agent, const struct pm_job *job, struct pm_err *err)
+{
+	cleanup_free char *dir = records_dir(agent);
+	int rc = dir ? pm_job_set_aside(dir, job->id, err) : pm_err_nomem(err);
+
+	if (!rc)
+		pm_warn(agent, "set '%s/%u.json' aside as '%u.json.unreadable'", dir,
+			(unsigned)job->id, (unsigned)job->id);
+	return rc;
+}
+
+static int finish(const struct pm_agent *agent, const struct pm_jobs *jobs,
+	const struct pm_job *job, const char *boot_id, struct pm_err *err)
+{
+	int rc = take_back(agent, jobs, job, boot_id, err);
+
+	if (!rc && job->state == PM_JOB_LOST)
+		rc = set_aside(agent, job, err);
+	if (!rc)
+		rc = forget(agent, job->id, err);
+	return rc ? pm_err_prefix(err, "clean up after job %u", (unsigned)job->id) : 0;
+}
+
+static int finish_dead(const struct pm_agent *agent, const struct pm_jobs *jobs,
+	const char *boot_id, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < jobs->n; i++)
+		if (jobs->list[i].state != PM_JOB_LOST && strcmp(jobs->list[i].boot_id, boot_id))
+			rc = finish(agent, jobs, &jobs->list[i], boot_id, err);
+	return rc;
+}
+
+static int sweep_places(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	int rc = pm_jobs_of(agent, &jobs, err);
+
+	if (!rc)
+		rc = pm_substate_look(agent, &inventory, err);
+	return rc ? rc : pm_places_sweep(agent, &inventory, &jobs, err);
+}
+
+int pm_jobs_sweep(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+
+	if (!rc)
+		rc = pm_jobs_of(agent, &jobs, err);
+	if (!rc)
+		rc = finish_dead(agent, &jobs, boot_id, err);
+	if (!rc)
+		rc = sweep_temporaries(agent->config.state_dir, err);
+	if (!rc)
+		rc = sweep_temporaries(agent->config.run_dir, err);
+	return rc || !agent->config.provision ? rc : sweep_places(agent, err);
+}
+
+static int not_in(
+	const struct pm_agent *agent, const struct pm_verdict *verdict, struct pm_err *err)
+{
+	return pm_err_set(err, -ENODEV, "job expects %s, node is in %s (%s)", agent->expect,
+		pm_platform_name(verdict->platform), verdict->why);
+}
+
+int pm_job_choose_mode(const struct pm_agent *agent, char *const *modes,
+	const struct pm_mode_info **ret, struct pm_kernel *ret_kernel, struct pm_err *err)
+{
+	struct pm_observation seen;
+	const struct pm_verdict *verdict = &seen.record.verdict;
+	int rc = pm_observe(&agent->config, /* fresh= */ false, &seen, err);
+
+	if (rc)
+		return pm_err_prefix(
+			err, "job expects %s, the node's mode cannot be read", agent->expect);
+	for (size_t i = 0; modes[i]; i++) {
+		const struct pm_mode_info *row = pm_mode_by_name(modes[i]);
+
+		if (!row || row->platform != verdict->platform)
+			continue;
+		*ret = row;
+		*ret_kernel = seen.record.kernel;
+		return 0;
+	}
+	return not_in(agent, verdict, err);
+}
+
+static int to_job(const struct pm_agent *agent, const struct pm_job_request *request,
+	struct pm_job *ret, struct pm_kernel *ret_kernel, struct pm_err *err)
+{
+	struct pm_job job = {.id = request->id,
+		.uid = request->uid,
+		.gid = request->gid,
+		.state = PM_JOB_BEGUN,
+		.size_bytes = request->size_bytes,
+		.memory_bytes = request->memory_bytes};
+	const struct pm_mode_info *row;
+	int rc = pm_job_choose_mode(agent, request->modes, &row, ret_kernel, err);
+
+	if (rc)
+		return rc;
+	strcpy(job.boot_id, ret_kernel->boot_id);
+	snprintf(job.run, sizeof(job.run), "%s", request->run ? request->run : "");
+	job.mode = row->mode;
+	job.substate = row->substate;
+	if (job.substate == PM_SUBSTATE_FSDAX && request->wants_devices)
+		job.substate = PM_SUBSTATE_DEVDAX;
+	else if (job.substate == PM_SUBSTATE_FSDAX && !agent->config.provision)
+		job.substate = PM_SUBSTATE_EMPTY;
+	if (request->all_memory)
+		job.memory_bytes = pm_kernel_memory_in(ret_kernel, job.mode);
+	pm_timestamp(job.time);
+	*ret = job;
+	return 0;
+}
+
+/* A user's mistake that needs no look at the node: -EDQUOT. */
+static int check_request(const struct pm_agent *agent, const struct pm_job_request *request,
+	const struct pm_job *job, struct pm_err *err)
+{
+	if (request->wants_devices && job->substate != PM_SUBSTATE_DEVDAX)
+		return pm_err_set(err, -EDQUOT,
+			"there are no devices in mode %s; leave out --pm-namespace or ask for "
+			"--pm-mode=appdirect",
+			pm_mode_name(job->mode));
+	if (request->is_shared && is_alone(job))
+		return pm_err_set(err, -EDQUOT,
+			"other jobs may be put on the job's nodes, but %s memory is one job's "
+			"alone; submit it again with --exclusive",
+			pm_substate_name(job->substate));
+	if (!agent->config.provision && is_alone(job))
+		return pm_err_set(err, -EDQUOT,
+			"this node's persistent memory is set up by its administrators, who offer "
+			"no %s; ask for --pm-mode=appdirect",
+			pm_substate_name(job->substate));
+	return 0;
+}
+
+/* The view's sentence, and a record so that the view is removed. */
+static int refuse(const struct pm_agent *agent, struct pm_job *job, struct pm_err *err)
+{
+	struct pm_jobview view = {.mode = job->mode, .refused = err->text};
+	struct pm_err write_err;
+	int rc;
+
+	job->state = PM_JOB_REFUSED;
+	rc = write_record(agent, job, &write_err);
+	if (!rc)
+		rc = write_view(agent, job, &view, &write_err);
+	if (!rc)
+		return PM_EXIT_REFUSED;
+	*err = write_err;
+	return PM_EXIT_FAILED;
+}
+
+static bool is_same(const struct pm_job *a, const struct pm_job *b)
+{
+	return a->uid == b->uid && a->gid == b->gid && a->mode == b->mode &&
+	       a->substate == b->substate && a->size_bytes == b->size_bytes &&
+	       !strcmp(a->boot_id, b->boot_id) && !strcmp(a->run, b->run);
+}
+
+/* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much,
+ * -EAGAIN when that is there later. */
+static int provide(const struct pm_agent *agent, const struct pm_job *job, struct pm_jobview *view,
+	struct pm_err *err)
+{
+	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	int rc;
+
+	if (job->substate == PM_SUBSTATE_EMPTY)
+		return 0;
+	rc = pm_substate_reach(agent, job->substate, /* dry_run= */ false, err);
+	if (!rc)
+		rc = pm_substate_look(agent, &inventory, err);
+	if (!rc)
+		rc = pm_jobs_of(agent, &jobs, err);
+	if (!rc)
+		rc = pm_places_sweep(agent, &inventory, &jobs, err);
+	if (!rc)
+		rc = pm_room_make(agent, &inventory, &jobs, job, err);
+	if (!rc)
+		rc = pm_places_check_size(&inventory, &jobs, job, err);
+	return rc ? rc : pm_places_make(&inventory, &jobs, job, view, err);
+}
+
+/* The first failure is what matters; what could not be undone is in the record, for later. */
+static int undo(const struct pm_agent *agent, const struct pm_jobs *jobs, struct pm_job *job,
+	int rc, struct pm_err *err)
+{
+	struct pm_err undo_err;
+
+	if (finish(agent, jobs, job, job->boot_id, &undo_err))
+		pm_warn(agent, "%s", undo_err.text);
+	if (rc == -EAGAIN)
+		return PM_EXIT_CONFLICT;
+	return rc == -EDQUOT ? refuse(agent, job, err) : PM_EXIT_FAILED;
+}
+
+static int give(const struct pm_agent *agent, const struct pm_jobs *jobs, struct pm_job *job,
+	struct pm_err *err)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {.mode = job->mode};
+	int rc = write_record(agent, job, err);
+
+	if (rc)
+		return PM_EXIT_FAILED;
+	rc = provide(agent, job, &view, err);
+	if (!rc)
+		rc = write_view(agent, job, &view, err);
+	if (!rc) {
+		job->state = PM_JOB_READY;
+		rc = write_record(agent, job, err);
+	}
+	return rc ? undo(agent, jobs, job, rc, err) : PM_EXIT_DONE;
+}
+
+/* What an earlier begin of this job has left: PM_EXIT_DONE when that is what is wanted, -EAGAIN
+ * when nothing is left of it. */
+static int take_up(const struct pm_agent *agent, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_err *err)
+{
+	const struct pm_job *before = pm_jobs_find(jobs, job->id);
+
+	if (!before)
+		return -EAGAIN;
+	if (before->state == PM_JOB_READY && is_same(before, job) && has_view(agent, job))
+		return PM_EXIT_DONE;
+	return finish(agent, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
+}
+
+/* Is another job in the way? -EBUSY; who it is is printed. */
+static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
+{
+	const struct pm_job *other = pm_jobs_conflict(jobs, job);
+
+	if (!other)
+		return 0;
+	printf("holder=%u\n", (unsigned)other->id);
+	return pm_err_set(err, -EBUSY,
+		"persistent memory is in use by job %u (%s), job %u needs %s", (unsigned)other->id,
+		other->state == PM_JOB_LOST ? pm_job_state_name(other->state)
+					    : pm_substate_name(other->substate),
+		(unsigned)job->id, pm_substate_name(job->substate));
+}
+
+static int begin(const struct pm_agent *agent, const struct pm_job_request *request,
+	struct pm_job *job, uint64_t existing_bytes, struct pm_err *err)
+{
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	int rc;
+
+	if (pm_jobs_of(agent, &jobs, err) || finish_dead(agent, &jobs, job->boot_id, err))
+		return PM_EXIT_FAILED;
+	rc = take_up(agent, &jobs, job, err);
+	if (rc != -EAGAIN)
+		return rc;
+	if (check_others(&jobs, job, err) ||
+		pm_job_memory_check(&jobs, job, existing_bytes, request, err))
+		return PM_EXIT_CONFLICT;
+	return give(agent, &jobs, job, err);
+}
+
+int pm_job_begin(
+	const struct pm_agent *agent, const struct pm_job_request *request, struct pm_err *err)
+{
+	struct pm_kernel kernel;
+	struct pm_job job;
+
+	if (make_dirs(agent, err) || to_job(agent, request, &job, &kernel, err))
+		return PM_EXIT_FAILED;
+	if (check_request(agent, request, &job, err))
+		return refuse(agent, &job, err);
+	return begin(agent, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
+}
+
+/* A job that has no record has nothing here but, at most, a view. */
+int pm_job_end(const struct pm_agent *agent, uint32_t id, struct pm_err *err)
+{
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	char boot_id[PM_BOOT_ID_MAX];
+	const struct pm_job *job;
+	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+
+	if (!rc)
+		rc = pm_jobs_of(agent, &jobs, err);
+	if (rc)
+		return PM_EXIT_FAILED;
+	job = pm_jobs_find(&jobs, id);
+	rc = job ? finish(agent, &jobs, job, boot_id, err) : forget(agent, id, err);
+	if (rc == PM_NEEDS_REBOOT)
+		return PM_EXIT_REBOOT;
+	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;
+}

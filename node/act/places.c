@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/act/places.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "node/act/limits.h"
+#include "node/act/sweeper.h"
+#include "node/see/file_system.h"
+#include "node/tools/kernel.h"
+#include "node/tools/quota.h"
+#include "node/wipe/trash.h"
+
+#define PREFIX	  "job_"
+#define NAME_MAX_ 20
+#define GIB	  (1024.0 * 1024 * 1024)
+
+static void name_of(uint32_t id, char ret[NAME_MAX_])
+{
+	snprintf(ret, NAME_MAX_, PREFIX "%u", (unsigned)id);
+}
+
+static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
+	uint64_t promised_bytes, struct pm_err *err)
+{
+	char promised[80] = "";
+
+	if (promised_bytes)
+		snprintf(promised, sizeof(promised), " (%.1f GiB are promised to other jobs)",
+			(double)promised_bytes / GIB);
+	return pm_err_set(err, -EDQUOT,
+		"the job asks for %.1f GiB of persistent memory on each socket, socket %d has %.1f "
+		"GiB left for it%s; ask for less with --pm-size",
+		(double)job->size_bytes / GIB, socket, (double)left_bytes / GIB, promised);
+}
+
+/* Trash goes by itself. */
+static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
+{
+	return pm_err_set(err, -EAGAIN,
+		"the job asks for %.1f GiB of persistent memory on each socket; on socket %d that "
+		"is there when the files of earlier jobs are removed",
+		(double)job->size_bytes / GIB, socket);
+}
+
+static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_err *err)
+{
+	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
+	cleanup_close int fd = pm_file_system_open(pmem, err);
+	struct pm_space space;
+	uint64_t promised, left;
+	bool has_trash = false;
+	int rc = fd < 0 ? fd : pm_limits_promised(fd, &others, &promised, err);
+
+	if (!rc)
+		rc = pm_file_system_space(fd, &space, err);
+	if (!rc)
+		rc = pm_trash_find(fd, &has_trash, err);
+	if (rc)
+		return pm_err_prefix(err, "%s", pmem->place);
+	left = space.left.bytes > promised ? space.left.bytes - promised : 0;
+	if (job->size_bytes <= left)
+		return 0;
+	return has_trash ? put_off(job, pmem->socket, err)
+			 : refuse(job, pmem->socket, left, promised, err);
+}
+
+int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && job->size_bytes && i < inventory->n; i++) {
+		const struct pm_pmem *pmem = &inventory->list[i];
+
+		if (job->substate == PM_SUBSTATE_FSDAX)
+			rc = check_file_system(pmem, jobs, job, err);
+		else if (job->size_bytes > pmem->nd.size_bytes)
+			rc = refuse(job, pmem->socket, pmem->nd.size_bytes, 0, err);
+	}
+	return rc;
+}
+
+/* The user gets it last, when it is in its project. */
+static int make_directory(
+	int root_fd, const struct pm_job *job, const char *name, struct pm_err *err)
+{
+	cleanup_close int fd = -1;
+	int rc;
+
+	if (mkdirat(root_fd, name, 0700))
+		return pm_err_sys(err, -errno, "make directory '%s'", name);
+	fd = openat(root_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "open directory '%s'", name);
+	rc = pm_quota_mark(fd, PM_QUOTA_PROJECT(job->id), err);
+	if (!rc && (fchmod(fd, 0700) || fchown(fd, job->uid, job->gid)))
+		rc = pm_err_sys(
+			err, -errno, "give directory '%s' to user %u", name, (unsigned)job->uid);
+	return rc;
+}
+
+static int add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket,
+	struct pm_err *err)
+{
+	int rc = pm_jobview_add(view, kind, value, socket);
+
+	return rc ? pm_err_sys(err, rc, "tell the job of '%s'", value) : 0;
+}
+
+/* What an earlier run of the job has left there is made trash. */
+static int make_job(const char *place, int root_fd, const struct pm_tenants *tenants,
+	const char *name, struct pm_err *err)
+{
+	bool is_left;
+	int rc = pm_trash_make(root_fd, place, name, &is_left, err);
+
+	if (!rc)
+		rc = pm_limits_set(root_fd, tenants, err);
+	return rc ? rc : make_directory(root_fd, tenants->job, name, err);
+}
+
+/* It is full when several users without a size have filled it together. */
+static int complain(const char *place, int rc, struct pm_err *err)
+{
+	if (rc != -ENOSPC && rc != -EDQUOT)
+		return pm_err_prefix(err, "%s", place);
+	return pm_err_set(err, -EDQUOT,
+		"other jobs have filled the persistent memory of this node, there is no room for "
+		"a directory; try again when they have ended");
+}
+
+static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
+{
+	const struct pm_tenants tenants = {jobs, job->boot_id, job, /* with_job= */ true};
+	char name[NAME_MAX_], path[PM_PLACE_MAX + NAME_MAX_ + 1];
+	cleanup_close int fd = pm_file_system_open(pmem, err);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	name_of(job->id, name);
+	rc = make_job(pmem->place, fd, &tenants, name, err);
+	if (rc)
+		return complain(pmem->place, rc, err);
+	snprintf(path, sizeof(path), "%s/%s", pmem->place, name);
+	return add(view, PM_PLACE_DIR, path, pmem->socket, err);
+}
+
+/* A character device of this name; its owner and mode are set in one go on what was opened. */
+static int chown_device(const char *path, uid_t uid, gid_t gid, struct pm_err *err)
+{
+	cleanup_close int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return pm_err_sys(err, -errno, "open '%s'", path);
+	if (!S_ISCHR(st.st_mode))
+		return pm_err_set(err, -EIO, "'%s' is no device", path);
+	if (fchmod(fd, 0600) || fchown(fd, uid, gid))
+		return pm_err_sys(err, -errno, "give '%s' to user %u", path, (unsigned)uid);
+	return 0;
+}
+
+static void device_path(const struct pm_stored *stored, char ret[64])
+{
+	snprintf(ret, 64, "/dev/%s", stored->dax.chardev);
+}
+
+static int give_device(const struct pm_pmem *pmem, const struct pm_job *job,
+	struct pm_jobview *view, struct pm_err *err)
+{
+	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_DEVDAX);
+	char path[64];
+	int rc;
+
+	if (!stored || !*stored->dax.chardev)
+		return pm_err_set(err, -EIO, "there is no device on %s", pmem->nd.dev);
+	device_path(stored, path);
+	rc = chown_device(path, job->uid, job->gid, err);
+	return rc ? rc : add(view, PM_PLACE_DAX, path, pmem->socket, err);
+}
+
+static bool has_node(const struct pm_jobview *view, const char *node)
+{
+	for (size_t i = 0; i < view->n; i++)
+		if (!strcmp(view->places[i].value, node))
+			return true;
+	return false;
+}
+
+/* Regions of one socket may share their node. */
+static int give_node(const struct pm_pmem *pmem, struct pm_jobview *view, struct pm_err *err)
+{
+	char node[16];
+
+	if (pmem->nd.target_node < 0)
+		return pm_err_set(err, -EIO, "%s has no NUMA node of its own", pmem->nd.dev);
+	snprintf(node, sizeof(node), "%d", pmem->nd.target_node);
+	return has_node(view, node) ? 0 : add(view, PM_PLACE_NODE, node, pmem->socket, err);
+}
+
+int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < inventory->n; i++) {
+		const struct pm_pmem *pmem = &inventory->list[i];
+
+		if (job->substate == PM_SUBSTATE_FSDAX)
+			rc = give_directory(pmem, jobs, job, view, err);
+		else if (job->substate == PM_SUBSTATE_DEVDAX)
+			rc = give_device(pmem, job, view, err);
+		else if (job->substate == PM_SUBSTATE_FLAT)
+			rc = give_node(pmem, view, err);
+	}
+	return rc;
+}
+
+/* What resists is closed to its owner, and costs nobody more than its space until it goes. */
+static bool discard(
+	const struct pm_agent *agent, int root_fd, const struct pm_pmem *pmem, uint32_t id)
+{
+	char name[NAME_MAX_];
+	struct pm_err err;
+	bool is_left;
+
+	name_of(id, name);
+	if (pm_trash_make(root_fd, pmem->place, name, &is_left, &err))
+		pm_warn(agent, "%s: %s", pmem->place, err.text);
+	return is_left;
+}
+
+/* A file system that is not mounted keeps the directory until a later job: pm_places_sweep(). */
+static int remove_directory(const struct pm_agent *agent, const struct pm_pmem *pmem,
+	const struct pm_tenants *others, bool *left, struct pm_err *err)
+{
+	cleanup_close int fd = -1;
+	int rc;
+
+	if (!pm_file_system_is_mounted(pmem))
+		return 0;
+	fd = pm_file_system_open(pmem, err);
+	if (fd < 0)
+		return fd;
+	*left |= discard(agent, fd, pmem, others->job->id);
+	rc = pm_limits_set(fd, others, err);
+	if (rc == -ENOSPC) {
+		pm_warn(agent, "%s: %s", pmem->place, err->text);
+		return 0;
+	}
+	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
+}
+
+static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
+{
+	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_DEVDAX);
+	char path[64];
+
+	if (!stored || !*stored->dax.chardev)
+		return 0;
+	device_path(stored, path);
+	return chown_device(path, 0, 0, err);
+}
+
+int pm_places_remove(const struct pm_agent *agent, const struct pm_inventory *inventory,
+	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
+{
+	char boot_id[PM_BOOT_ID_MAX];
+	const struct pm_tenants others = {jobs, boot_id, job, /* with_job= */ false};
+	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	bool is_left = false;
+
+	for (size_t i = 0; !rc && i < inventory->n; i++) {
+		if (job->substate == PM_SUBSTATE_FSDAX)
+			rc = remove_directory(agent, &inventory->list[i], &others, &is_left, err);
+		else if (job->substate == PM_SUBSTATE_DEVDAX)
+			rc = take_device_back(&inventory->list[i], err);
+	}
+	if (is_left)
+		pm_sweeper_start(agent);
+	return rc;
+}
+
+/* "job_12" of a job without a record: its ID, else 0. */
+static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
+{
+	uint32_t id;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)) || pm_job_parse_id(name + strlen(PREFIX), &id))
+		return 0;
+	return pm_jobs_find(jobs, id) ? 0 : id;
+}
+
+/* Only names are read: what is renamed meanwhile may be met again, as trash. */
+static int discard_orphans(const struct pm_agent *agent, int root_fd, const struct pm_pmem *pmem,
+	const struct pm_jobs *jobs, struct pm_err *err)
+{
+	cleanup_dir DIR *dir = NULL;
+	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct dirent *entry;
+
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		int rc = pm_err_sys(err, -errno, "open '%s'", pmem->place);
+
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	while ((entry = readdir(dir))) {
+		uint32_t id = orphan_id(entry->d_name, jobs);
+
+		if (id)
+			(void)discard(agent, root_fd, pmem, id);
+	}
+	return 0;
+}
+
+static int sweep_place(const struct pm_agent *agent, const struct pm_pmem *pmem,
+	const struct pm_jobs *jobs, bool *left, struct pm_err *err)
+{
+	cleanup_close int fd = pm_file_system_open(pmem, err);
+	bool has_trash = false;
+	int rc = fd < 0 ? fd : discard_orphans(agent, fd, pmem, jobs, err);
+
+	if (!rc)
+		rc = pm_trash_find(fd, &has_trash, err);
+	*left |= has_trash;
+	return rc;
+}
+
+int pm_places_sweep(const struct pm_agent *agent, const struct pm_inventory *inventory,
+	const struct pm_jobs *jobs, struct pm_err *err)
+{
+	bool is_left = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < inventory->n; i++)
+		if (pm_file_system_is_mounted(&inventory->list[i]))
+			rc = sweep_place(agent, &inventory->list[i], jobs, &is_left, err);
+	if (is_left)
+		pm_sweeper_start(agent);
+	return rc;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/act/room.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "node/act/limits.h"
+#include "node/act/place.h"
+#include "node/act/substate.h"
+#include "node/act/sweeper.h"
+#include "node/see/file_system.h"
+#include "node/wipe/trash.h"
+
+/* A job waits no longer than that for what others have left. */
+#define WAIT_MS 4000
+#define STEP_MS 100
+
+#define BYTES_PER_FILE 65536
+
+/* A job without a size is content with this part of the file system, when it is not alone. */
+#define SMALL_PART 64
+
+/* Where the superblocks of ext4 and XFS are. */
+#define HEAD_BYTES 65536
+
+struct room {
+	const struct pm_agent *agent;
+	const struct pm_inventory *inventory;
+	const struct pm_job *job;
+	bool is_alone;
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static struct pm_share needed(const struct room *room, const struct pm_space *space)
+{
+	uint64_t bytes = room->job->size_bytes, part = room->is_alone ? 2 : SMALL_PART;
+
+	if (!bytes)
+		return (struct pm_share){space->total.bytes / part, space->total.files / part};
+	return (struct pm_share){bytes, least(bytes / BYTES_PER_FILE, space->total.files / 2)};
+}
+
+/* Is it trash that makes it short? */
+static int look(
+	const struct room *room, const struct pm_pmem *pmem, bool *ret_short, struct pm_err *err)
+{
+	cleanup_close int fd = pm_file_system_open(pmem, err);
+	struct pm_space space;
+	struct pm_share need;
+	bool has_trash = false;
+	int rc = fd < 0 ? fd : pm_trash_find(fd, &has_trash, err);
+
+	if (!rc)
+		rc = pm_file_system_space(fd, &space, err);
+	if (rc)
+		return rc;
+	need = needed(room, &space);
+	*ret_short = has_trash && (space.left.bytes < need.bytes || space.left.files < need.files);
+	return 0;
+}
+
+/* Nothing but trash? */
+static bool is_worthless(const struct pm_pmem *pmem)
+{
+	cleanup_close int fd = pm_file_system_open(pmem, NULL);
+	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(dup(fd));
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (!pm_place_is_made(entry->d_name) && !pm_trash_is_name(entry->d_name))
+			return false;
+	return dir != NULL;
+}
+
+/* Nobody has it open, in no mount namespace. The next look finds no file system and makes one. */
+static bool forget_file_system(const struct pm_stored *stored)
+{
+	static const char zeros[HEAD_BYTES];
+	cleanup_close int fd = -1;
+	char device[64];
+
+	snprintf(device, sizeof(device), "/dev/%s", stored->nd.blockdev);
+	fd = open(device, O_RDWR | O_EXCL | O_CLOEXEC);
+	return fd >= 0 && pwrite(fd, zeros, sizeof(zeros), 0) == (ssize_t)sizeof(zeros) &&
+	       !fsync(fd);
+}
+
+static bool give_up(const struct pm_agent *agent, const struct pm_pmem *pmem)
+{
+	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
+
+	return !stored->is_pinned && !*stored->elsewhere && is_worthless(pmem) &&
+	       !pm_sweeper_unmount(agent, pmem, NULL) && forget_file_system(stored);
+}
+
+/* Whatever came of it, all are mounted afterwards. */
+static int make_anew(const struct room *room, struct pm_err *err)
+{
+	for (size_t i = 0; i < room->inventory->n; i++) {
+		const struct pm_pmem *pmem = &room->inventory->list[i];
+		bool is_short = false;
+		int rc = look(room, pmem, &is_short, err);
+
+		if (rc)
+			return rc;
+		if (is_short && give_up(room->agent, pmem))
+			pm_say(room->agent, "%s is made anew: earlier jobs have filled it",
+				pmem->place);
+	}
+	return pm_substate_reach(room->agent, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);
+}
+
+static int look_at_all(const struct room *room, bool *ret_short, struct pm_err *err)
+{
+	int rc = 0;
+
+	*ret_short = false;
+	for (size_t i = 0; !rc && !*ret_short && i < room->inventory->n; i++)
+		rc = look(room, &room->inventory->list[i], ret_short, err);
+	return rc;
+}
+
+static int wait_for_sweeper(const struct room *room, struct pm_err *err)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+	bool is_short = true;
+	int rc = 0;
+
+	for (int ms = 0; !rc && is_short && ms < WAIT_MS; ms += STEP_MS) {
+		nanosleep(&step, NULL);
+		rc = look_at_all(room, &is_short, err);
+	}
+	return rc;
+}
+
+int pm_room_make(const struct pm_agent *agent, const struct pm_inventory *inventory,
+	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
+{
+	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
+	const struct room room = {agent, inventory, job, !pm_limits_tenants(&others)};
+	bool is_short = false;
+	int rc = 0;
+
+	if (job->substate != PM_SUBSTATE_FSDAX)
+		return 0;
+	rc = look_at_all(&room, &is_short, err);
+	if (rc || !is_short)
+		return rc;
+	if (room.is_alone) {
+		rc = make_anew(&room, err);
+		pm_sweeper_start(agent); /* what could not be unmounted still has trash */
+	}
+	return rc ? rc : wait_for_sweeper(&room, err);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/act/settle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/signals.h"
+
+__attribute__((format(printf, 3, 4))) static void conclude(
+	struct pm_settlement *settlement, enum pm_outcome outcome, const char *fmt, ...)
+{
+	va_list args;
+
+	settlement->outcome = outcome;
+	va_start(args, fmt);
+	vsnprintf(settlement->text, sizeof(settlement->text), fmt, args);
+	va_end(args);
+}
+
+/* "node is in appdirect", or why that is unknown. */
+static void describe_node(const struct pm_verdict *verdict, char *ret, size_t size)
+{
+	if (verdict->platform)
+		snprintf(ret, size, "node is in %s", pm_platform_name(verdict->platform));
+	else
+		snprintf(ret, size, "the node's mode is unknown: %.300s", verdict->why);
+}
+
+/* What an administrator can do about a change that failed. */
+static void add_cure(const struct pm_journal *journal, const struct pm_verdict *verdict,
+	struct pm_settlement *ret)
+{
+	size_t used = strlen(ret->text);
+
+	if (ret->outcome != PM_OUTCOME_FAILED)
+		return;
+	snprintf(ret->text + used, sizeof(ret->text) - used,
+		"; 'pmctl set %s' and a reboot try again%s", pm_mode_name(journal->mode),
+		verdict->platform ? ", 'pmctl health --clear' leaves it at that" : "");
+}
+
+/* The firmware has not taken the goal up: it must not be applied at some later boot. */
+static void settle_pending(const struct pm_agent *agent, const struct pm_journal *journal,
+	const char *node, struct pm_settlement *ret)
+{
+	const char *mode = pm_mode_name(journal->mode);
+	struct pm_err err;
+	sigset_t before;
+	int rc;
+
+	pm_signals_hold(&before);
+	rc = pm_tool_delete_goal(&agent->config, &err);
+	pm_signals_release(&before);
+	if (rc)
+		conclude(ret, PM_OUTCOME_FAILED,
+			"goal %s was not applied at reboot (still pending) and could not be "
+			"deleted: %.350s; %.300s",
+			mode, err.text, node);
+	else
+		conclude(ret, PM_OUTCOME_FAILED,
+			"goal %s was not applied at reboot (still pending), goal deleted; %s", mode,
+			node);
+}
+
+static void settle_other_mode(const struct pm_journal *journal, const struct pm_dimms *dimms,
+	const char *node, struct pm_settlement *ret)
+{
+	const char *mode = pm_mode_name(journal->mode);
+	char ids[200], status[64];
+
+	if (pm_dimms_with_status(dimms, "Failed", ids, sizeof(ids), status))
+		conclude(ret, PM_OUTCOME_FAILED,
+			"goal %s was rejected by the firmware on %s (ConfigurationStatus '%s'); %s",
+			mode, ids, status, node);
+	else if (journal->state == PM_JOURNAL_INTENT)
+		conclude(ret, PM_OUTCOME_UNDONE,
+			"the change to %s was interrupted before its goal was written; %s", mode,
+			node);
+	else
+		conclude(ret, PM_OUTCOME_FAILED, "goal %s was not applied at reboot; %s", mode,
+			node);
+}
+
+/* The same platform mode at other percentages is not what was asked. */
+static bool is_met(const struct pm_agent *agent, const struct pm_journal *journal,
+	const struct pm_evidence *evidence)
+{
+	struct pm_goal_request request;
+
+	pm_goal_request(
+		pm_mode_info(journal->mode), &agent->config, &evidence->capabilities, &request);
+	return pm_goal_is_met(&request, &evidence->dimms);
+}
+
+static void settle_wanted_mode(const struct pm_agent *agent, const struct pm_journal *journal,
+	const struct pm_evidence *evidence, struct pm_settlement *ret)
+{
+	const char *platform = pm_platform_name(pm_mode_platform(journal->mode));
+	const struct pm_dimm *dimm;
+
+	if (pm_dimms_not_valid(&evidence->dimms, &dimm))
+		conclude(ret, PM_OUTCOME_FAILED,
+			"node is in %s, but module %s has ConfigurationStatus '%s'", platform,
+			dimm->id, dimm->config_status);
+	else if (!is_met(agent, journal, evidence))
+		conclude(ret, PM_OUTCOME_FAILED,
+			"node is in %s, but not at the percentages of pmem.conf", platform);
+	else
+		conclude(ret, PM_OUTCOME_DONE, "node is in %s, as it was asked", platform);
+}
+
+static enum pm_journal_state state_of(enum pm_outcome outcome)
+{
+	switch (outcome) {
+	case PM_OUTCOME_DONE:
+		return PM_JOURNAL_DONE;
+	case PM_OUTCOME_UNDONE:
+		return PM_JOURNAL_UNDONE;
+	default:
+		return PM_JOURNAL_FAILED;
+	}
+}
+
+static int judge(const struct pm_agent *agent, const struct pm_journal *journal,
+	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
+	struct pm_settlement *ret, struct pm_err *err)
+{
+	cleanup_with(pm_goals_done) struct pm_goals pending = {0};
+	char node[400];
+	int rc = pm_tool_goals(&agent->config, &pending, err);
+
+	if (rc)
+		return rc;
+	describe_node(verdict, node, sizeof(node));
+	if (pending.n)
+		settle_pending(agent, journal, node, ret);
+	else if (verdict->platform == pm_mode_platform(journal->mode))
+		settle_wanted_mode(agent, journal, evidence, ret);
+	else
+		settle_other_mode(journal, &evidence->dimms, node, ret);
+	add_cure(journal, verdict, ret);
+	return 0;
+}
+
+int pm_settle(const struct pm_agent *agent, struct pm_journal *journal,
+	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
+	struct pm_settlement *ret, struct pm_err *err)
+{
+	struct pm_settlement settlement = {.outcome = PM_OUTCOME_NOTHING};
+	const char *boot_id = evidence->kernel.boot_id;
+	int rc;
+
+	if (!pm_journal_is_open(journal)) {
+		*ret = settlement;
+		return 0;
+	}
+	if (!strcmp(journal->boot_id, boot_id)) {
+		conclude(ret, PM_OUTCOME_WAITS, "goal %s waits for a reboot",
+			pm_mode_name(journal->mode));
+		return 0;
+	}
+	rc = judge(agent, journal, evidence, verdict, &settlement, err);
+	if (!rc)
+		rc = pm_state_step(agent, journal, state_of(settlement.outcome), boot_id,
+			settlement.text, err);
+	if (!rc)
+		*ret = settlement;
+	return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_SETTLE_H
+#define PM_AGENT_SETTLE_H
+
+/*
+ * After a boot: what became of the change in the journal? Closes the journal accordingly, and
+ * deletes a goal of ours that the firmware left pending.
+ */
+#include "agent/pmctl.h"
+#include "node/state/state.h"
+#include "node/tools/tools.h"
+
+enum pm_outcome {
+	PM_OUTCOME_NOTHING, /* no change was open */
+	PM_OUTCOME_WAITS,   /* staged in this boot: the reboot is still to come */
+	PM_OUTCOME_DONE,
+	PM_OUTCOME_UNDONE, /* interrupted before it was staged; the mode is as before */
+	PM_OUTCOME_FAILED,
+};
+
+struct pm_settlement {
+	enum pm_outcome outcome;
+	char text[1024]; /* one sentence; empty for NOTHING */
+};
+
+/* Fails only when the state of the goals cannot be read or the journal cannot be written. */
+int pm_settle(const struct pm_agent *agent, struct pm_journal *journal,
+	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
+	struct pm_settlement *ret, struct pm_err *err);
+
+#endif

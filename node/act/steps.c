@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/act/steps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* The longest way of a namespace, and the making of another. */
+#define MAX_STEPS_OF_ONE 8
+#define DESCRIBE_MAX	 200
+
+static const struct {
+	const char *name;
+	bool destroys; /* bytes of the namespace it works on */
+} kinds[PM_STEP_KINDS] = {
+	[PM_STEP_ENABLE] = {"enable", false},
+	[PM_STEP_OFFLINE] = {"offline", false},
+	[PM_STEP_REPAIR] = {"repair", false},
+	[PM_STEP_UNMOUNT] = {"unmount", false},
+	[PM_STEP_CONVERT] = {"convert", true},
+	[PM_STEP_WIPE] = {"wipe", true},
+	[PM_STEP_REMOVE] = {"remove", true},
+	[PM_STEP_MAKE] = {"make", false},
+	[PM_STEP_FORMAT] = {"format", true},
+	[PM_STEP_MOUNT] = {"mount", false},
+	[PM_STEP_CLEAR] = {"clear", true},
+	[PM_STEP_RAM] = {"ram", true},
+	[PM_STEP_ONLINE] = {"online", false},
+};
+
+const char *pm_step_name(enum pm_step_kind kind)
+{
+	return kinds[kind].name;
+}
+
+struct planner {
+	const struct pm_inventory *inventory;
+	const struct pm_wish *wish;
+	const struct pm_pmem *pmem; /* the region at hand */
+	struct pm_steps steps;
+};
+
+static void add(struct planner *p, enum pm_step_kind kind, const struct pm_stored *stored)
+{
+	p->steps.list[p->steps.n++] = (struct pm_step){
+		.kind = kind,
+		.substate = p->wish->substate,
+		.pmem = p->pmem,
+		.stored = stored,
+	};
+}
+
+/* "namespace0.0 named 'x' of region0 (4225761280 bytes)" */
+static const char *describe(
+	const struct pm_pmem *pmem, const struct pm_stored *stored, char ret[DESCRIBE_MAX])
+{
+	const struct pm_namespace *nd = &stored->nd;
+
+	snprintf(ret, DESCRIBE_MAX, "%s%s%s%s of %s (%llu bytes)", nd->dev,
+		*nd->name ? " named '" : "", nd->name, *nd->name ? "'" : "", pmem->nd.dev,
+		(unsigned long long)nd->size_bytes);
+	return ret;
+}
+
+static int refuse_foreign(const struct pm_inventory *inventory, struct pm_err *err)
+{
+	char text[DESCRIBE_MAX];
+
+	pm_inventory_foreach(stored, pmem, inventory)
+	{
+		if (!stored->is_ours)
+			return pm_err_set(err, -EPERM,
+				"%s is not slurm-pmem's; save what is in it, then remove it with "
+				"'ndctl destroy-namespace -f %s'",
+				describe(pmem, stored, text), stored->nd.dev);
+	}
+	return 0;
+}
+
+static int refuse_pinned(const struct pm_steps *steps, struct pm_err *err)
+{
+	char text[DESCRIBE_MAX];
+
+	for (size_t i = 0; i < steps->n; i++) {
+		const struct pm_step *step = &steps->list[i];
+
+		if (kinds[step->kind].destroys && step->stored && step->stored->is_pinned)
+			return pm_err_set(err, -EPERM,
+				"%s is pinned; when its data may go, 'pmctl unpin %s'",
+				describe(step->pmem, step->stored, text), step->stored->nd.dev);
+	}
+	return 0;
+}
+
+/* Its labels may be hidden by a module that is missing: nothing may be written over them. */
+static int refuse_lost_pin(
+	const struct pm_wish *wish, const struct pm_steps *steps, struct pm_err *err)
+{
+	bool writes = wish->substate == PM_SUBSTATE_EMPTY;
+
+	for (size_t i = 0; i < steps->n; i++)
+		writes |=
+			kinds[steps->list[i].kind].destroys || steps->list[i].kind == PM_STEP_MAKE;
+	if (!wish->lost_pin || !writes)
+		return 0;
+	return pm_err_set(err, -EPERM,
+		"pinned namespace %s is not there any more; find out why, or 'pmctl unpin' it",
+		wish->lost_pin);
+}
+
+/* Memory of one socket must not appear as that of another, nor as DRAM. */
+static int check_target_nodes(const struct pm_inventory *inventory, struct pm_err *err)
+{
+	for (size_t i = 0; i < inventory->n; i++) {
+		const struct pm_pmem *a = &inventory->list[i];
+
+		if (a->nd.target_node < 0)
+			return pm_err_set(err, -EOPNOTSUPP,
+				"%s cannot be memory: the firmware's tables give it no NUMA node "
+				"(target_node); a newer BIOS may",
+				a->nd.dev);
+		for (size_t k = 0; k < inventory->n; k++) {
+			const struct pm_pmem *b = &inventory->list[k];
+
+			if (a->nd.target_node == b->nd.numa_node ||
+				(a->socket != b->socket && a->nd.target_node == b->nd.target_node))
+				return pm_err_set(err, -EOPNOTSUPP,
+					"%s cannot be memory: its NUMA node %d is not its own but "
+					"also that of %s",
+					a->nd.dev, a->nd.target_node,
+					a == b ? "its socket's DRAM" : b->nd.dev);
+		}
+	}
+	return 0;
+}
+
+static int check_space(const struct pm_pmem *pmem, struct pm_err *err)
+{
+	if (pmem->nd.is_disabled)
+		return pm_err_set(err, -EIO,
+			"%s is disabled; look at 'dmesg', then 'ndctl enable-region %s'",
+			pmem->nd.dev, pmem->nd.dev);
+	if (!pmem->n && pmem->nd.available_bytes < pmem->nd.size_bytes)
+		return pm_err_set(err, -EIO,
+			"%s has no namespace and yet only %llu of %llu bytes free: its labels are "
+			"of an earlier configuration; stage a mode again and reboot, which blanks "
+			"them",
+			pmem->nd.dev, (unsigned long long)pmem->nd.available_bytes,
+			(unsigned long long)pmem->nd.size_bytes);
+	return 0;
+}
+
+static int refuse_use(const struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+{
+	char text[DESCRIBE_MAX];
+
+	if (!*stored->elsewhere)
+		return 0;
+	return pm_err_set(err, -EBUSY, "%s is mounted on '%s'; 'umount %s'",
+		describe(p->pmem, stored, text), stored->elsewhere, stored->elsewhere);
+}
+
+/* DAX devices become devdax again, and file systems go, before anything else can be done. */
+static void add_release(struct planner *p, const struct pm_stored *stored)
+{
+	if (pm_dax_is_ram(&stored->dax))
+		add(p, PM_STEP_OFFLINE, stored);
+	else if (stored->dax.is_disabled)
+		add(p, PM_STEP_REPAIR, stored);
+	if (stored->is_mounted || stored->is_misplaced)
+		add(p, PM_STEP_UNMOUNT, stored);
+}
+
+/* What comes out of it is another namespace. */
+static void add_conversion(struct planner *p, const struct pm_stored *stored)
+{
+	add(p, PM_STEP_CONVERT, stored);
+	add(p, PM_STEP_WIPE, NULL);
+	add(p, PM_STEP_REMOVE, NULL);
+}
+
+static bool frees_bytes(const struct planner *p)
+{
+	return p->wish->substate == PM_SUBSTATE_EMPTY && !p->wish->leaves_bytes;
+}
+
+static int plan_removal(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+{
+	bool wipes = frees_bytes(p) && !stored->is_clean;
+	int rc = refuse_use(p, stored, err);
+
+	if (rc)
+		return rc;
+	add_release(p, stored);
+	if (wipes && p->wish->converts && !strcmp(stored->nd.mode, "fsdax") &&
+		p->pmem->nd.iset_id) {
+		add_conversion(p, stored);
+		return 0;
+	}
+	if (wipes)
+		add(p, PM_STEP_WIPE, stored);
+	add(p, PM_STEP_REMOVE, stored);
+	return 0;
+}
+
+/* A namespace that is in the way, of the wrong kind or half made. */
+static int plan_other(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+{
+	bool is_kept = p->wish->only_leftovers &&
+		       (!stored->is_ours || stored->is_pinned ||
+			       (pm_pmem_serving(p->pmem, PM_SUBSTATE_FSDAX) == stored &&
+				       pm_stored_is_formatted(stored)));
+
+	if (is_kept)
+		return 0;
+	if (stored->nd.is_disabled && !stored->is_clean) {
+		add(p, PM_STEP_ENABLE, stored);
+		return 0;
+	}
+	return plan_removal(p, stored, err);
+}
+
+static int plan_fsdax(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+{
+	bool is_formatted = stored && pm_stored_is_formatted(stored);
+	bool is_in_use = stored && (stored->is_mounted || stored->is_misplaced);
+
+	if (is_formatted && stored->is_mounted)
+		return 0;
+	if (*p->pmem->occupant)
+		return pm_err_set(err, -EBUSY,
+			"'%s' is where the file system of %s belongs, but "
+			"'%s' is mounted there; unmount it",
+			p->pmem->place, p->pmem->nd.dev, p->pmem->occupant);
+	if (is_in_use)
+		add(p, PM_STEP_UNMOUNT, stored);
+	if (!is_formatted) {
+		int rc = stored ? refuse_use(p, stored, err) : 0;
+
+		if (rc)
+			return rc;
+		add(p, PM_STEP_FORMAT, stored);
+	}
+	add(p, PM_STEP_MOUNT, stored);
+	return 0;
+}
+
+static int plan_devdax(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+{
+	(void)err;
+	if (stored)
+		add_release(p, stored);
+	if (!stored || !stored->is_clean)
+		add(p, PM_STEP_CLEAR, stored);
+	return 0;
+}
+
+static int plan_flat(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+{
+	const struct pm_dax *dax = stored ? &stored->dax : NULL;
+
+	(void)err;
+	if (!dax || !pm_dax_is_ram(dax)) {
+		if (dax && dax->is_disabled)
+			add(p, PM_STEP_REPAIR, stored);
+		add(p, PM_STEP_RAM, stored);
+	} else if (dax->online_blocks && !dax->is_movable) {
+		add(p, PM_STEP_OFFLINE, stored);
+		add(p, PM_STEP_RAM, stored);
+	} else if (dax->online_blocks < dax->total_blocks) {
+		add(p, PM_STEP_ONLINE, stored);
+	}
+	return 0;
+}
+
+static int (*const goals[])(
+	struct planner *p, const struct pm_stored *stored, struct pm_err *err) = {
+	[PM_SUBSTATE_FSDAX] = plan_fsdax,
+	[PM_SUBSTATE_DEVDAX] = plan_devdax,
+	[PM_SUBSTATE_FLAT] = plan_flat,
+};
+
+static int plan_region(struct planner *p, struct pm_err *err)
+{
+	enum pm_substate wanted = p->wish->substate;
+	const struct pm_stored *serving = pm_pmem_serving(p->pmem, wanted);
+	bool is_hidden = false;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < p->pmem->n; i++) {
+		is_hidden |= p->pmem->list[i].nd.is_disabled;
+		if (&p->pmem->list[i] != serving)
+			rc = plan_other(p, &p->pmem->list[i], err);
+	}
+	if (!rc && frees_bytes(p) && p->pmem->is_dirty && !p->pmem->n)
+		add_conversion(p, NULL);
+	if (rc || wanted == PM_SUBSTATE_EMPTY || is_hidden)
+		return rc;
+	if (!serving) {
+		rc = check_space(p->pmem, err);
+		if (rc)
+			return rc;
+		add(p, PM_STEP_MAKE, NULL);
+	}
+	return goals[wanted](p, serving, err);
+}
+
+static int compare(const void *a_, const void *b_)
+{
+	const struct pm_step *a = a_, *b = b_;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->pmem != b->pmem)
+		return a->pmem < b->pmem ? -1 : 1;
+	return (a->stored > b->stored) - (a->stored < b->stored);
+}
+
+static int plan_all(struct planner *p, struct pm_err *err)
+{
+	const struct pm_inventory *inventory = p->inventory;
+	size_t most = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < inventory->n; i++)
+		most += (inventory->list[i].n + 1) * MAX_STEPS_OF_ONE;
+	p->steps.list = calloc(most + 1, sizeof(*p->steps.list));
+	if (!p->steps.list)
+		return pm_err_nomem(err);
+	for (size_t i = 0; !rc && i < inventory->n; i++) {
+		p->pmem = &inventory->list[i];
+		rc = plan_region(p, err);
+	}
+	qsort(p->steps.list, p->steps.n, sizeof(*p->steps.list), compare);
+	return rc;
+}
+
+static int check(
+	const struct pm_inventory *inventory, const struct pm_wish *wish, struct pm_err *err)
+{
+	int rc = wish->only_leftovers ? 0 : refuse_foreign(inventory, err);
+
+	if (!rc && !inventory->n && wish->substate != PM_SUBSTATE_EMPTY)
+		rc = pm_err_set(err, -ENODEV,
+			"there are no persistent regions to make %s of; 'pmctl mode' says in which "
+			"mode the node is",
+			pm_substate_name(wish->substate));
+	if (!rc && wish->substate == PM_SUBSTATE_FLAT)
+		rc = check_target_nodes(inventory, err);
+	return rc;
+}
+
+int pm_steps_plan(const struct pm_inventory *inventory, const struct pm_wish *wish,
+	struct pm_steps *ret, struct pm_err *err)
+{
+	struct planner p = {.inventory = inventory, .wish = wish};
+	int rc = check(inventory, wish, err);
+
+	if (!rc)
+		rc = plan_all(&p, err);
+	if (!rc)
+		rc = refuse_pinned(&p.steps, err);
+	if (!rc && !wish->only_leftovers)
+		rc = refuse_lost_pin(wish, &p.steps, err);
+	if (rc)
+		pm_steps_done(&p.steps);
+	else
+		*ret = p.steps;
+	return rc;
+}
+
+void pm_steps_done(struct pm_steps *steps)
+{
+	free(steps->list);
+	*steps = (struct pm_steps){0};
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/act/substate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/would.h"
+#include "base/cleanup.h"
+#include "base/signals.h"
+#include "node/act/actions.h"
+#include "node/act/demotion.h"
+#include "node/act/flat.h"
+#include "node/act/place.h"
+#include "node/act/steps.h"
+#include "node/act/sweeper.h"
+#include "node/see/survey.h"
+#include "node/state/state.h"
+#include "node/wipe/wipe.h"
+
+/* All that a change carries along. */
+struct reach {
+	const struct pm_agent *agent;
+	struct pm_wish wish;
+	struct pm_os_journal journal;
+	struct pm_survey survey;
+	struct pm_steps steps;	    /* from here to what is wanted */
+	char (*clean)[PM_UUID_MAX]; /* labels of what was wiped in this run */
+	size_t n_clean;
+};
+
+static void reach_done(struct reach *reach)
+{
+	pm_os_journal_done(&reach->journal);
+	pm_survey_done(&reach->survey);
+	pm_steps_done(&reach->steps);
+	free(reach->clean);
+}
+
+static bool is_clean(const struct reach *reach, const struct pm_stored *stored)
+{
+	for (size_t i = 0; *stored->nd.uuid && i < reach->n_clean; i++)
+		if (!strcmp(reach->clean[i], stored->nd.uuid))
+			return true;
+	return false;
+}
+
+static int look(struct reach *reach, struct pm_err *err)
+{
+	struct pm_survey survey;
+	int rc = pm_survey(&reach->agent->config, &survey, err);
+
+	if (rc)
+		return rc;
+	pm_steps_done(&reach->steps);
+	pm_survey_done(&reach->survey);
+	reach->survey = survey;
+	pm_inventory_foreach(stored, pmem, &reach->survey.inventory)
+	{
+		stored->is_clean = is_clean(reach, stored);
+	}
+	for (size_t i = 0; i < reach->survey.inventory.n; i++) {
+		struct pm_pmem *pmem = &reach->survey.inventory.list[i];
+
+		pmem->is_dirty = pm_os_journal_is_dirty(&reach->journal, pmem->nd.iset_id);
+	}
+	reach->wish.lost_pin = survey.lost ? survey.lost->uuid : NULL;
+	return pm_steps_plan(&reach->survey.inventory, &reach->wish, &reach->steps, err);
+}
+
+static int note_clean(struct reach *reach, const struct pm_step *steps, size_t n)
+{
+	char(*grown)[PM_UUID_MAX] =
+		realloc(reach->clean, (reach->n_clean + n) * sizeof(*reach->clean));
+
+	if (!grown)
+		return -ENOMEM;
+	reach->clean = grown;
+	for (size_t i = 0; i < n; i++) {
+		strcpy(grown[reach->n_clean++], steps[i].stored->nd.uuid);
+		pm_os_journal_unmark(&reach->journal, steps[i].pmem->nd.iset_id);
+	}
+	return 0;
+}
+
+static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	struct pm_wipe_target *targets = calloc(n, sizeof(*targets));
+	int rc = targets ? 0 : pm_err_nomem(err);
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		pm_action_device(steps[i].stored, targets[i].path, sizeof(targets[i].path));
+		targets[i].numa_node = steps[i].pmem->nd.numa_node;
+		targets[i].doomed = steps[i].kind == PM_STEP_WIPE;
+		if (!*targets[i].path)
+			rc = pm_err_set(err, -EIO,
+				"%s has no device that could be wiped; look at 'dmesg' and 'ndctl "
+				"list -i'",
+				steps[i].stored->nd.dev);
+	}
+	if (!rc)
+		rc = pm_wipe_devices(reach->agent, targets, n, err);
+	free(targets);
+	if (!rc && note_clean(reach, steps, n))
+		rc = pm_err_nomem(err);
+	return rc;
+}
+
+static int act_one(struct reach *reach, const struct pm_step *step, struct pm_err *err)
+{
+	const struct pm_config *config = &reach->agent->config;
+
+	switch (step->kind) {
+	case PM_STEP_UNMOUNT:
+		return pm_sweeper_unmount(reach->agent, step->pmem, err);
+	case PM_STEP_MOUNT:
+		return pm_place_mount(config, step->pmem, step->stored, err);
+	default:
+		return pm_action_run(config, step, 0, err);
+	}
+}
+
+/* Steps of one kind. */
+static int act(struct reach *reach, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	int rc = 0;
+
+	switch (steps[0].kind) {
+	case PM_STEP_WIPE:
+	case PM_STEP_CLEAR:
+		return wipe(reach, steps, n, err);
+	case PM_STEP_RAM:
+		return pm_flat_make(reach->agent, &reach->journal, steps, n, err);
+	case PM_STEP_OFFLINE:
+		return pm_flat_take_back(reach->agent, steps, n, err);
+	default:
+		for (size_t i = 0; !rc && i < n; i++)
+			rc = act_one(reach, &steps[i], err);
+		return rc;
+	}
+}
+
+static size_t count_first_kind(const struct pm_steps *steps)
+{
+	size_t n = 0;
+
+	while (n < steps->n && steps->list[n].kind == steps->list[0].kind)
+		n++;
+	return n;
+}
+
+/* While a namespace is converted its bytes are nobody's: whoever comes after a crash must know. */
+static int mark_dirty(struct reach *reach, size_t n, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		if (reach->steps.list[i].kind == PM_STEP_CONVERT)
+			rc = pm_os_journal_mark(
+				&reach->journal, reach->steps.list[i].pmem->nd.iset_id, err);
+	return rc;
+}
+
+static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
+{
+	int rc = mark_dirty(reach, n, err);
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		cleanup_free char *text =
+			pm_action_text(&reach->agent->config, &reach->steps.list[i]);
+
+		rc = text ? pm_os_journal_add(&reach->journal, text, err) : pm_err_nomem(err);
+	}
+	return rc ? rc : pm_state_write_os_journal(&reach->agent->config, &reach->journal, err);
+}
+
+/* A tool that fails may have done what it should, and one that does not may have done nothing. */
+static bool is_only_status(int rc)
+{
+	return rc == -EREMOTEIO || rc == -ETIMEDOUT;
+}
+
+/* After steps of kind `last` nothing of that kind, or of one before it, may be left to do. */
+static int check_progress(
+	struct reach *reach, int last, int last_rc, struct pm_err *last_err, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	const struct pm_step *next = reach->steps.list;
+
+	if (!reach->steps.n || (int)next->kind > last) {
+		if (last_rc)
+			pm_warn(reach->agent, "%s; what it should do is done all the same",
+				last_err->text);
+		return 0;
+	}
+	if (last_rc)
+		return pm_err_set(err, last_rc, "%s", last_err->text);
+	text = pm_action_text(&reach->agent->config, next);
+	return pm_err_set(err, -EIO, "after %s of %s '%s' is still to be done",
+		pm_step_name((enum pm_step_kind)last), next->pmem->nd.dev, text ? text : "");
+}
+
+static int take_steps(struct reach *reach, struct pm_err *err)
+{
+	struct pm_err acted;
+	int rc = 0, acted_rc = 0, last = -1;
+
+	while (!rc && reach->steps.n) {
+		size_t n = count_first_kind(&reach->steps);
+
+		last = (int)reach->steps.list[0].kind;
+		rc = note_steps(reach, n, err);
+		if (rc)
+			break;
+		acted_rc = act(reach, reach->steps.list, n, &acted);
+		if (acted_rc && !is_only_status(acted_rc))
+			return pm_err_set(err, acted_rc, "%s", acted.text);
+		rc = look(reach, err);
+		if (!rc)
+			rc = check_progress(reach, last, acted_rc, &acted, err);
+	}
+	return rc;
+}
+
+/* The reason goes into the journal, whatever becomes of that. */
+static int conclude(struct reach *reach, int rc, struct pm_err *err)
+{
+	struct pm_err second;
+	int end = pm_os_journal_end(&reach->journal, rc ? err->text : NULL, &second);
+
+	if (!end)
+		end = pm_state_write_os_journal(&reach->agent->config, &reach->journal, &second);
+	if (!end)
+		return rc;
+	if (!rc)
+		return pm_err_set(err, end, "%s", second.text);
+	pm_warn(reach->agent, "%s", second.text);
+	return rc;
+}
+
+static int change(struct reach *reach, struct pm_err *err)
+{
+	const struct pm_config *config = &reach->agent->config;
+	char boot_id[PM_BOOT_ID_MAX];
+	struct pm_err second;
+	sigset_t before;
+	int rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
+
+	if (rc)
+		return rc;
+	pm_os_journal_begin(&reach->journal, reach->wish.substate, boot_id);
+	pm_signals_hold(&before);
+	if (pm_demotion_follow(reach->agent, &reach->journal, &second))
+		pm_warn(reach->agent, "%s", second.text);
+	rc = conclude(reach, take_steps(reach, err), err);
+	pm_signals_release(&before);
+	return rc;
+}
+
+static void report(const struct reach *reach)
+{
+	for (size_t i = 0; i < reach->steps.n; i++) {
+		const struct pm_step *step = &reach->steps.list[i];
+		cleanup_free char *text = pm_action_text(&reach->agent->config, step);
+		cleanup_free char *loss = pm_action_loss(step);
+
+		pm_would_run(reach->agent, text, loss);
+	}
+}
+
+static int run(
+	const struct pm_agent *agent, const struct pm_wish *wish, bool dry_run, struct pm_err *err)
+{
+	cleanup_with(reach_done) struct reach reach = {.agent = agent, .wish = *wish};
+	int rc;
+
+	reach.wish.converts = agent->config.wipe != PM_WIPE_CRYPTO_ERASE;
+	rc = pm_state_read_os_journal(&agent->config, &reach.journal, err);
+
+	if (!rc)
+		rc = look(&reach, err);
+	if (rc)
+		return rc;
+	if (dry_run) {
+		report(&reach);
+		return 0;
+	}
+	return reach.steps.n ? change(&reach, err) : 0;
+}
+
+/* Without Provision= there is nothing of ours: only that nothing stands in the way is looked at. */
+int pm_substate_reach(
+	const struct pm_agent *agent, enum pm_substate wanted, bool dry_run, struct pm_err *err)
+{
+	const struct pm_wish wish = {.substate = wanted};
+	int rc;
+
+	if (!agent->config.provision && wanted == PM_SUBSTATE_FSDAX)
+		return 0;
+	if (!agent->config.provision && wanted != PM_SUBSTATE_EMPTY)
+		return pm_err_set(err, -EOPNOTSUPP,
+			"Provision=no in pmem.conf: pmctl makes no %s on this node",
+			pm_substate_name(wanted));
+	rc = run(agent, &wish, dry_run, err);
+	return rc ? pm_err_prefix(err, "make %s", pm_substate_name(wanted)) : 0;
+}
+
+int pm_substate_vacate(const struct pm_agent *agent, bool dry_run, struct pm_err *err)
+{
+	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .leaves_bytes = true};
+	int rc = run(agent, &wish, dry_run, err);
+
+	return rc ? pm_err_prefix(err, "make empty") : 0;
+}
+
+int pm_substate_look(const struct pm_agent *agent, struct pm_inventory *ret, struct pm_err *err)
+{
+	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
+	int rc = pm_survey(&agent->config, &survey, err);
+
+	if (rc)
+		return rc;
+	*ret = survey.inventory;
+	survey.inventory = (struct pm_inventory){0};
+	return 0;
+}
+
+/* A policy of an earlier boot went with it. */
+static int restore_policy(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+
+	if (!rc)
+		rc = pm_state_read_os_journal(&agent->config, &journal, err);
+	if (rc || strcmp(journal.boot_id, boot_id))
+		return rc;
+	return pm_flat_restore_policy(agent, &journal, err);
+}
+
+int pm_substate_recover(const struct pm_agent *agent, bool dry_run, struct pm_err *err)
+{
+	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true};
+	int rc = dry_run ? 0 : restore_policy(agent, err);
+
+	if (!rc && agent->config.provision)
+		rc = run(agent, &wish, dry_run, err);
+	return rc ? pm_err_prefix(err, "recover") : 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/act/sweeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "node/act/place.h"
+
+#define END_MS	5000
+#define TRIES	10
+#define STEP_MS 50
+#define LOWEST	19
+#define WORDS	5
+#define PROGRAM "/proc/self/exe"
+
+/* Bytes of the lock's file. */
+enum { WORKS, WAITS };
+
+static int open_lock(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_free char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s/sweep.lock", agent->config.run_dir) < 0) {
+		path = NULL;
+		return pm_err_nomem(err);
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? pm_err_sys(err, -errno, "open '%s'", path) : fd;
+}
+
+static struct flock byte_of(int which, short type)
+{
+	return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = which, .l_len = 1};
+}
+
+/* A descriptor of the process that has it, -1 when nobody has. */
+static int holder_of(int fd, int which)
+{
+	struct flock lock = byte_of(which, F_WRLCK), again = lock;
+	int pid_fd;
+
+	if (fcntl(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK || lock.l_pid <= 0)
+		return -1;
+	pid_fd = (int)syscall(SYS_pidfd_open, lock.l_pid, 0);
+	if (pid_fd < 0)
+		return -1;
+	if (!fcntl(fd, F_GETLK, &again) && again.l_type != F_UNLCK && again.l_pid == lock.l_pid)
+		return pid_fd;
+	close(pid_fd); /* another process has the number now */
+	return -1;
+}
+
+static bool end_holder(int fd, int which)
+{
+	cleanup_close int pid_fd = holder_of(fd, which);
+	struct pollfd ends = {.fd = pid_fd, .events = POLLIN};
+
+	if (pid_fd < 0)
+		return true;
+	(void)syscall(SYS_pidfd_send_signal, pid_fd, SIGKILL, NULL, 0);
+	return poll(&ends, 1, END_MS) == 1;
+}
+
+static int stop(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_close int fd = open_lock(agent, err);
+
+	if (fd < 0)
+		return fd;
+	if (end_holder(fd, WAITS) && end_holder(fd, WORKS))
+		return 0;
+	return pm_err_set(err, -EBUSY,
+		"'pmctl sweep' was killed and does not end; the kernel is at work for it, see "
+		"'dmesg'");
+}
+
+/* One that was started a moment ago may not have its lock yet. */
+int pm_sweeper_unmount(const struct pm_agent *agent, const struct pm_pmem *pmem, struct pm_err *err)
+{
+	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+	int rc = -EBUSY;
+
+	for (int i = 0; rc == -EBUSY && i < TRIES; i++) {
+		if (i)
+			nanosleep(&step, NULL);
+		rc = stop(agent, err);
+		if (!rc)
+			rc = pm_place_unmount(pmem, err);
+	}
+	return rc;
+}
+
+int pm_sweeper_enter(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+{
+	struct flock waits = byte_of(WAITS, F_WRLCK), works = byte_of(WORKS, F_WRLCK);
+	cleanup_close int fd = open_lock(agent, err);
+
+	if (fd < 0)
+		return fd;
+	if (fcntl(fd, F_SETLK, &waits))
+		return errno == EAGAIN || errno == EACCES
+			       ? pm_err_set(err, -EALREADY, "another 'pmctl sweep' waits already")
+			       : pm_err_sys(err, -errno, "lock sweep.lock");
+	if (fcntl(fd, F_SETLKW, &works))
+		return pm_err_sys(err, -errno, "lock sweep.lock");
+	waits.l_type = F_UNLCK;
+	(void)fcntl(fd, F_SETLK, &waits);
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Nothing of the caller's is kept: no lock, no pipe that somebody reads to its end, no signal that
+ * it holds back. */
+static void leave_caller(void)
+{
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR);
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)setsid();
+	(void)setpriority(PRIO_PROCESS, 0, LOWEST);
+	if (null < 0 || chdir("/"))
+		_exit(1);
+	for (int fd = 0; fd < 3; fd++)
+		(void)dup2(null, fd);
+	(void)syscall(SYS_close_range, 3, ~0U, 0);
+}
+
+static void become(char *const *argv)
+{
+	static char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
+
+	leave_caller();
+	if (fork() == 0)
+		execve(PROGRAM, argv, env);
+	_exit(0);
+}
+
+static void start(char *const *argv)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		become(argv);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void pm_sweeper_start(const struct pm_agent *agent)
+{
+	char *argv[WORDS] = {"pmctl", "sweep"};
+	cleanup_free char *config = NULL, *node = NULL;
+	cleanup_free char *path = agent->config_path ? realpath(agent->config_path, NULL) : NULL;
+	int n = 2;
+
+	if (path && asprintf(&config, "--config=%s", path) >= 0)
+		argv[n++] = config;
+	if (agent->node && asprintf(&node, "--node=%s", agent->node) >= 0)
+		argv[n++] = node;
+	start(argv);
+}

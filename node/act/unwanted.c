@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/act/unwanted.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/signals.h"
+#include "base/strv.h"
+#include "node/state/state.h"
+#include "node/tools/tools.h"
+
+/* slurmd starts the one when the other has ended. */
+#define YOUNG_S 120
+
+static bool is_young(const struct pm_journal *journal)
+{
+	uint64_t now_s = pm_journal_clock();
+
+	return now_s >= journal->ordered_s && now_s - journal->ordered_s <= YOUNG_S;
+}
+
+static bool names(const char *words, const char *feature)
+{
+	cleanup_with(pm_strv_cleanup) char **list = pm_strv_split(words, ",");
+
+	return list && pm_strv_contains(list, feature);
+}
+
+bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words)
+{
+	if (!pm_journal_is_open(journal) || !journal->for_job)
+		return false;
+	if (words[0] && *words[0])
+		return !names(words[0], pm_mode_info(journal->mode)->feature);
+	return !is_young(journal);
+}
+
+int pm_unwanted_withdraw(
+	const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
+{
+	char boot_id[PM_BOOT_ID_MAX];
+	sigset_t before;
+	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+
+	if (rc || strcmp(journal->boot_id, boot_id)) /* 'pmctl verify' has not looked at it yet */
+		return rc;
+	pm_signals_hold(&before);
+	rc = pm_tool_delete_goal(&agent->config, err);
+	if (!rc)
+		rc = pm_state_step(agent, journal, PM_JOURNAL_UNDONE, boot_id,
+			"withdrawn: it was staged for a job, and this is not its reboot", err);
+	pm_signals_release(&before);
+	if (rc)
+		return pm_err_prefix(err, "withdraw the goal %s", pm_mode_name(journal->mode));
+	pm_say(agent, "goal %s was staged for a job that is gone, and is withdrawn",
+		pm_mode_name(journal->mode));
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/see/file_system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+
+/* NULL when there is none. */
+static const struct pm_stored *mounted_on(const struct pm_pmem *pmem)
+{
+	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
+
+	return stored && (stored->is_mounted || stored->is_misplaced) ? stored : NULL;
+}
+
+bool pm_file_system_is_mounted(const struct pm_pmem *pmem)
+{
+	return mounted_on(pmem) != NULL;
+}
+
+int pm_file_system_open(const struct pm_pmem *pmem, struct pm_err *err)
+{
+	const struct pm_stored *stored = mounted_on(pmem);
+	cleanup_close int fd = -1;
+	char device[PM_DEVICE_MAX];
+	struct stat st;
+	int ret;
+
+	if (!stored)
+		return pm_err_set(err, -EIO, "there is no file system on %s", pmem->nd.dev);
+	fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st))
+		return pm_err_sys(err, -errno, "open '%s'", pmem->place);
+	snprintf(device, sizeof(device), "%u:%u", major(st.st_dev), minor(st.st_dev));
+	if (strcmp(device, stored->device))
+		return pm_err_set(err, -EIO, "'%s' is not on %s (device %s, not %s)", pmem->place,
+			stored->nd.dev, device, stored->device);
+	ret = fd;
+	fd = -1;
+	return ret;
+}
+
+int pm_file_system_space(int fd, struct pm_space *ret, struct pm_err *err)
+{
+	struct statvfs st;
+
+	if (fstatvfs(fd, &st))
+		return pm_err_sys(err, -errno, "ask for the space of a file system");
+	ret->total = (struct pm_share){(uint64_t)st.f_blocks * st.f_frsize, st.f_files};
+	ret->left = (struct pm_share){(uint64_t)st.f_bavail * st.f_frsize, st.f_favail};
+	return 0;
+}

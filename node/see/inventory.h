@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_INVENTORY_H
+#define PM_INVENTORY_H
+
+/*
+ * What the operating system has made of the App Direct regions: namespaces, DAX devices, file
+ * systems and mounts, put together from what ndctl, daxctl and the kernel show. Nothing in it is
+ * remembered: it is looked at again after each step.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "node/tools/daxctl.h"
+#include "node/tools/mounts.h"
+#include "node/tools/ndctl.h"
+#include "node/tools/superblock.h"
+#include "site/modes.h"
+
+#define PM_PLACE_MAX  256
+#define PM_DEVICE_MAX 24
+
+/* A namespace. A file system on it is ours when its UUID is that of the namespace's label. */
+struct pm_stored {
+	struct pm_namespace nd;
+	bool is_ours;		    /* its name begins with "slurm-" */
+	bool is_pinned;		    /* an administrator wants its bytes kept */
+	bool is_clean;		    /* known to hold nothing but zeros */
+	struct pm_dax dax;	    /* of mode devdax; chardev "" while it has no device */
+	char device[PM_DEVICE_MAX]; /* "259:0" of its block device, "" when it has none */
+	struct pm_superblock fs;
+	bool is_mounted;	      /* at the place of its region, with DAX and project quota */
+	bool is_misplaced;	      /* at the place of its region, with other options */
+	char elsewhere[PM_PLACE_MAX]; /* where it is mounted besides, "" if nowhere */
+};
+
+struct pm_pmem {
+	struct pm_nd_region nd;
+	int socket;		     /* physical package of its NUMA node */
+	char place[PM_PLACE_MAX];    /* where its file system is mounted: MountDir/socket0 */
+	char occupant[PM_PLACE_MAX]; /* what else is mounted there, "" if nothing */
+	bool is_dirty; /* its free space may hold what was ours: a crash came before the wiping */
+	struct pm_stored *list; /* namespaces; idle seeds are left out */
+	size_t n;
+};
+
+/* Ordered by socket, then by interleave set: the order of PM_DIR0, PM_DAX0, PM_NODE0, ... */
+struct pm_inventory {
+	struct pm_pmem *list;
+	size_t n;
+};
+
+/* "slurm-fsdax", "slurm-devdax", "slurm-flat": what our namespace for a sub-state is called; NULL
+ * for PM_SUBSTATE_EMPTY. */
+const char *pm_substate_namespace(enum pm_substate substate);
+
+/* "empty", "fsdax", "devdax", "flat". */
+const char *pm_substate_name(enum pm_substate substate);
+
+/*
+ * Takes regions and devices over into an inventory: places are named below `mount_dir`,
+ * "socket0", or "socket0-0" and so on where a socket has several regions. `socket_of` tells the
+ * socket of a NUMA node.
+ */
+int pm_inventory_make(const struct pm_nd_regions *regions, const struct pm_daxes *daxes,
+	const char *mount_dir, int (*socket_of)(void *context, int numa_node), void *context,
+	struct pm_inventory *ret, struct pm_err *err);
+
+/* Fills in where the namespaces, whose `device` is known, are mounted. */
+void pm_inventory_add_mounts(struct pm_inventory *inventory, const struct pm_mounts *mounts);
+
+/* The namespace of ours that serves `substate` on this region; NULL when there is none. */
+const struct pm_stored *pm_pmem_serving(const struct pm_pmem *pmem, enum pm_substate substate);
+
+/* Is there a file system of ours on it, complete? */
+bool pm_stored_is_formatted(const struct pm_stored *stored);
+
+/* The namespace by device, name or UUID; NULL when there is none, or several have that name. */
+struct pm_stored *pm_inventory_find(
+	const struct pm_inventory *inventory, const char *name, const struct pm_pmem **ret_pmem);
+
+void pm_inventory_done(struct pm_inventory *inventory);
+
+#define pm_inventory_foreach(stored_, pmem_, inventory_)                                           \
+	for (struct pm_pmem *pmem_ = (inventory_)->list;                                           \
+		pmem_ && pmem_ < (inventory_)->list + (inventory_)->n; pmem_++)                    \
+		for (struct pm_stored *stored_ = pmem_->list; stored_ < pmem_->list + pmem_->n;    \
+			stored_++)
+
+#endif

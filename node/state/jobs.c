@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/state/jobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "node/see/inventory.h"
+
+#define VERSION	  2
+#define MAX_BYTES (16 * 1024)
+#define SUFFIX	  ".json"
+
+static const char *const states[] = {
+	[PM_JOB_BEGUN] = "begun",
+	[PM_JOB_READY] = "ready",
+	[PM_JOB_REFUSED] = "refused",
+	[PM_JOB_LOST] = "unreadable",
+};
+
+const char *pm_job_state_name(enum pm_job_state state)
+{
+	return states[state];
+}
+
+int pm_job_parse_id(const char *text, uint32_t *ret)
+{
+	uint64_t id;
+
+	if (pm_parse_u64(text, &id) || id < 1 || id > UINT32_MAX)
+		return -EINVAL;
+	*ret = (uint32_t)id;
+	return 0;
+}
+
+static char *path_of(const char *dir, uint32_t id)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%u" SUFFIX, dir, (unsigned)id) < 0 ? NULL : path;
+}
+
+static bool find_state(const char *text, enum pm_job_state *ret)
+{
+	for (size_t i = 0; text && i < PM_JOB_LOST; i++) {
+		if (!strcmp(text, states[i])) {
+			*ret = (enum pm_job_state)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_substate(const char *text, enum pm_substate *ret)
+{
+	for (int i = PM_SUBSTATE_EMPTY; text && i <= PM_SUBSTATE_FLAT; i++) {
+		if (!strcmp(text, pm_substate_name((enum pm_substate)i))) {
+			*ret = (enum pm_substate)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_u32(const json_object *root, const char *key, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (pm_json_u64(root, key, &number) || number > UINT32_MAX)
+		return false;
+	*ret = (uint32_t)number;
+	return true;
+}
+
+static bool read_names(const json_object *root, struct pm_job *job)
+{
+	const char *mode = pm_json_string(root, "mode");
+	const struct pm_mode_info *row = mode ? pm_mode_by_name(mode) : NULL;
+
+	if (!row)
+		return false;
+	job->mode = row->mode;
+	return find_state(pm_json_string(root, "state"), &job->state) &&
+	       find_substate(pm_json_string(root, "substate"), &job->substate);
+}
+
+/* What version 1 does not have. */
+static bool read_additions(const json_object *root, struct pm_job *job)
+{
+	return !pm_json_u64(root, "memory_bytes", &job->memory_bytes) &&
+	       pm_json_copy(root, "run", job->run, sizeof(job->run));
+}
+
+static bool read_object(const json_object *root, struct pm_job *job)
+{
+	uint32_t version;
+
+	return json_object_is_type(root, json_type_object) && read_u32(root, "version", &version) &&
+	       (version == 1 || (version == VERSION && read_additions(root, job))) &&
+	       read_u32(root, "job", &job->id) && read_u32(root, "uid", &job->uid) &&
+	       read_u32(root, "gid", &job->gid) && read_names(root, job) &&
+	       !pm_json_u64(root, "size_bytes", &job->size_bytes) &&
+	       pm_json_copy(root, "boot_id", job->boot_id, sizeof(job->boot_id)) &&
+	       pm_json_copy(root, "time", job->time, sizeof(job->time));
+}
+
+/* Errors that are the file's, not the machine's, are -EBADMSG. */
+static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job *ret)
+{
+	cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_with(pm_json_cleanup) json_object *root = NULL;
+	cleanup_free char *text = NULL;
+	struct pm_job job = {0};
+	size_t length;
+	int rc = fd < 0 ? -errno : pm_file_check_owner(fd, name, geteuid(), NULL);
+
+	if (!rc)
+		rc = pm_file_read_fd(fd, name, MAX_BYTES, &text, &length, NULL);
+	if (rc)
+		return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : -EBADMSG;
+	root = pm_json_parse(text, length);
+	if (!root || !read_object(root, &job) || job.id != id)
+		return -EBADMSG;
+	*ret = job;
+	return 0;
+}
+
+/* "12.json": what pm_file_write() has not finished has another name. */
+static bool is_record(const char *name, uint32_t *ret_id)
+{
+	char digits[16];
+	size_t length = strcspn(name, ".");
+
+	if (length >= sizeof(digits) || strcmp(name + length, SUFFIX))
+		return false;
+	memcpy(digits, name, length);
+	digits[length] = '\0';
+	return !pm_job_parse_id(digits, ret_id);
+}
+
+static int add(struct pm_jobs *jobs, const struct pm_job *job)
+{
+	struct pm_job *grown = realloc(jobs->list, (jobs->n + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	jobs->list = grown;
+	grown[jobs->n++] = *job;
+	return 0;
+}
+
+static int add_record(struct pm_jobs *jobs, int dir_fd, const char *name, struct pm_err *err)
+{
+	struct pm_job job = {.state = PM_JOB_LOST};
+	int rc;
+
+	if (!is_record(name, &job.id))
+		return 0;
+	rc = read_record(dir_fd, name, job.id, &job);
+	if (rc && rc != -EBADMSG)
+		return pm_err_sys(err, rc, "open '%s'", name);
+	return add(jobs, &job) ? pm_err_nomem(err) : 0;
+}
+
+static int compare(const void *a_, const void *b_)
+{
+	const struct pm_job *a = a_, *b = b_;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+int pm_jobs_read(const char *path, struct pm_jobs *ret, struct pm_err *err)
+{
+	cleanup_dir DIR *dir = opendir(path);
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	const struct dirent *entry;
+	int rc = 0;
+
+	if (!dir && errno != ENOENT)
+		return pm_err_sys(err, -errno, "open '%s'", path);
+	while (!rc && dir && (entry = readdir(dir))) {
+		rc = add_record(&jobs, dirfd(dir), entry->d_name, err);
+		if (rc)
+			return pm_err_prefix(err, "read '%s/%s'", path, entry->d_name);
+	}
+	if (jobs.n)
+		qsort(jobs.list, jobs.n, sizeof(*jobs.list), compare);
+	*ret = jobs;
+	jobs = (struct pm_jobs){0};
+	return 0;
+}
+
+const struct pm_job *pm_jobs_find(const struct pm_jobs *jobs, uint32_t id)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		if (jobs->list[i].id == id)
+			return &jobs->list[i];
+	return NULL;
+}
+
+static bool can_share(enum pm_substate a, enum pm_substate b)
+{
+	return a == b && a != PM_SUBSTATE_DEVDAX && a != PM_SUBSTATE_FLAT;
+}
+
+const struct pm_job *pm_jobs_next_other(
+	const struct pm_jobs *jobs, const struct pm_job *job, size_t *at)
+{
+	while (*at < jobs->n) {
+		const struct pm_job *other = &jobs->list[(*at)++];
+
+		if (other->id != job->id && other->state != PM_JOB_REFUSED &&
+			!strcmp(other->boot_id, job->boot_id))
+			return other;
+	}
+	return NULL;
+}
+
+const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job)
+{
+	const struct pm_job *other;
+	size_t at = 0;
+
+	for (size_t i = 0; i < jobs->n && job->mode != PM_MODE_MEMORY; i++)
+		if (jobs->list[i].state == PM_JOB_LOST && jobs->list[i].id != job->id)
+			return &jobs->list[i];
+	while ((other = pm_jobs_next_other(jobs, job, &at)))
+		if (!can_share(other->substate, job->substate))
+			return other;
+	return NULL;
+}
+
+int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err)
+{
+	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	cleanup_free char *path = path_of(dir, job->id);
+	cleanup_free char *text = NULL;
+
+	if (!root || !path)
+		return pm_err_nomem(err);
+	pm_json_add_u64(root, "version", VERSION);
+	pm_json_add_u64(root, "job", job->id);
+	pm_json_add_u64(root, "uid", job->uid);
+	pm_json_add_u64(root, "gid", job->gid);
+	pm_json_add_string(root, "state", states[job->state]);
+	pm_json_add_string(root, "mode", pm_mode_name(job->mode));
+	pm_json_add_string(root, "substate", pm_substate_name(job->substate));
+	pm_json_add_u64(root, "size_bytes", job->size_bytes);
+	pm_json_add_u64(root, "memory_bytes", job->memory_bytes);
+	pm_json_add_string(root, "boot_id", job->boot_id);
+	pm_json_add_string(root, "run", job->run);
+	pm_json_add_string(root, "time", job->time);
+	text = pm_json_format(root);
+	return text ? pm_file_write(path, 0600, text, strlen(text), err) : pm_err_nomem(err);
+}
+
+int pm_job_forget(const char *dir, uint32_t id, struct pm_err *err)
+{
+	cleanup_free char *path = path_of(dir, id);
+
+	if (!path)
+		return pm_err_nomem(err);
+	if (unlink(path) && errno != ENOENT)
+		return pm_err_sys(err, -errno, "remove '%s'", path);
+	return 0;
+}
+
+int pm_job_set_aside(const char *dir, uint32_t id, struct pm_err *err)
+{
+	cleanup_free char *path = path_of(dir, id), *aside = NULL;
+
+	if (!path || asprintf(&aside, "%s.unreadable", path) < 0) {
+		aside = NULL;
+		return pm_err_nomem(err);
+	}
+	if (rename(path, aside) && errno != ENOENT)
+		return pm_err_sys(err, -errno, "set '%s' aside", path);
+	return 0;
+}
+
+void pm_jobs_done(struct pm_jobs *jobs)
+{
+	free(jobs->list);
+	*jobs = (struct pm_jobs){0};
+}

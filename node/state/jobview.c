@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "node/state/jobview.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/units.h"
+
+#define MAX_BYTES (64 * 1024)
+
+static const char *const names[] = {
+	[PM_PLACE_DIR] = "PM_DIR",
+	[PM_PLACE_DAX] = "PM_DAX",
+	[PM_PLACE_NODE] = "PM_NODE",
+};
+
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+const char *pm_jobview_name(enum pm_place_kind kind)
+{
+	return names[kind];
+}
+
+char *pm_jobview_path(const char *run_dir, uint32_t job_id)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/jobs/%u", run_dir, (unsigned)job_id) < 0 ? NULL : path;
+}
+
+static bool fits_a_line(const char *value)
+{
+	if (!*value)
+		return false;
+	while (*value && !iscntrl((unsigned char)*value))
+		value++;
+	return !*value;
+}
+
+static bool is_value_of(enum pm_place_kind kind, const char *value)
+{
+	if (!fits_a_line(value))
+		return false;
+	if (kind == PM_PLACE_NODE)
+		return strlen(value) < 6 && !value[strspn(value, "0123456789")];
+	return value[0] == '/';
+}
+
+int pm_jobview_add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket)
+{
+	struct pm_jobview_place *grown;
+
+	if (!is_value_of(kind, value) || socket < 0)
+		return -EINVAL;
+	if (view->n >= PM_JOBVIEW_PLACES_MAX)
+		return -E2BIG;
+	grown = realloc(view->places, (view->n + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	view->places = grown;
+	grown[view->n] = (struct pm_jobview_place){kind, strdup(value), socket};
+	if (!grown[view->n].value)
+		return -ENOMEM;
+	view->n++;
+	return 0;
+}
+
+void pm_jobview_done(struct pm_jobview *view)
+{
+	for (size_t i = 0; i < view->n; i++)
+		free(view->places[i].value);
+	free(view->places);
+	free(view->refused);
+	*view = (struct pm_jobview){0};
+}
+
+/* "PM_DIR3" with this number behind the name: its kind, or N_NAMES for another key. */
+static size_t kind_of(const char *key, size_t number, const char *suffix)
+{
+	for (size_t i = 0; i < N_NAMES; i++) {
+		char wanted[40];
+
+		snprintf(wanted, sizeof(wanted), "%s%zu%s", names[i], number, suffix);
+		if (!strcmp(key, wanted))
+			return i;
+	}
+	return N_NAMES;
+}
+
+/* The socket of the place that was read last stands on the line behind it. */
+static int take_socket(struct pm_jobview *view, const char *key, const char *value)
+{
+	struct pm_jobview_place *last = view->n ? &view->places[view->n - 1] : NULL;
+
+	if (!last || last->socket != INT32_MAX ||
+		kind_of(key, view->n - 1, "_SOCKET") != (size_t)last->kind)
+		return -EBADMSG;
+	if (!is_value_of(PM_PLACE_NODE, value))
+		return -EBADMSG;
+	last->socket = atoi(value);
+	return 0;
+}
+
+static bool is_complete(const struct pm_jobview *view)
+{
+	return !view->n || view->places[view->n - 1].socket != INT32_MAX;
+}
+
+static int take_mode(struct pm_jobview *view, const char *value)
+{
+	const struct pm_mode_info *row = pm_mode_by_name(value);
+
+	if (!row || view->mode)
+		return -EBADMSG;
+	view->mode = row->mode;
+	return 0;
+}
+
+static int take_refusal(struct pm_jobview *view, const char *value)
+{
+	if (view->refused || !fits_a_line(value))
+		return -EBADMSG;
+	view->refused = strdup(value);
+	return view->refused ? 0 : -ENOMEM;
+}
+
+static int take_number(const char *value, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (*ret || pm_parse_u64(value, &number) || number >= UINT32_MAX)
+		return -EBADMSG;
+	*ret = (uint32_t)number;
+	return 0;
+}
+
+static int take_boot(struct pm_jobview_owner *owner, const char *value)
+{
+	if (*owner->boot_id || !fits_a_line(value) || strlen(value) >= sizeof(owner->boot_id))
+		return -EBADMSG;
+	strcpy(owner->boot_id, value);
+	return 0;
+}
+
+static int take(struct pm_jobview *view, const char *key, const char *value)
+{
+	size_t kind;
+
+	if (!strcmp(key, "PM_JOB"))
+		return take_number(value, &view->owner.job_id);
+	if (!strcmp(key, "PM_UID"))
+		return take_number(value, &view->owner.uid);
+	if (!strcmp(key, "PM_BOOT"))
+		return take_boot(&view->owner, value);
+	if (!strcmp(key, "PM_MODE"))
+		return take_mode(view, value);
+	if (!strcmp(key, "PM_REFUSED"))
+		return take_refusal(view, value);
+	if (!is_complete(view))
+		return take_socket(view, key, value);
+	kind = kind_of(key, view->n, "");
+	if (kind == N_NAMES)
+		return -EBADMSG;
+	return pm_jobview_add(view, (enum pm_place_kind)kind, value, INT32_MAX);
+}
+
+static int take_line(struct pm_jobview *view, char *line)
+{
+	char *equals = strchr(line, '=');
+
+	if (!equals)
+		return -EBADMSG;
+	*equals = '\0';
+	return take(view, line, equals + 1);
+}
+
+int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+	cleanup_free char *copy = strdup(text);
+	char *line, *next = copy;
+	int rc = 0;
+
+	if (!copy)
+		return pm_err_nomem(err);
+	while (!rc && *next) {
+		line = strsep(&next, "\n");
+		rc = next ? take_line(&view, line) : -EBADMSG;
+	}
+	if (rc == -ENOMEM)
+		return pm_err_nomem(err);
+	if (rc || !is_complete(&view))
+		return pm_err_set(err, -EBADMSG, "not a list of what a job was given");
+	*ret = view;
+	view = (struct pm_jobview){0};
+	return 0;
+}
+
+int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	int rc;
+
+	rc = pm_file_read_roots(path, MAX_BYTES, &text, &length, err);
+	if (rc)
+		return rc;
+	if (strlen(text) != length)
+		return pm_err_set(err, -EBADMSG, "read '%s': a NUL byte in it", path);
+	rc = pm_jobview_parse(text, ret, err);
+	return rc ? pm_err_prefix(err, "read '%s'", path) : 0;
+}
+
+int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
+	struct pm_jobview *ret, struct pm_err *err)
+{
+	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
+	cleanup_free char *path = pm_jobview_path(run_dir, job_id);
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = path ? pm_jobview_read(path, &view, err) : pm_err_nomem(err);
+
+	if (rc)
+		return rc;
+	if (pm_kernel_boot_id(fs_root, boot_id, NULL) || view.owner.job_id != job_id ||
+		view.owner.uid != uid || strcmp(view.owner.boot_id, boot_id))
+		return pm_err_set(err, -ESTALE,
+			"'%s' was not written for this job in this boot, so the task does not run",
+			path);
+	*ret = view;
+	view = (struct pm_jobview){0};
+	return 0;
+}
+
+static int print(FILE *out, const struct pm_jobview *view)
+{
+	const struct pm_jobview_owner *owner = &view->owner;
+
+	if (owner->job_id)
+		fprintf(out, "PM_JOB=%u\nPM_UID=%u\nPM_BOOT=%s\n", (unsigned)owner->job_id,
+			(unsigned)owner->uid, owner->boot_id);
+	if (view->mode)
+		fprintf(out, "PM_MODE=%s\n", pm_mode_name(view->mode));
+	for (size_t i = 0; i < view->n; i++) {
+		const struct pm_jobview_place *place = &view->places[i];
+		const char *name = names[place->kind];
+
+		fprintf(out, "%s%zu=%s\n%s%zu_SOCKET=%d\n", name, i, place->value, name, i,
+			place->socket);
+	}
+	if (!view->refused)
+		return 0;
+	if (!fits_a_line(view->refused))
+		return -EINVAL;
+	fprintf(out, "PM_REFUSED=%s\n", view->refused);
+	return 0;
+}
+
+int pm_jobview_write(const char *path, const struct pm_jobview *view, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	int rc;
+
+	if (!out)
+		return pm_err_nomem(err);
+	rc = print(out, view);
+	if (fclose(out))
+		return pm_err_nomem(err);
+	if (rc)
+		return pm_err_set(err, rc, "write '%s': a control byte in the sentence", path);
+	return pm_file_write(path, 0644, text, length, err);
+}

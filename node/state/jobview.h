@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_JOBVIEW_H
+#define PM_JOBVIEW_H
+
+/*
+ * What a job was given on this node: a small file that root writes (RunDir/jobs/ID, mode 0644)
+ * before the job's tasks start, and that the plugin reads in each task with nothing but the C
+ * library. Lines of KEY=VALUE:
+ *
+ *	PM_JOB=12
+ *	PM_UID=1000
+ *	PM_BOOT=5cb1b7d1-4b5b-4b0c-b0a5-0f5d5f5c8a11
+ *	PM_MODE=appdirect
+ *	PM_DIR0=/mnt/slurm-pmem/socket0/job_12
+ *	PM_DIR0_SOCKET=0
+ *
+ * It is a job's own only if it says so itself: of this job, of its user, written in this boot.
+ * Places are numbered by socket, then by region; each has a directory (PM_DIR), a device (PM_DAX)
+ * or a NUMA node (PM_NODE). PM_REFUSED is the sentence that tells the user why there are none.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "node/tools/kernel.h"
+#include "site/modes.h"
+
+#define PM_JOBVIEW_PLACES_MAX 64
+
+enum pm_place_kind { PM_PLACE_DIR, PM_PLACE_DAX, PM_PLACE_NODE };
+
+struct pm_jobview_place {
+	enum pm_place_kind kind;
+	char *value; /* an absolute path; of PM_PLACE_NODE decimal digits */
+	int socket;
+};
+
+struct pm_jobview_owner {
+	uint32_t job_id; /* 0: the file does not say */
+	uid_t uid;
+	char boot_id[PM_BOOT_ID_MAX];
+};
+
+struct pm_jobview {
+	struct pm_jobview_owner owner;
+	enum pm_mode mode; /* UNKNOWN: none is in the file */
+	struct pm_jobview_place *places;
+	size_t n;
+	char *refused; /* NULL: nothing was refused */
+};
+
+/* Adds a place behind the others. -E2BIG, -ENOMEM, -EINVAL: a value that no line can hold. */
+int pm_jobview_add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket);
+
+/* "PM_DIR", "PM_DAX", "PM_NODE": what variables of this kind begin with. */
+const char *pm_jobview_name(enum pm_place_kind kind);
+
+/* "RUN_DIR/jobs/12"; malloc'ed, NULL when out of memory. */
+char *pm_jobview_path(const char *run_dir, uint32_t job_id);
+
+/*
+ * -ENOENT: the job was given nothing here. -EBADMSG: cannot be understood, or a place is missing
+ * between others; -EPERM: others than root could have written it. On failure *ret is untouched;
+ * release with pm_jobview_done().
+ */
+int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err);
+
+/* The view of this job of this user; the boot is that of the kernel below `fs_root`. -ESTALE: it is
+ * another's. */
+int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
+	struct pm_jobview *ret, struct pm_err *err);
+
+/* The same from text. */
+int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err);
+
+/* Replaces the file as a whole. -EINVAL: a sentence or a path that no line can hold. */
+int pm_jobview_write(const char *path, const struct pm_jobview *view, struct pm_err *err);
+
+/* Releases all; an all-zero struct is fine. */
+void pm_jobview_done(struct pm_jobview *view);
+
+#endif

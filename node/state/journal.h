@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_JOURNAL_H
+#define PM_JOURNAL_H
+
+/*
+ * The last mode change of this node: what was wanted, how far it came, each step with its time.
+ * One JSON file, written as a whole before each step, so that `pmctl verify` can finish or undo
+ * after a crash at any point. A file that cannot be understood is an error that names it, and is
+ * never overwritten.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "node/tools/kernel.h"
+#include "site/modes.h"
+
+enum pm_journal_state {
+	PM_JOURNAL_NONE = 0,  /* no file: no change yet */
+	PM_JOURNAL_INTENT,    /* about to store the goal */
+	PM_JOURNAL_STAGED,    /* the goal is stored and was read back */
+	PM_JOURNAL_REBOOTING, /* staged, and the reboot was asked for */
+	PM_JOURNAL_DONE,      /* verified after the reboot */
+	PM_JOURNAL_FAILED,    /* not what was wanted, see reason */
+	PM_JOURNAL_UNDONE,    /* the goal was taken back, the mode is as before */
+	PM_JOURNAL_CLEARED,   /* a failure that an administrator cleared */
+	PM_JOURNAL_STATE_MAX,
+};
+
+struct pm_journal_step {
+	char time[32]; /* UTC, "2026-01-31T12:34:56.789Z" */
+	char boot_id[PM_BOOT_ID_MAX];
+	enum pm_journal_state state;
+	char *text; /* one sentence */
+};
+
+struct pm_journal {
+	enum pm_journal_state state;
+	enum pm_mode mode, from;      /* wanted, and before */
+	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was stored */
+	bool for_job;		      /* Slurm's helper ordered it, not an administrator */
+	uint64_t ordered_s;	      /* when, by pm_journal_clock() */
+	char *reason;		      /* of FAILED and UNDONE; NULL else */
+	struct pm_journal_step *steps;
+	size_t n_steps;
+};
+
+/* "none", "intent", "staged", ... */
+const char *pm_journal_state_name(enum pm_journal_state state);
+
+/* Is there a goal of ours that waits for its reboot or for its verification? */
+bool pm_journal_is_open(const struct pm_journal *journal);
+
+/* Seconds since the boot, which nobody sets. */
+uint64_t pm_journal_clock(void);
+
+/* Who orders the change, now. */
+void pm_journal_order(struct pm_journal *journal, bool for_job);
+
+/* A missing file is PM_JOURNAL_NONE. -EBADMSG: the file cannot be understood. */
+int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err);
+
+/* Starts a new change in the state INTENT; what was there is dropped. */
+int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode from,
+	const char *boot_id, struct pm_err *err);
+
+/* Enters a state: adds a step with the time of now. `text` is the reason when FAILED or UNDONE. */
+int pm_journal_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
+	const char *text, struct pm_err *err);
+
+/* Writes the file as a whole, mode 0644. */
+int pm_journal_write(const char *path, const struct pm_journal *journal, struct pm_err *err);
+
+/* The text of the file; malloc'ed, NULL when out of memory. */
+char *pm_journal_format(const struct pm_journal *journal);
+
+void pm_journal_done(struct pm_journal *journal);
+
+#endif

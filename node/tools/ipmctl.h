@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_IPMCTL_H
+#define PM_IPMCTL_H
+
+/*
+ * Readers of what ipmctl prints with "-u B -o nvmxml". Three forms are known: the list asked for,
+ * <Results> with a sentence when the list is empty, and <Error Type = "1">. Anything else, a
+ * missing element or a value that cannot be read is an error that quotes what was printed.
+ *
+ * All return 0, -EBADMSG (cannot be understood), -EREMOTEIO (ipmctl says that it failed) or
+ * -ENOMEM. On failure *ret is untouched.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define PM_DIMM_ID_MAX 16
+
+/* show -memoryresources: rows by the columns that are used */
+struct pm_resources {
+	uint64_t volatile_ddr_bytes;
+	uint64_t volatile_pmem_bytes;
+	uint64_t appdirect_pmem_bytes;
+	uint64_t inaccessible_pmem_bytes;
+	uint64_t physical_pmem_bytes;
+};
+
+int pm_ipmctl_resources(
+	const char *text, size_t length, struct pm_resources *ret, struct pm_err *err);
+
+/* show -d PM_DIMM_ATTRIBUTES -dimm */
+#define PM_DIMM_ATTRIBUTES                                                                         \
+	"SocketID,Capacity,HealthState,LockState,ManageabilityState,PopulationViolation,"          \
+	"ConfigurationStatus,MemoryCapacity,AppDirectCapacity,ReservedCapacity"
+
+struct pm_dimm {
+	char id[PM_DIMM_ID_MAX];     /* "0x0011" */
+	char socket[PM_DIMM_ID_MAX]; /* "0x0000" */
+	uint64_t capacity_bytes;
+	char health[48];	      /* "Healthy" */
+	char lock[48];		      /* "Disabled", "Unlocked", "Locked", ... */
+	char manageability[32];	      /* "Manageable" */
+	char population_violation[8]; /* "No" */
+	char config_status[64];	      /* "Valid", "Not configured", "Failed - Reverted", ... */
+	/* How it is used since this boot; 0 when not printed. What a goal reserves is counted as
+	 * inaccessible by -memoryresources. */
+	uint64_t memory_bytes, appdirect_bytes, reserved_bytes;
+};
+
+struct pm_dimms {
+	struct pm_dimm *list;
+	size_t n;
+};
+
+int pm_ipmctl_dimms(const char *text, size_t length, struct pm_dimms *ret, struct pm_err *err);
+void pm_dimms_done(struct pm_dimms *dimms);
+
+/* show -goal: none pending is an empty list */
+struct pm_goal {
+	char dimm[PM_DIMM_ID_MAX];
+	char socket[PM_DIMM_ID_MAX];
+	uint64_t memory_bytes;
+	uint64_t appdirect1_bytes;
+	uint64_t appdirect2_bytes; /* 0 when ipmctl does not print it */
+};
+
+struct pm_goals {
+	struct pm_goal *list;
+	size_t n;
+};
+
+int pm_ipmctl_goals(const char *text, size_t length, struct pm_goals *ret, struct pm_err *err);
+void pm_goals_done(struct pm_goals *goals);
+
+/* show -region */
+struct pm_region {
+	char id[PM_DIMM_ID_MAX];
+	char socket[PM_DIMM_ID_MAX];
+	char type[48];	 /* "AppDirect", "AppDirectNotInterleaved" */
+	char health[32]; /* "Healthy", "Pending", ... */
+	uint64_t capacity_bytes;
+	uint64_t free_bytes;
+};
+
+struct pm_regions {
+	struct pm_region *list;
+	size_t n;
+};
+
+int pm_ipmctl_regions(const char *text, size_t length, struct pm_regions *ret, struct pm_err *err);
+void pm_regions_done(struct pm_regions *regions);
+
+/* show -system -capabilities */
+struct pm_capabilities {
+	uint64_t alignment_bytes;	/* of App Direct: 1 GiB, on early firmware 32 GiB */
+	char allowed_volatile_mode[48]; /* "1LM or 2LM" */
+	char current_volatile_mode[16]; /* "1LM", "2LM" */
+};
+
+int pm_ipmctl_capabilities(
+	const char *text, size_t length, struct pm_capabilities *ret, struct pm_err *err);
+
+/* show -a -topology: every slot that has a module, of DRAM or of persistent memory */
+struct pm_slot {
+	char dimm[PM_DIMM_ID_MAX];   /* "0x0011", of DRAM "N/A" */
+	char socket[PM_DIMM_ID_MAX]; /* "0x0000" */
+	char type[48];		     /* "DDR4", "Logical Non-Volatile Device" */
+	uint64_t capacity_bytes;
+};
+
+struct pm_slots {
+	struct pm_slot *list;
+	size_t n;
+};
+
+int pm_ipmctl_slots(const char *text, size_t length, struct pm_slots *ret, struct pm_err *err);
+void pm_slots_done(struct pm_slots *slots);
+
+/* version: digits and dots only, "03.00.00.0468" of "... Version 03.00.00.0468-1" */
+struct pm_ipmctl_version {
+	char text[32];
+};
+
+int pm_ipmctl_version(
+	const char *text, size_t length, struct pm_ipmctl_version *ret, struct pm_err *err);
+
+/*
+ * The text of `create -goal` without -f on an empty stdin: 0 when it ends in the question whether
+ * to go on, which is how a goal that would be accepted looks. Else -EREMOTEIO with what it says.
+ */
+struct pm_dry_run {
+	char warnings[512]; /* lines that are neither the table nor the question, "; " between */
+	char limited[128];  /* "0x0000 0x0001": sockets whose CPU cannot map all, "Error 127" */
+};
+
+int pm_ipmctl_dry_run(const char *text, size_t length, struct pm_dry_run *ret, struct pm_err *err);
+
+#endif

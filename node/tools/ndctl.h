@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_NDCTL_H
+#define PM_NDCTL_H
+
+/*
+ * Reader of what `ndctl list` prints: an array, a single object or nothing at all. Idle seeds,
+ * namespaces of size 0, are left out.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define PM_UUID_MAX 40
+
+struct pm_namespace {
+	char dev[32];  /* "namespace0.0" */
+	char mode[16]; /* "fsdax", "devdax", ...; "" when not printed */
+	char name[64]; /* given with create-namespace -n; "" when none */
+	uint64_t size_bytes;
+	/* Of its label, which stays the same when it is disabled; needs -v; "" when none. */
+	char uuid[PM_UUID_MAX];
+	char blockdev[32]; /* "pmem0"; "" when disabled, or of mode devdax */
+	char chardev[32];  /* "dax0.0"; "" when disabled, or of another mode */
+	bool is_disabled;
+};
+
+struct pm_namespaces {
+	struct pm_namespace *list;
+	size_t n;
+};
+
+struct pm_nd_region {
+	char dev[32]; /* "region0" */
+	uint64_t size_bytes, available_bytes;
+	uint64_t iset_id;	    /* equal to ipmctl's ISetID; 0 when there is none */
+	int numa_node, target_node; /* -1 when not printed */
+	bool is_disabled;
+	struct pm_namespaces namespaces;
+};
+
+struct pm_nd_regions {
+	struct pm_nd_region *list;
+	size_t n;
+};
+
+/*
+ * `ndctl list -N -i`, and `ndctl list -R -N -i -v`, of which regions that are no persistent memory
+ * are left out.
+ * -EBADMSG: cannot be understood, the text quotes it; -ENOMEM. On failure *ret is untouched.
+ */
+int pm_ndctl_namespaces(
+	const char *text, size_t length, struct pm_namespaces *ret, struct pm_err *err);
+int pm_ndctl_regions(
+	const char *text, size_t length, struct pm_nd_regions *ret, struct pm_err *err);
+
+void pm_namespaces_done(struct pm_namespaces *namespaces);
+void pm_nd_regions_done(struct pm_nd_regions *regions);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_TOOLS_H
+#define PM_AGENT_TOOLS_H
+
+/*
+ * The commands of ipmctl and ndctl that pmctl gives, each read by its parser. All messages carry
+ * the command line. When we are root a tool that somebody else could replace is refused.
+ */
+#include "base/run.h"
+#include "node/see/evidence.h"
+#include "node/tools/daxctl.h"
+#include "node/tools/goal.h"
+#include "node/tools/ipmctl.h"
+#include "node/tools/ndctl.h"
+#include "site/config.h"
+
+/* Runs any tool with ToolTimeout; 0 whatever its exit status. */
+int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
+	struct pm_err *err);
+
+/*
+ * Runs a tool that changes something. -EREMOTEIO: its exit status is not 0; -ETIMEDOUT: killed
+ * after `timeout_s` (0: ToolTimeout). Neither tells what it has done: read that back.
+ */
+int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
+	struct pm_err *err);
+
+int pm_tool_version(
+	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err);
+int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err);
+int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
+int pm_tool_regions(const struct pm_config *config, struct pm_regions *ret, struct pm_err *err);
+int pm_tool_namespaces(
+	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err);
+
+int pm_tool_nd_regions(
+	const struct pm_config *config, struct pm_nd_regions *ret, struct pm_err *err);
+int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct pm_err *err);
+
+int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err);
+
+/* Firmware, modules, roster and kernel; regions stay empty. Release with pm_evidence_done(). */
+int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);
+
+/* `create -goal` without -f on an empty stdin: 0 when ipmctl offers to go on. */
+int pm_tool_try_goal(const struct pm_config *config, const struct pm_goal_request *request,
+	struct pm_dry_run *ret, struct pm_err *err);
+
+/* `create -goal`, which writes. What it printed must be a list of goals; that they are the right
+ * ones is for the caller to see by pm_tool_goals(). */
+int pm_tool_create_goal(
+	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err);
+
+/* The command lines of pm_tool_create_goal() and pm_tool_delete_goal(), for people; malloc'ed. */
+char *pm_tool_goal_line(const struct pm_config *config, const struct pm_goal_request *request);
+char *pm_tool_delete_line(const struct pm_config *config);
+
+/* `delete -goal`, and none is left afterwards. */
+int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/wipe/wipe.h"
+
+#include "base/cleanup.h"
+#include "node/wipe/crypto_erase.h"
+#include "node/wipe/scrub.h"
+
+#define REPORT_S 10
+#define MIB	 (1024.0 * 1024)
+
+static void say_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
+{
+	pm_say(context, "wiping: %.0f of %.0f MiB", (double)done_bytes / MIB,
+		(double)total_bytes / MIB);
+}
+
+static void say_result(const struct pm_agent *agent, size_t n, const struct pm_scrub_result *result)
+{
+	pm_say(agent,
+		"wiped %zu device%s: %.0f MiB in %.1f s, %llu MB/s, of which %.0f MiB were not "
+		"zero",
+		n, n == 1 ? "" : "s", (double)result->size_bytes / MIB,
+		(double)result->elapsed_ms / 1000,
+		(unsigned long long)pm_scrub_mb_per_s(result->size_bytes, result->elapsed_ms),
+		(double)result->written_bytes / MIB);
+}
+
+static int scrub(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+	struct pm_err *err)
+{
+	cleanup_free struct pm_scrub_target *targets = calloc(n, sizeof(*targets));
+	const struct pm_scrub_options options = {
+		.fs_root = agent->config.fs_root,
+		.discard = agent->config.wipe == PM_WIPE_DISCARD,
+		.report_s = REPORT_S,
+		.progress = say_progress,
+		.context = (void *)agent,
+	};
+	struct pm_scrub_result result;
+	int rc;
+
+	if (!targets)
+		return pm_err_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		targets[i] = (struct pm_scrub_target){list[i].path, list[i].numa_node};
+	rc = pm_scrub(targets, n, &options, &result, err);
+	if (!rc)
+		say_result(agent, n, &result);
+	return rc;
+}
+
+static bool all_doomed(const struct pm_wipe_target *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].doomed)
+			return false;
+	return true;
+}
+
+int pm_wipe_devices(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+	struct pm_err *err)
+{
+	if (!n)
+		return 0;
+	if (agent->config.wipe == PM_WIPE_CRYPTO_ERASE && all_doomed(list, n))
+		return pm_crypto_erase(agent, list, n, err);
+	return scrub(agent, list, n, err);
+}

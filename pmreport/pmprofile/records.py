@@ -1,0 +1,152 @@
+"""A profile as it is in its file: runtime/profile/profile_format.h."""
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+VERSION = 1
+HEAD = struct.Struct("<HHI")
+PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER = range(1, 8)
+PROGRAM_FIELDS = struct.Struct("<16s7QII")
+OBJECT_FIELDS = struct.Struct("<QQQQII")
+SITE_FRAMES = 3
+SPACES = ("metadata", "temporary", "migration", "free", "pmem", "lent")
+COUNTERS = ("cpu_ns", "page_faults", "instructions", "read_misses", "write_misses")
+ABSENT = 0xffffffffffffffff
+LARGEST = 1 << 57        # bytes of an address space
+NO_RANK = 0xffffffff
+
+
+class ProfileError(Exception):
+    """A file that is no profile, or cannot be read."""
+
+
+class Frame(NamedTuple):
+    build: int
+    offset: int
+    file: str
+
+
+class Object(NamedTuple):
+    space: int
+    site: int
+    bytes: int
+    from_ns: int
+    to_ns: int              # 0: still there at the end
+    from_iteration: int
+    to_iteration: int
+
+
+@dataclass
+class Profile:
+    """Of one process."""
+    path: Path
+    build: int = 0
+    budget_bytes: int = 0
+    large_bytes: int = 0
+    every_bytes: int = 0
+    granule_bytes: int = 1
+    start_ns: int = 0
+    pid: int = 0
+    rank: int = NO_RANK
+    program: str = ""
+    sites: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
+    objects: list[Object] = field(default_factory=list)
+    iterations: list[tuple[int, int]] = field(default_factory=list)     # number, ns
+    phases: list[tuple[int, str]] = field(default_factory=list)         # ns, name
+    counters: list[tuple[int, tuple[int | None, ...]]] = field(default_factory=list)    # ns, since the process began
+    end_ns: int = 0
+    is_whole: bool = False
+    lost_sites: int = 0
+    first_slab_bytes: int = 0
+    slab_bytes: int = 0
+
+
+def texts(data: bytes) -> list[str]:
+    return [text.decode(errors="replace") for text in data.split(b"\0")]
+
+
+def split(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Kind, number and the rest of each record. A last one that is not whole is left out: its process was killed."""
+    at = 0
+    while at + HEAD.size <= len(data):
+        kind, size, number = HEAD.unpack_from(data, at)
+        if size < HEAD.size or at + size > len(data):
+            return
+        yield kind, number, data[at + HEAD.size:at + size]
+        at += size
+
+
+def check(sound: bool) -> None:
+    if not sound:
+        raise ValueError
+
+
+def take_program(profile: Profile, number: int, body: bytes) -> None:
+    if number != VERSION:
+        raise ProfileError(f"'{profile.path}': version {number}, this pmreport reads {VERSION}")
+    (_, profile.build, profile.budget_bytes, profile.large_bytes, profile.every_bytes,
+     profile.granule_bytes, profile.first_slab_bytes, profile.start_ns, profile.pid, profile.rank) = PROGRAM_FIELDS.unpack_from(body)
+    profile.program = texts(body[PROGRAM_FIELDS.size:])[0]
+    check(profile.every_bytes > 0 and profile.granule_bytes > 0)
+
+
+def take_site(profile: Profile, number: int, body: bytes) -> None:
+    key, = struct.unpack_from("<Q", body)
+    places = struct.unpack_from(f"<{2 * SITE_FRAMES}Q", body, 8)
+    files = texts(body[8 + 16 * SITE_FRAMES:])
+    profile.sites[key] = tuple(Frame(places[2 * i], places[2 * i + 1], files[i]) for i in range(number))
+
+
+def take_object(profile: Profile, number: int, body: bytes) -> None:
+    site, size, *rest = OBJECT_FIELDS.unpack_from(body)
+    o = Object(number, site, size, *rest)
+    check(o.space < len(SPACES) and 0 < o.bytes < LARGEST and (not o.to_ns or o.from_ns <= o.to_ns))
+    profile.objects.append(o)
+
+
+def take_iteration(profile: Profile, number: int, body: bytes) -> None:
+    profile.iterations.append((number, *struct.unpack_from("<Q", body)))
+
+
+def take_phase(profile: Profile, _: int, body: bytes) -> None:
+    profile.phases.append((*struct.unpack_from("<Q", body), texts(body[8:])[0]))
+
+
+def take_end(profile: Profile, _: int, body: bytes) -> None:
+    profile.end_ns, profile.lost_sites, profile.slab_bytes = struct.unpack_from("<QQQ", body)
+    profile.is_whole = True
+
+
+def take_counters(profile: Profile, _: int, body: bytes) -> None:
+    ns, *values = struct.unpack_from(f"<{1 + len(COUNTERS)}Q", body)
+    profile.counters.append((ns, tuple(None if value == ABSENT else value for value in values)))
+
+
+TAKERS = {PROGRAM: take_program, SITE: take_site, OBJECT: take_object, ITERATION: take_iteration, PHASE: take_phase,
+          END: take_end, COUNTER: take_counters}
+
+
+def last_time(profile: Profile) -> int:
+    """Of a process that was killed: the last that is known of it."""
+    return max([0] + [max(o.from_ns, o.to_ns) for o in profile.objects] + [ns for _, ns in profile.iterations])
+
+
+def read(path: Path) -> Profile:
+    profile = Profile(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ProfileError(f"'{path}': {error.strerror}") from None
+    if not data[HEAD.size:].startswith(b"pmprofile\0"):
+        raise ProfileError(f"'{path}' is no profile of the placement runtime: give the directory that PM_PROFILE named")
+    try:
+        for kind, number, body in split(data):
+            TAKERS.get(kind, lambda *_: None)(profile, number, body)
+    except (struct.error, IndexError, ValueError):
+        raise ProfileError(f"'{path}' is damaged") from None
+    profile.iterations.sort(key=lambda mark: mark[1])
+    profile.end_ns = profile.end_ns or last_time(profile)
+    return profile

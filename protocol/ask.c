@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "protocol/ask.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "protocol/frame.h"
+
+/* Applies to connect(), too, which waits while the service has no room for more. */
+int pm_ask_limit_time(int fd, unsigned timeout_ms)
+{
+	struct timeval limit = {timeout_ms / 1000, (timeout_ms % 1000) * 1000};
+
+	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ? -errno : 0;
+}
+
+int pm_ask_open(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_err *err)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "open a socket");
+	if (strlen(path) >= sizeof(address.sun_path))
+		return pm_err_set(err, -ENAMETOOLONG, "connect to '%s': name too long", path);
+	strcpy(address.sun_path, path);
+	if (pm_ask_limit_time(fd, timeout_ms) ||
+		connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return pm_err_sys(err, -errno, "connect to '%s'", path);
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+int pm_ask_send_text(int fd, const char *text, unsigned timeout_ms, struct pm_err *err)
+{
+	size_t length, at = 0;
+	cleanup_free char *frame = pm_frame_make(text, strlen(text), &length);
+	int rc = pm_ask_limit_time(fd, timeout_ms);
+
+	if (!frame)
+		return pm_err_set(err, -EMSGSIZE, "question of %zu bytes", strlen(text));
+	while (!rc && at < length) {
+		ssize_t put = send(fd, frame + at, length - at, MSG_NOSIGNAL);
+
+		if (put < 0 && errno != EINTR)
+			rc = errno == EAGAIN ? -ETIMEDOUT : -errno;
+		at += put > 0 ? (size_t)put : 0;
+	}
+	return rc ? pm_err_sys(err, rc, "ask the service") : 0;
+}
+
+/* 1: the frame is whole, 0: more is to come. */
+static int receive_some(int fd, struct pm_frame *frame, uint64_t until_ms)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLIN};
+	uint64_t now = pm_now_ms();
+	char data[1];
+	ssize_t got;
+	size_t used;
+
+	if (now >= until_ms)
+		return -ETIMEDOUT;
+	if (poll(&polled, 1, (int)(until_ms - now)) <= 0)
+		return 0;
+	got = recv(fd, data, sizeof(data), MSG_DONTWAIT);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	return got ? pm_frame_take(frame, data, (size_t)got, &used) : -ECONNRESET;
+}
+
+int pm_ask_receive_text(
+	int fd, unsigned timeout_ms, char **ret, size_t *ret_length, struct pm_err *err)
+{
+	cleanup_with(pm_frame_done) struct pm_frame frame = {0};
+	uint64_t until_ms = pm_now_ms() + timeout_ms;
+	int rc;
+
+	do
+		rc = receive_some(fd, &frame, until_ms);
+	while (!rc);
+	if (rc < 0)
+		return pm_err_sys(err, rc, "hear from the service");
+	*ret_length = frame.length;
+	*ret = pm_steal(frame.body);
+	return 0;
+}
+
+int pm_ask_send(int fd, const struct pm_message *question, unsigned timeout_ms, struct pm_err *err)
+{
+	cleanup_free char *text = pm_message_format(question);
+
+	return text ? pm_ask_send_text(fd, text, timeout_ms, err) : pm_err_nomem(err);
+}
+
+int pm_ask_parse(const char *text, size_t length, const struct pm_message *question,
+	struct pm_message *ret, struct pm_err *err)
+{
+	cleanup_with(pm_message_done) struct pm_message answer = {0};
+	int rc = pm_message_parse(text, length, &answer, err);
+
+	if (rc)
+		return rc;
+	if (pm_message_asks(answer.type))
+		return pm_err_set(err, -EBADMSG, "the service asks back");
+	if (answer.type == PM_MESSAGE_ERROR)
+		return pm_err_set(err, -EREMOTEIO, "%s", answer.text);
+	if (answer.id != question->id)
+		return pm_err_set(err, -EBADMSG, "answer to another question");
+	*ret = answer;
+	memset(&answer, 0, sizeof(answer));
+	return 0;
+}
+
+int pm_ask_receive(int fd, const struct pm_message *question, unsigned timeout_ms,
+	struct pm_message *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	int rc = pm_ask_receive_text(fd, timeout_ms, &text, &length, err);
+
+	return rc ? rc : pm_ask_parse(text, length, question, ret, err);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "protocol/ask_tcp.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/address.h"
+#include "base/cleanup.h"
+#include "protocol/ask.h"
+#include "protocol/credential.h"
+
+static int connect_to(const struct addrinfo *one, unsigned timeout_ms)
+{
+	int fd = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
+
+	if (fd < 0)
+		return -errno;
+	if (!pm_ask_limit_time(fd, timeout_ms) && !connect(fd, one->ai_addr, one->ai_addrlen))
+		return fd;
+	(void)close(fd);
+	return -ECONNREFUSED;
+}
+
+static int open_address(const char *address, unsigned timeout_ms, int *ret_fd, struct pm_err *err)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	cleanup_free char *host = NULL, *port = NULL;
+	struct addrinfo *list = NULL;
+	int fd = -ECONNREFUSED;
+	int rc = pm_address_parse(address, &host, &port, err);
+
+	if (rc)
+		return rc;
+	rc = getaddrinfo(host, port, &hints, &list);
+	if (rc)
+		return pm_err_set(err, -EHOSTUNREACH, "look '%s' up: %s", host, gai_strerror(rc));
+	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
+		fd = connect_to(one, timeout_ms);
+	freeaddrinfo(list);
+	if (fd < 0)
+		return pm_err_sys(err, fd, "connect to '%s'", address);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* The id is a secret of the two: an answer that somebody kept is not one to this question. */
+static int ask(int fd, const char *munge_socket, unsigned timeout_ms, struct pm_message *question,
+	char **ret_sealed, struct pm_err *err)
+{
+	cleanup_free char *text = NULL, *sealed = NULL;
+	size_t length;
+	int rc;
+
+	if (getrandom(&question->id, sizeof(question->id), 0) < 0)
+		return pm_err_sys(err, -errno, "random number");
+	question->id >>= 1; /* JSON has signed ones */
+	text = pm_message_format(question);
+	if (!text)
+		return pm_err_nomem(err);
+	rc = pm_credential_make(munge_socket, PM_ANYBODY, text, &sealed, err);
+	if (!rc)
+		rc = pm_ask_send_text(fd, sealed, timeout_ms, err);
+	return rc ? rc : pm_ask_receive_text(fd, timeout_ms, ret_sealed, &length, err);
+}
+
+int pm_ask_tcp(const char *address, const char *munge_socket, unsigned timeout_ms,
+	struct pm_message *question, struct pm_message *ret, struct pm_err *err)
+{
+	cleanup_free char *sealed = NULL, *text = NULL;
+	cleanup_close int fd = -1;
+	uid_t uid;
+	int rc = open_address(address, timeout_ms, &fd, err);
+
+	if (!rc)
+		rc = ask(fd, munge_socket, timeout_ms, question, &sealed, err);
+	if (!rc)
+		rc = pm_credential_open(munge_socket, sealed, &text, &uid, err);
+	if (rc)
+		return rc;
+	if (uid != 0)
+		return pm_err_set(err, -EACCES, "answer of user %u, not of root", (unsigned)uid);
+	return pm_ask_parse(text, strlen(text), question, ret, err);
+}

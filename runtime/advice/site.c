@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/advice/site.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+#define DEPTH_MAX 64 /* of our own frames and of the C library's */
+
+static char program[PATH_MAX];
+
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+	const unsigned char *byte = data;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ byte[i]) * FNV_PRIME;
+	return hash;
+}
+
+/* --- files --- */
+
+static uint64_t align4(uint64_t bytes)
+{
+	return (bytes + 3) & ~UINT64_C(3);
+}
+
+/* The first eight bytes of NT_GNU_BUILD_ID among the notes of a segment; 0: there is none. */
+static uint64_t build_in_notes(const char *note, const char *end)
+{
+	while (note + sizeof(ElfW(Nhdr)) <= end) {
+		const ElfW(Nhdr) *head = (const void *)note;
+		const char *name = note + sizeof(*head), *id = name + align4(head->n_namesz);
+		uint64_t build;
+
+		if (head->n_type == NT_GNU_BUILD_ID && head->n_descsz >= sizeof(build) &&
+			!memcmp(name, "GNU", 4)) {
+			memcpy(&build, id, sizeof(build));
+			return build;
+		}
+		note = id + align4(head->n_descsz);
+	}
+	return 0;
+}
+
+/* By its headers, which are mapped with its first segment; without a build ID, by its name. */
+static uint64_t build_of(const char *start, uintptr_t load, const char *file)
+{
+	const ElfW(Ehdr) *elf = (const void *)start;
+	const ElfW(Phdr) *segment = (const void *)(start + elf->e_phoff);
+	const char *name = strrchr(file, '/');
+	uint64_t build = 0;
+
+	if (memcmp(elf->e_ident, ELFMAG, SELFMAG))
+		return 0;
+	for (int i = 0; i < elf->e_phnum && !build; i++)
+		if (segment[i].p_type == PT_NOTE)
+			build = build_in_notes((const char *)load + segment[i].p_vaddr,
+				(const char *)load + segment[i].p_vaddr + segment[i].p_memsz);
+	name = name ? name + 1 : file;
+	return build ? build : mix(FNV_BASIS, name, strlen(name));
+}
+
+/* The loader has no name for the program itself. */
+static const char *name_of(const struct link_map *map)
+{
+	return *map->l_name ? map->l_name : program;
+}
+
+static struct pm_frame frame_at(const struct dl_find_object *found, uintptr_t address)
+{
+	const struct link_map *map = found->dlfo_link_map;
+	const char *file = name_of(map);
+
+	return (struct pm_frame){.build = build_of(found->dlfo_map_start, map->l_addr, file),
+		.offset = address - map->l_addr,
+		.file = file};
+}
+
+struct pm_frame pm_site_program(void)
+{
+	uintptr_t entry = getauxval(AT_ENTRY);
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	struct dl_find_object found;
+
+	program[n > 0 ? n : 0] = '\0';
+	if (_dl_find_object((void *)entry, &found))
+		return (struct pm_frame){.file = program};
+	return frame_at(&found, entry);
+}
+
+/* --- frames --- */
+
+struct walk {
+	struct pm_site site;
+	const struct link_map *ours;
+	int depth;
+};
+
+static bool is_full(const struct walk *walk)
+{
+	return walk->site.n == PM_SITE_FRAMES || walk->depth == DEPTH_MAX;
+}
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument)
+{
+	struct walk *walk = argument;
+	uintptr_t address = _Unwind_GetIP(context);
+	struct dl_find_object found;
+
+	walk->depth++;
+	if (_dl_find_object((void *)address, &found))
+		return _URC_END_OF_STACK;
+	if (!walk->ours)
+		walk->ours = found.dlfo_link_map;
+	if (found.dlfo_link_map != walk->ours)
+		walk->site.frames[walk->site.n++] = frame_at(&found, address);
+	return is_full(walk) ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+struct pm_site pm_site_here(void)
+{
+	struct walk walk = {0};
+
+	(void)_Unwind_Backtrace(take_frame, &walk);
+	walk.site.key = walk.site.n ? pm_site_key(walk.site.frames, walk.site.n) : 0;
+	return walk.site;
+}
+
+bool pm_site_frame(const void *address, struct pm_frame *ret)
+{
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)address, &found))
+		return false;
+	*ret = frame_at(&found, (uintptr_t)address);
+	return true;
+}
+
+uint64_t pm_site_key(const struct pm_frame *frames, unsigned n)
+{
+	uint64_t key = FNV_BASIS;
+
+	for (unsigned i = 0; i < n; i++) {
+		key = mix(key, &frames[i].build, sizeof(key));
+		key = mix(key, &frames[i].offset, sizeof(key));
+	}
+	return key;
+}

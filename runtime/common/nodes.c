@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/common/nodes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mempolicy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/common/cancel.h"
+
+#define WORD_BITS	(8 * sizeof(unsigned long))
+#define MARGIN_SHARE	64 /* of a node's memory, the kernel's watermarks among others */
+#define MARGIN_MAX	(UINT64_C(256) << 20)
+#define KIB		1024
+#define NODE_FILE_BYTES 4096
+
+static bool parse_number(const char **text, unsigned long *ret)
+{
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	*ret = strtoul(*text, &end, 10);
+	*text = end;
+	return *ret < PM_NODES_MAX;
+}
+
+bool pm_nodes_parse(const char *text, struct pm_nodes *ret)
+{
+	struct pm_nodes nodes = {0};
+	unsigned long first, last;
+
+	do {
+		if (!parse_number(&text, &first))
+			return false;
+		last = first;
+		if (*text == '-' && (text++, !parse_number(&text, &last) || last < first))
+			return false;
+		for (unsigned long node = first; node <= last; node++)
+			nodes.bits[node / WORD_BITS] |= 1UL << node % WORD_BITS;
+	} while (*text == ',' && text++);
+	if (*text)
+		return false;
+	*ret = nodes;
+	return true;
+}
+
+bool pm_nodes_empty(const struct pm_nodes *nodes)
+{
+	for (size_t i = 0; i < sizeof(nodes->bits) / sizeof(nodes->bits[0]); i++)
+		if (nodes->bits[i])
+			return false;
+	return true;
+}
+
+bool pm_nodes_hold(const struct pm_nodes *nodes, unsigned node)
+{
+	return node < PM_NODES_MAX && nodes->bits[node / WORD_BITS] >> node % WORD_BITS & 1;
+}
+
+static bool read_meminfo(unsigned node, char *text, size_t size)
+{
+	int fd, cancel = pm_cancel_off();
+	char path[64];
+	ssize_t n = -1;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/meminfo", node);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
+	pm_cancel_back(cancel);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Of "Node 0 MemFree:       12345 kB"; 0 when there is no such line. */
+static uint64_t field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) * KIB : 0;
+}
+
+static uint64_t total_in(const char *text)
+{
+	return field(text, " MemTotal:");
+}
+
+static uint64_t available_in(const char *text)
+{
+	uint64_t margin = total_in(text) / MARGIN_SHARE;
+	uint64_t bytes = field(text, " MemFree:") + field(text, " Active(file):") +
+			 field(text, " Inactive(file):");
+
+	if (margin > MARGIN_MAX)
+		margin = MARGIN_MAX;
+	return bytes > margin ? bytes - margin : 0;
+}
+
+static uint64_t sum(const struct pm_nodes *nodes, uint64_t (*of)(const char *text))
+{
+	char text[NODE_FILE_BYTES];
+	uint64_t bytes = 0;
+
+	for (unsigned node = 0; node < PM_NODES_MAX; node++) {
+		if (!pm_nodes_hold(nodes, node))
+			continue;
+		if (!read_meminfo(node, text, sizeof(text)))
+			return UINT64_MAX;
+		bytes += of(text);
+	}
+	return bytes;
+}
+
+uint64_t pm_nodes_total(const struct pm_nodes *nodes)
+{
+	return sum(nodes, total_in);
+}
+
+uint64_t pm_nodes_available(const struct pm_nodes *nodes)
+{
+	return sum(nodes, available_in);
+}
+
+/* The kernel takes one bit less than it is told: mm/mempolicy.c, get_nodes(). */
+static int bind(const struct pm_nodes *nodes, void *start, size_t bytes, unsigned flags)
+{
+	const unsigned long bits = PM_NODES_MAX + 1UL;
+
+	return syscall(SYS_mbind, start, bytes, MPOL_BIND, nodes->bits, bits, flags) ? -errno : 0;
+}
+
+int pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes)
+{
+	return bind(nodes, start, bytes, 0);
+}
+
+int pm_nodes_move(const struct pm_nodes *nodes, void *start, size_t bytes)
+{
+	return bind(nodes, start, bytes, MPOL_MF_MOVE);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/lifetime/sizing.h"
+
+#include <stdatomic.h>
+
+#include "runtime/advice/advice.h"
+#include "runtime/heap/heap.h"
+#include "runtime/heap/live.h"
+#include "runtime/lifetime/promote.h"
+
+#define SPARE_BYTES (UINT64_C(100) << 20) /* paper 000, §IV-A */
+#define SPARE_SHARE 16
+
+static struct pm_sizing sizing;
+static atomic_flag is_begun = ATOMIC_FLAG_INIT;
+
+static uint64_t used_bytes(enum pm_space_id id)
+{
+	uint64_t used, kept;
+
+	pm_space_usage(&pm_heap.spaces[id], &used, &kept);
+	return used;
+}
+
+static void measure(void)
+{
+	int64_t most = pm_live_most(), now = pm_live_now();
+	uint64_t spare = pm_heap.settings.budget_bytes / SPARE_SHARE;
+
+	sizing.needed_bytes = most > now ? (uint64_t)(most - now) : 0;
+	sizing.spare_bytes = spare < SPARE_BYTES ? spare : SPARE_BYTES;
+}
+
+/* The end of a space, behind so many bytes. */
+static void lend(enum pm_space_id from, uint64_t keep_bytes)
+{
+	sizing.lent_bytes =
+		pm_space_split(&pm_heap.spaces[from], &pm_heap.spaces[PM_LENT], keep_bytes);
+}
+
+/* What is in the temporary space already, and so long-lived, stays there. */
+static void size(void)
+{
+	uint64_t has = pm_heap.settings.bytes[PM_TEMPORARY];
+	uint64_t free = pm_heap.settings.bytes[PM_FREE];
+	uint64_t wanted = sizing.needed_bytes + sizing.spare_bytes + used_bytes(PM_TEMPORARY);
+
+	sizing.to_temporary = wanted > has;
+	if (!sizing.to_temporary) {
+		lend(PM_TEMPORARY, wanted);
+		return;
+	}
+	atomic_store(&pm_heap.lent_to_temporary, true);
+	lend(PM_FREE, wanted - has < free ? free - (wanted - has) : 0);
+}
+
+/* What an advice has put into PMem is to stay there. A child's DRAM is bound to PMem. */
+void pm_sizing_iteration(uint32_t number, uint32_t rounds)
+{
+	if (pm_heap.settings.is_fixed || pm_heap.is_child)
+		return;
+	if (number == 1)
+		pm_live_restart();
+	if (number != rounds + 1 || atomic_flag_test_and_set(&is_begun))
+		return;
+	measure();
+	size();
+	if (!sizing.to_temporary && !pm_advice_on)
+		sizing.promoted_bytes = pm_promote();
+	sizing.is_done = true;
+}
+
+void pm_sizing_get(struct pm_sizing *ret)
+{
+	*ret = sizing;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/profile/profile.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/advice/site.h"
+#include "runtime/common/say.h"
+#include "runtime/heap/heap.h"
+#include "runtime/profile/counters.h"
+#include "runtime/profile/profile_file.h"
+#include "runtime/start/marks.h"
+
+#define SITES	  (1u << 16)
+#define LOOKS	  64 /* for a place in the table */
+#define NS	  UINT64_C(1000000000)
+#define NAME_ROOM 512 /* of a file's name in a site's record */
+
+/* What is known of an object, at its first granule. */
+struct noted {
+	uint64_t site, bytes, from_ns; /* bytes: 0 when it is told of */
+	uint32_t from_iteration;
+};
+
+bool pm_profile_on;
+
+static struct {
+	struct noted *objects;
+	atomic_uint_least64_t *sites; /* keys that are in the file */
+	atomic_uint_least64_t lost_sites;
+	atomic_uint_least32_t phases;
+	uint64_t start_ns;
+	bool must_tell;
+	pid_t pid;
+} profile;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) - profile.start_ns;
+}
+
+/* --- sites --- */
+
+static size_t add_text(char *to, const char *text)
+{
+	size_t n = strnlen(text, NAME_ROOM - 1);
+
+	memcpy(to, text, n);
+	to[n] = '\0';
+	return n + 1;
+}
+
+static uint16_t in_eights(size_t bytes)
+{
+	return (uint16_t)((bytes + 7) / 8 * 8);
+}
+
+static void tell_site(const struct pm_site *site)
+{
+	union {
+		struct pm_record_site record;
+		char room[sizeof(struct pm_record_site) + PM_SITE_FRAMES * NAME_ROOM + 8];
+	} u = {.record = {.head = {.kind = PM_RECORD_SITE, .number = site->n}, .key = site->key}};
+	size_t used = sizeof(u.record);
+
+	for (unsigned i = 0; i < site->n; i++) {
+		u.record.frames[i].build = site->frames[i].build;
+		u.record.frames[i].offset = site->frames[i].offset;
+		used += add_text(u.room + used, site->frames[i].file);
+	}
+	u.record.head.bytes = in_eights(used);
+	pm_profile_file_put(&u.record.head);
+}
+
+/* Is it new? False, too, when there is no room for it. */
+static bool is_new(uint64_t key)
+{
+	for (uint32_t look = 0; look < LOOKS; look++) {
+		atomic_uint_least64_t *place = &profile.sites[(key + look) % SITES];
+		uint64_t there = atomic_load_explicit(place, memory_order_relaxed);
+
+		if (there == key)
+			return false;
+		if (!there && atomic_compare_exchange_strong(place, &there, key))
+			return true;
+		if (there == key)
+			return false;
+	}
+	atomic_fetch_add(&profile.lost_sites, 1);
+	return false;
+}
+
+static uint64_t note_site(void)
+{
+	struct pm_site site = pm_site_here();
+
+	if (site.key && is_new(site.key))
+		tell_site(&site);
+	return site.key;
+}
+
+/* --- objects --- */
+
+/* Inferred ones are left to those that see the whole run. */
+static uint32_t iteration(void)
+{
+	return pm_marks_known() == PM_KNOWN_MARKED ? pm_marks_iteration() : 0;
+}
+
+static struct noted *entry_of(const void *object)
+{
+	return &profile.objects[((uintptr_t)object - pm_heap.base) / PM_GRANULE];
+}
+
+static uint32_t space_of(const void *object)
+{
+	uint32_t id = 0;
+
+	while (!pm_space_holds(&pm_heap.spaces[id], object))
+		id++;
+	return id;
+}
+
+static void tell_object(const void *object, struct noted *noted, uint64_t to_ns)
+{
+	struct pm_record_object record = {
+		.head = {PM_RECORD_OBJECT, sizeof(record), space_of(object)},
+		.site = noted->site,
+		.bytes = noted->bytes,
+		.from_ns = noted->from_ns,
+		.to_ns = to_ns,
+		.from_iteration = noted->from_iteration,
+		.to_iteration = iteration()};
+
+	noted->bytes = 0;
+	pm_profile_file_put(&record.head);
+}
+
+void pm_profile_taken(const void *object, size_t bytes)
+{
+	int saved = errno;
+
+	*entry_of(object) = (struct noted){.site = note_site(),
+		.bytes = bytes ? bytes : 1,
+		.from_ns = now(),
+		.from_iteration = iteration()};
+	errno = saved;
+}
+
+void pm_profile_given(const void *object)
+{
+	struct noted *noted = entry_of(object);
+
+	if (noted->bytes)
+		tell_object(object, noted, now());
+}
+
+/* --- samples --- */
+
+static uint32_t random_bits(void)
+{
+	static __thread uint32_t state __attribute__((tls_model("initial-exec")));
+
+	if (!state)
+		state = (uint32_t)(uintptr_t)&state | 1;
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state;
+}
+
+/* Half of the usual distance to three halves: no rhythm of the program's is met. */
+bool pm_profile_samples(size_t bytes)
+{
+	static __thread int64_t left __attribute__((tls_model("initial-exec")));
+	static __thread bool is_begun __attribute__((tls_model("initial-exec")));
+
+	left -= (int64_t)bytes;
+	if (left >= 0)
+		return false;
+	left = PM_PROFILE_EVERY / 2 + random_bits() % PM_PROFILE_EVERY;
+	if (is_begun)
+		return true;
+	is_begun = true;
+	left = random_bits() % PM_PROFILE_EVERY;
+	return false;
+}
+
+/* --- marks --- */
+
+_Static_assert(
+	PM_COUNTERS == sizeof(((struct pm_record_counters *)NULL)->values) / sizeof(uint64_t),
+	"the record has them all");
+
+static void tell_counters(uint64_t ns)
+{
+	struct pm_record_counters record = {
+		.head = {PM_RECORD_COUNTERS, sizeof(record), 0}, .ns = ns};
+	int saved = errno;
+
+	pm_counters_read(record.values);
+	pm_profile_file_put(&record.head);
+	errno = saved;
+}
+
+void pm_profile_iteration(uint32_t number)
+{
+	struct pm_record_iteration record = {.head = {PM_RECORD_ITERATION, sizeof(record), number}};
+
+	if (!pm_profile_on)
+		return;
+	record.ns = now();
+	tell_counters(record.ns);
+	pm_profile_file_put(&record.head);
+}
+
+void pm_profile_phase(const char *name)
+{
+	struct pm_record_phase record = {.head = {PM_RECORD_PHASE, sizeof(record), 0}};
+
+	if (!pm_profile_on)
+		return;
+	record.head.number = atomic_fetch_add(&profile.phases, 1) + 1;
+	record.ns = now();
+	strncat(record.name, name, sizeof(record.name) - 1);
+	tell_counters(record.ns);
+	pm_profile_file_put(&record.head);
+}
+
+/* --- begin and end --- */
+
+/* No other thread must be at the spaces. */
+static uint64_t slab_bytes(void)
+{
+	uint64_t granules = 0;
+
+	for (int i = 0; i < PM_SPACES; i++) {
+		const struct pm_space *space = &pm_heap.spaces[i];
+
+		for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
+			at += space->blocks[at].granules)
+			if (space->blocks[at].kind == PM_BLOCK_SLAB)
+				granules += space->blocks[at].granules;
+	}
+	return granules * PM_GRANULE;
+}
+
+static void *reserve(size_t bytes)
+{
+	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return start == MAP_FAILED ? NULL : start;
+}
+
+static bool prepare_file(const char *directory)
+{
+	union {
+		struct pm_record_program record;
+		char room[sizeof(struct pm_record_program) + NAME_ROOM + 8];
+	} u = {.record = {.head = {PM_RECORD_PROGRAM, 0, PM_PROFILE_VERSION},
+		       .magic = PM_PROFILE_MAGIC,
+		       .budget_bytes = pm_heap.settings.budget_bytes,
+		       .large_bytes = PM_LARGE,
+		       .every_bytes = PM_PROFILE_EVERY,
+		       .granule_bytes = PM_GRANULE,
+		       .slab_bytes = slab_bytes(),
+		       .start_ns = clock_ns(CLOCK_REALTIME),
+		       .pid = (uint32_t)getpid()}};
+	struct pm_frame program = pm_site_program();
+	const char *rank = getenv("PM_LOCAL_RANK");
+
+	u.record.rank = rank ? (uint32_t)strtoul(rank, NULL, 10) : UINT32_MAX;
+	u.record.build = program.build;
+	u.record.head.bytes = in_eights(sizeof(u.record) + add_text(u.record.file, program.file));
+	return pm_profile_file_prepare(directory, rank, &u.record);
+}
+
+void pm_profile_start(bool attached)
+{
+	const char *directory = getenv("PM_PROFILE");
+
+	if (!directory || !*directory || !prepare_file(directory))
+		return;
+	profile.objects = reserve(pm_heap.size / PM_GRANULE * sizeof(*profile.objects));
+	profile.sites = reserve(SITES * sizeof(*profile.sites));
+	if (!profile.objects || !profile.sites) {
+		pm_say("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
+		return;
+	}
+	profile.start_ns = clock_ns(CLOCK_MONOTONIC);
+	pm_counters_start();
+	profile.must_tell = attached;
+	profile.pid = getpid();
+	pm_profile_on = true;
+}
+
+/* What is still there. Blocks do not move while their space is locked. */
+static void tell_rest(const struct pm_space *space)
+{
+	for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
+		at += space->blocks[at].granules) {
+		const char *object = space->base + at * PM_GRANULE;
+		struct noted *noted = entry_of(object);
+
+		if (space->blocks[at].kind == PM_BLOCK_OBJECT && noted->bytes)
+			tell_object(object, noted, 0);
+	}
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	struct pm_record_end last = {.head = {PM_RECORD_END, sizeof(last), 0}};
+
+	if (!pm_profile_on || profile.pid != getpid())
+		return;
+	pm_heap_before_fork();
+	for (int i = 0; i < PM_SPACES; i++)
+		tell_rest(&pm_heap.spaces[i]);
+	last.slab_bytes = slab_bytes();
+	pm_heap_after_fork();
+	if (profile.must_tell || pm_profile_file_has_any()) {
+		last.ns = now();
+		last.lost_sites = atomic_load(&profile.lost_sites);
+		tell_counters(last.ns);
+		pm_profile_file_put(&last.head);
+		pm_profile_file_close();
+	}
+	pm_profile_on = false;
+}
+
+void pm_profile_before_fork(void)
+{
+	pm_profile_file_lock();
+}
+
+void pm_profile_after_fork(void)
+{
+	pm_profile_file_unlock();
+}
+
+void pm_profile_after_fork_in_child(void)
+{
+	pm_profile_file_unlock();
+	pm_profile_on = false;
+}

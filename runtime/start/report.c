@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/start/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/advice/advice.h"
+#include "runtime/common/say.h"
+#include "runtime/heap/heap.h"
+#include "runtime/heap/residency.h"
+#include "runtime/lifetime/sizing.h"
+#include "runtime/start/marks.h"
+#include "runtime/start/static.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static const char *const known[] = {
+	[PM_KNOWN_NOT] = "none", [PM_KNOWN_INFERRED] = "inferred", [PM_KNOWN_MARKED] = "marked"};
+
+static struct {
+	char destination[PATH_MAX]; /* empty: nobody asks */
+	pid_t rank;		    /* its own process; 0: another one */
+	uint64_t at_start;	    /* granules */
+} order;
+
+static bool for_people(void)
+{
+	return !strcmp(order.destination, "stderr");
+}
+
+/* The most there was, each space for itself. */
+static uint64_t peak(void)
+{
+	uint64_t granules = 0;
+
+	for (int i = 0; i < PM_SPACES; i++)
+		granules += pm_heap.spaces[i].peak;
+	return granules;
+}
+
+void pm_report_prepare(bool attached)
+{
+	const char *where = getenv("PM_REPORT");
+	size_t n = 0;
+
+	if (!where || !*where)
+		return;
+	order.rank = attached ? getpid() : 0;
+	order.at_start = peak();
+	if (*where != '/' && strcmp(where, "stderr") && getcwd(order.destination, PATH_MAX))
+		n = strlen(strcat(order.destination, "/"));
+	if (n + strlen(where) < PATH_MAX)
+		strcpy(order.destination + n, where);
+	else
+		order.destination[0] = '\0';
+}
+
+static bool is_rank(void)
+{
+	return order.rank == getpid();
+}
+
+/* Where nobody keeps a roll, each process is a rank for all that can be known. */
+static bool is_worth_telling(void)
+{
+	return is_rank() || pm_heap.roll == PM_ROLL_NONE || peak() > order.at_start;
+}
+
+/* --- text that grows, and is cut where there is no room --- */
+
+struct text {
+	char bytes[16384];
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *fmt, ...)
+{
+	size_t room = sizeof(text->bytes) - text->length;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(text->bytes + text->length, room, fmt, args);
+	va_end(args);
+	text->length += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+/* With what JSON asks to be escaped. */
+static void add_string(struct text *text, const char *string)
+{
+	add(text, "\"");
+	for (; *string; string++) {
+		unsigned char c = (unsigned char)*string;
+
+		if (c < ' ' || c == '"' || c == '\\')
+			add(text, "\\u%04x", c);
+		else
+			add(text, "%c", c);
+	}
+	add(text, "\"");
+}
+
+static uint64_t ready_bytes(const struct pm_space *space)
+{
+	return (space->ready - space->gone) * PM_GRANULE;
+}
+
+/* DRAM that has been taken from the node: it is not given back, so this is its peak too. */
+static uint64_t dram_bytes(void)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < PM_SPACES; i++)
+		bytes += i == PM_PMEM ? 0 : ready_bytes(&pm_heap.spaces[i]);
+	return bytes;
+}
+
+/* --- for programs --- */
+
+static void add_spaces(struct text *text)
+{
+	for (int i = 0; i < PM_SPACES; i++) {
+		const struct pm_space *space = &pm_heap.spaces[i];
+
+		add(text,
+			"%s\"%s\":{\"size_bytes\":%llu,\"ready_bytes\":%llu,\"used_bytes\":%llu,"
+			"\"peak_bytes\":%llu}",
+			i ? "," : "", pm_space_names[i],
+			(unsigned long long)(space->size * PM_GRANULE),
+			(unsigned long long)ready_bytes(space),
+			(unsigned long long)(space->used * PM_GRANULE),
+			(unsigned long long)(space->peak * PM_GRANULE));
+	}
+}
+
+static void add_residency(struct text *text, const struct pm_residency *residency)
+{
+	for (int part = 0; part < PM_PARTS; part++) {
+		const char *comma = "";
+
+		add(text, "%s\"%s\":{", part ? "," : "", pm_part_names[part]);
+		for (unsigned node = 0; node < PM_NODES_MAX; node++) {
+			if (!residency->bytes[part][node])
+				continue;
+			add(text, "%s\"%u\":%llu", comma, node,
+				(unsigned long long)residency->bytes[part][node]);
+			comma = ",";
+		}
+		add(text, "}");
+	}
+}
+
+static void add_iterations(struct text *text)
+{
+	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_marks_known()],
+		(unsigned long)pm_marks_iteration());
+}
+
+static void add_sizing(struct text *text)
+{
+	struct pm_sizing sizing;
+
+	pm_sizing_get(&sizing);
+	if (!sizing.is_done)
+		return;
+	add(text, ",\"sizing\":{\"needed_bytes\":%llu,\"spare_bytes\":%llu,",
+		(unsigned long long)sizing.needed_bytes, (unsigned long long)sizing.spare_bytes);
+	add(text, "\"lent_to\":\"%s\",\"lent_bytes\":%llu,\"promoted_bytes\":%llu}",
+		sizing.to_temporary ? "temporary" : "long-lived",
+		(unsigned long long)sizing.lent_bytes, (unsigned long long)sizing.promoted_bytes);
+}
+
+static void add_object(struct text *text, const struct pm_residency *residency)
+{
+	const char *rank = getenv("PM_LOCAL_RANK");
+	struct pm_heap_counts counts;
+	struct pm_static statics;
+
+	pm_heap_counts(&counts);
+	pm_static_counts(&statics);
+	add(text, "{\"rank\":");
+	add_string(text, rank ? rank : "");
+	add(text, ",\"pid\":%d,\"attached\":%s,\"program\":", (int)getpid(),
+		is_rank() ? "true" : "false");
+	add_string(text, program_invocation_name);
+	add(text, ",\"budget_bytes\":%llu,\"dram_bytes\":%llu,\"spaces\":{",
+		(unsigned long long)pm_heap.settings.budget_bytes,
+		(unsigned long long)dram_bytes());
+	add_spaces(text);
+	add(text, "},\"spilled_objects\":%llu,\"spilled_bytes\":%llu,\"refused_bytes\":%llu",
+		(unsigned long long)counts.spilled_objects,
+		(unsigned long long)counts.spilled_bytes, (unsigned long long)counts.refused_bytes);
+	add(text, ",\"static_bytes\":{\"dram\":%llu,\"pmem\":%llu}",
+		(unsigned long long)statics.dram_bytes, (unsigned long long)statics.pmem_bytes);
+	add_iterations(text);
+	add_sizing(text);
+	if (pm_advice_on)
+		add(text, ",\"advised_objects\":{\"dram\":%llu,\"pmem\":%llu,\"unknown\":%llu}",
+			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
+	if (residency) {
+		add(text, ",\"resident_bytes\":{");
+		add_residency(text, residency);
+		add(text, "}");
+	}
+	add(text, "}\n");
+}
+
+/* In one write(2), so that the lines of several ranks do not mix. */
+static void append(const struct text *text)
+{
+	int fd =
+		open(order.destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+
+	if (fd < 0 || write(fd, text->bytes, text->length) != (ssize_t)text->length)
+		pm_say("report to '%.200s' failed: %s", order.destination, strerrordesc_np(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+/* --- for people --- */
+
+static unsigned long long in_mib(uint64_t bytes)
+{
+	return (bytes + MIB - 1) / MIB;
+}
+
+static void say_nodes(const struct pm_residency *residency, enum pm_part part)
+{
+	struct text text = {.length = 0};
+
+	for (unsigned node = 0; node < PM_NODES_MAX; node++)
+		if (residency->bytes[part][node])
+			add(&text, ", %lluM on node %u", in_mib(residency->bytes[part][node]),
+				node);
+	if (text.length)
+		pm_say("pages of %s: %s", pm_part_names[part], text.bytes + 2);
+}
+
+static void say_spaces(void)
+{
+	for (int i = 0; i < PM_SPACES; i++) {
+		const struct pm_space *space = &pm_heap.spaces[i];
+
+		if (space->peak)
+			pm_say("%s: %lluM at most, %lluM now", pm_space_names[i],
+				in_mib(space->peak * PM_GRANULE), in_mib(space->used * PM_GRANULE));
+	}
+}
+
+static void say_sizing(void)
+{
+	struct pm_sizing sizing;
+
+	pm_sizing_get(&sizing);
+	if (pm_marks_iteration())
+		pm_say("iterations: %lu, %s", (unsigned long)pm_marks_iteration(),
+			known[pm_marks_known()]);
+	if (!sizing.is_done)
+		return;
+	pm_say("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
+		in_mib(sizing.needed_bytes), in_mib(sizing.spare_bytes), in_mib(sizing.lent_bytes),
+		sizing.to_temporary ? "it" : "what is long-lived");
+	if (sizing.promoted_bytes)
+		pm_say("%lluM of what had been spilled are in DRAM since then",
+			in_mib(sizing.promoted_bytes));
+}
+
+static void say(const struct pm_residency *residency)
+{
+	struct pm_heap_counts counts;
+	struct pm_static statics;
+
+	pm_heap_counts(&counts);
+	pm_static_counts(&statics);
+	pm_say("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
+		in_mib(pm_heap.settings.budget_bytes), in_mib(dram_bytes()),
+		(unsigned long long)counts.spilled_objects, in_mib(counts.spilled_bytes));
+	if (counts.refused_bytes)
+		pm_say("%lluM of these because the node had no DRAM left",
+			in_mib(counts.refused_bytes));
+	say_spaces();
+	say_sizing();
+	if (statics.dram_bytes || statics.pmem_bytes)
+		pm_say("static data: %lluM bound to DRAM, in free; %lluM to PMem",
+			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));
+	if (pm_advice_on)
+		pm_say("advised: %llu objects to DRAM, %llu to PMem; %llu of unknown sites",
+			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
+			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
+	for (int part = 0; residency && part < PM_PARTS; part++)
+		say_nodes(residency, (enum pm_part)part);
+}
+
+__attribute__((destructor)) static void report(void)
+{
+	static struct pm_residency residency;
+	struct text text = {.length = 0};
+	bool is_known;
+
+	if (!*order.destination || !is_worth_telling())
+		return;
+	is_known = pm_residency_read(&residency);
+	if (for_people()) {
+		say(is_known ? &residency : NULL);
+		return;
+	}
+	add_object(&text, is_known ? &residency : NULL);
+	append(&text);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime's begin in a process. Without PM_RANK_DRAM it has none. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "runtime/advice/advice.h"
+#include "runtime/common/roll.h"
+#include "runtime/common/say.h"
+#include "runtime/heap/heap.h"
+#include "runtime/heap/jemalloc.h"
+#include "runtime/lifetime/promote.h"
+#include "runtime/profile/profile.h"
+#include "runtime/start/marks.h"
+#include "runtime/start/report.h"
+#include "runtime/start/static.h"
+
+static void before_fork(void)
+{
+	pm_heap_before_fork();
+	pm_profile_before_fork();
+}
+
+static void after_fork(void)
+{
+	pm_profile_after_fork();
+	pm_heap_after_fork();
+}
+
+static void after_fork_in_child(void)
+{
+	pm_profile_after_fork_in_child();
+	pm_heap_after_fork_in_child();
+	pm_static_after_fork_in_child();
+	pm_promote_after_fork_in_child();
+}
+
+/*
+ * Does the program ask us? Libraries that are preloaded before this one come first, and valgrind
+ * and sanitizers replace malloc() wherever it is. Of two allocators that each have some of the
+ * functions, one would get what is the other's.
+ */
+static bool is_asked(void)
+{
+	void *object;
+	bool is_ours;
+
+	pm_heap_open(false, false);
+	object = malloc(1);
+	is_ours = pm_heap_owns(object);
+	free(object);
+	if (!is_ours)
+		pm_heap_close();
+	return is_ours;
+}
+
+/*
+ * Handlers that prepare a fork run in the reverse order of their registration, and jemalloc asks
+ * the heap for slabs with its own locks held: the heap's are registered first, to be taken last.
+ */
+__attribute__((constructor)) static void start(void)
+{
+	struct pm_settings settings;
+	bool attached;
+
+	if (!pm_settings_read(&settings) || !pm_heap_start(&settings))
+		return;
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	if (!pm_jemalloc_start()) {
+		pm_say("no memory to start with: nothing is placed");
+		return;
+	}
+	if (!is_asked()) {
+		pm_say("another allocator comes first, a preloaded library's or a checker's: "
+		       "nothing is placed");
+		return;
+	}
+	pm_static_place(settings.static_in_pmem);
+	attached = pm_roll_attach();
+	pm_advice_start(attached || pm_heap.roll == PM_ROLL_NONE);
+	pm_profile_start(attached);
+	pm_heap_open(pm_profile_on || pm_advice_on_small, pm_advice_on_small);
+	pm_marks_start();
+	pm_report_prepare(attached);
+}

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "site/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/address.h"
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "base/units.h"
+#include "plan/topology.h"
+#include "site/config_file.h"
+
+#define wipe_text	     "zero, discard or crypto-erase"
+#define MAX_COUNT	     1000
+#define MAX_TIMEOUT_S	     86400
+#define MAX_RESERVED_PERCENT 90
+
+/* A kind of value: how it is read into its field of struct pm_config, and released. */
+struct kind {
+	int (*parse)(const char *value, void *field, struct pm_err *err);
+	void (*release)(void *field);
+};
+
+struct row {
+	struct pm_key_info info;
+	const struct kind *kind;
+	size_t offset; /* of the field */
+};
+
+static void keep(void *field)
+{
+	(void)field;
+}
+
+static void release_string(void *field)
+{
+	free(pm_steal(*(char **)field));
+}
+
+static void release_list(void *field)
+{
+	pm_strv_free(pm_steal(*(char ***)field));
+}
+
+static int store_string(const char *value, void *field, struct pm_err *err)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return pm_err_nomem(err);
+	release_string(field);
+	*(char **)field = copy;
+	return 0;
+}
+
+static int store_list(char **list, void *field, struct pm_err *err)
+{
+	if (!list)
+		return pm_err_nomem(err);
+	release_list(field);
+	*(char ***)field = list;
+	return 0;
+}
+
+static int parse_path(const char *value, void *field, struct pm_err *err)
+{
+	if (value[0] != '/' || strpbrk(value, " \t"))
+		return pm_err_set(err, -EINVAL, "an absolute path expected");
+	return store_string(value, field, err);
+}
+
+static int parse_command(const char *value, void *field, struct pm_err *err)
+{
+	if (value[0] != '/')
+		return pm_err_set(err, -EINVAL, "an absolute path and its arguments expected");
+	return store_list(pm_strv_split(value, " \t"), field, err);
+}
+
+static int parse_seconds(const char *value, void *field, struct pm_err *err)
+{
+	unsigned long seconds;
+
+	if (!*value || value[strspn(value, "0123456789")] || strlen(value) > 9)
+		return pm_err_set(err, -EINVAL, "whole seconds expected");
+	seconds = strtoul(value, NULL, 10);
+	if (seconds < 1 || seconds > MAX_TIMEOUT_S)
+		return pm_err_set(err, -EINVAL, "seconds from 1 to %d expected", MAX_TIMEOUT_S);
+	*(unsigned *)field = (unsigned)seconds;
+	return 0;
+}
+
+static int parse_percent(
+	const char *value, unsigned least, unsigned most, void *field, struct pm_err *err)
+{
+	unsigned percent;
+
+	if (!*value || value[strspn(value, "0123456789")] || strlen(value) > 3)
+		return pm_err_set(err, -EINVAL, "a whole percentage expected");
+	percent = (unsigned)strtoul(value, NULL, 10);
+	if (percent < least || percent > most)
+		return pm_err_set(err, -EINVAL, "a percentage from %u to %u expected", least, most);
+	*(unsigned *)field = percent;
+	return 0;
+}
+
+static int parse_share(const char *value, void *field, struct pm_err *err)
+{
+	return parse_percent(value, 1, 99, field, err);
+}
+
+static int parse_reserve(const char *value, void *field, struct pm_err *err)
+{
+	return parse_percent(value, 0, MAX_RESERVED_PERCENT, field, err);
+}
+
+static int add_mode(const char *name, unsigned *modes, struct pm_err *err)
+{
+	const struct pm_mode_info *row = pm_mode_by_name(name);
+	cleanup_free char *names = pm_mode_names();
+
+	if (!row)
+		return pm_err_set(err, -EINVAL, "unknown mode '%.40s', modes are: %s", name,
+			names ? names : "");
+	if (*modes & (1u << row->mode))
+		return pm_err_set(err, -EINVAL, "mode '%s' is named twice", name);
+	*modes |= 1u << row->mode;
+	return 0;
+}
+
+static int parse_modes(const char *value, void *field, struct pm_err *err)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(value, ",");
+	unsigned modes = 0;
+
+	if (!names)
+		return pm_err_nomem(err);
+	if (!names[0])
+		return pm_err_set(err, -EINVAL, "a comma list of modes expected");
+	for (size_t i = 0; names[i]; i++) {
+		int rc = add_mode(names[i], &modes, err);
+
+		if (rc)
+			return rc;
+	}
+	*(unsigned *)field = modes;
+	return 0;
+}
+
+static int parse_versions(const char *value, void *field, struct pm_err *err)
+{
+	if (value[strspn(value, "0123456789.,")])
+		return pm_err_set(
+			err, -EINVAL, "a comma list of versions like 02.00.00.3809 expected");
+	return store_list(pm_strv_split(value, ","), field, err);
+}
+
+static int parse_appdirect_type(const char *value, void *field, struct pm_err *err)
+{
+	static const char *const types[] = {"AppDirect", "AppDirectNotInterleaved"};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcasecmp(value, types[i]))
+			return store_string(types[i], field, err);
+	return pm_err_set(err, -EINVAL, "%s or %s expected", types[0], types[1]);
+}
+
+static int parse_wipe(const char *value, void *field, struct pm_err *err)
+{
+	static const char *const methods[] = {[PM_WIPE_ZERO] = "zero",
+		[PM_WIPE_DISCARD] = "discard",
+		[PM_WIPE_CRYPTO_ERASE] = "crypto-erase"};
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (!strcasecmp(value, methods[i])) {
+			*(enum pm_wipe *)field = (enum pm_wipe)i;
+			return 0;
+		}
+	}
+	return pm_err_set(err, -EINVAL, wipe_text " expected");
+}
+
+static int parse_mode(const char *value, void *field, struct pm_err *err)
+{
+	return pm_policy_parse_mode(value, field, err);
+}
+
+static int parse_usable(const char *value, void *field, struct pm_err *err)
+{
+	return pm_policy_parse_usable(value, field, err);
+}
+
+static int parse_users(const char *value, void *field, struct pm_err *err)
+{
+	int rc = pm_policy_check_users(value, err);
+
+	return rc ? rc : store_string(value, field, err);
+}
+
+static int parse_limit(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t bytes = 0;
+
+	if (strcasecmp(value, "none") && (pm_parse_size(value, &bytes) || !bytes))
+		return pm_err_set(err, -EINVAL, "none or a size like 800G expected");
+	*(uint64_t *)field = bytes;
+	return 0;
+}
+
+static int parse_delay(const char *value, void *field, struct pm_err *err)
+{
+	if (!strcmp(value, "0")) {
+		*(unsigned *)field = 0;
+		return 0;
+	}
+	return parse_seconds(value, field, err);
+}
+
+static int parse_bool(const char *value, void *field, struct pm_err *err)
+{
+	bool yes = !strcasecmp(value, "yes");
+
+	if (!yes && strcasecmp(value, "no"))
+		return pm_err_set(err, -EINVAL, "yes or no expected");
+	*(bool *)field = yes;
+	return 0;
+}
+
+static int parse_file_system(const char *value, void *field, struct pm_err *err)
+{
+	if (strcmp(value, "ext4") && strcmp(value, "xfs"))
+		return pm_err_set(err, -EINVAL, "ext4 or xfs expected");
+	return store_string(value, field, err);
+}
+
+static int parse_dram_reserve(const char *value, void *field, struct pm_err *err)
+{
+	struct pm_reserve reserve = {0};
+	size_t length = strlen(value);
+	cleanup_free char *number = strndup(value, length ? length - 1 : 0);
+
+	if (!number)
+		return pm_err_nomem(err);
+	if (length && value[length - 1] == '%') {
+		int rc = parse_percent(number, 0, MAX_RESERVED_PERCENT, &reserve.percent, err);
+
+		if (rc)
+			return rc;
+	} else if (strcasecmp(value, "none") && pm_parse_size(value, &reserve.bytes)) {
+		return pm_err_set(
+			err, -EINVAL, "none, a size like 8G or a share like 5%% expected");
+	}
+	*(struct pm_reserve *)field = reserve;
+	return 0;
+}
+
+static int parse_nodes(const char *value, void *field, struct pm_err *err)
+{
+	cleanup_free struct pm_memory_hint *hints = NULL;
+	size_t n;
+	int rc = pm_memory_hints_parse(value, &hints, &n, err);
+
+	return rc ? rc : store_string(value, field, err);
+}
+
+/* A host's name, or an IPv6 address in brackets; the port is a number. */
+static int parse_address(const char *value, void *field, struct pm_err *err)
+{
+	cleanup_free char *host = NULL, *port = NULL;
+	int rc = strcmp(value, "none") ? pm_address_parse(value, &host, &port, err) : 0;
+
+	return rc ? rc : store_string(value, field, err);
+}
+
+static int parse_count(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t count;
+
+	if (pm_parse_u64(value, &count) || count < 1 || count > MAX_COUNT)
+		return pm_err_set(err, -EINVAL, "a whole number from 1 to %d expected", MAX_COUNT);
+	*(unsigned *)field = (unsigned)count;
+	return 0;
+}
+
+static const struct kind address_kind = {parse_address, release_string};
+static const struct kind count_kind = {parse_count, keep};
+static const struct kind path_kind = {parse_path, release_string};
+static const struct kind command_kind = {parse_command, release_list};
+static const struct kind seconds_kind = {parse_seconds, keep};
+static const struct kind modes_kind = {parse_modes, keep};
+static const struct kind share_kind = {parse_share, keep};
+static const struct kind reserve_kind = {parse_reserve, keep};
+static const struct kind versions_kind = {parse_versions, release_list};
+static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
+static const struct kind fstype_kind = {parse_file_system, release_string};
+static const struct kind wipe_kind = {parse_wipe, keep};
+static const struct kind mode_kind = {parse_mode, keep};
+static const struct kind usable_kind = {parse_usable, keep};
+static const struct kind limit_kind = {parse_limit, keep};
+static const struct kind delay_kind = {parse_delay, keep};
+static const struct kind users_kind = {parse_users, release_string};
+static const struct kind bool_kind = {parse_bool, keep};
+static const struct kind dram_kind = {parse_dram_reserve, keep};
+static const struct kind nodes_kind = {parse_nodes, release_string};
+
+#define path_text      "absolute path"
+#define command_text   "absolute path and arguments"
+#define seconds_text   "seconds, 1 to 86400"
+#define modes_text     "comma list of modes"
+#define share_text     "percentage, 1 to 99"
+#define reserve_text   "percentage, 0 to 90"
+#define versions_text  "comma list of versions"
+#define appdirect_text "AppDirect or AppDirectNotInterleaved"
+#define fstype_text    "ext4 or xfs"
+#define mode_text      "none or a mode"
+#define usable_text    "none or comma list of MODE:SIZE"
+#define limit_text     "none or size"
+#define delay_text     "seconds, 0 to 86400"
+#define users_text     "* or comma list of users"
+#define bool_text      "yes or no"
+#define dram_text      "none, size or percentage with %"
+#define address_text   "none or HOST[:PORT]"
+#define count_text     "number, 1 to 1000"
+#define nodes_text     "none or comma list of NODE:KIND[:SOCKET]"
+
+#define ROW(key_, name_, kind_, field_, value_, help_)                                             \
+	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, false},                       \
+		.kind = &kind_##_kind,                                                             \
+		.offset = offsetof(struct pm_config, field_)}
+
+/* A key that may differ by partition. */
+#define PARTITION_ROW(key_, name_, kind_, field_, value_, help_)                                   \
+	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, true},                        \
+		.kind = &kind_##_kind,                                                             \
+		.offset = offsetof(struct pm_config, field_)}
+
+/* clang-format off */
+static const struct row rows[PM_KEY_MAX] = {
+	PARTITION_ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect,flat,mixed",
+		"modes that jobs may ask for"),
+	ROW(PM_KEY_IPMCTL_PATH, "IpmctlPath", path, ipmctl_path, "/usr/bin/ipmctl",
+		"the ipmctl program"),
+	ROW(PM_KEY_NDCTL_PATH, "NdctlPath", path, ndctl_path, "/usr/bin/ndctl",
+		"the ndctl program"),
+	ROW(PM_KEY_DAXCTL_PATH, "DaxctlPath", path, daxctl_path, "/usr/bin/daxctl",
+		"the daxctl program"),
+	ROW(PM_KEY_SCONTROL_PATH, "ScontrolPath", path, scontrol_path, "/usr/bin/scontrol",
+		"Slurm's scontrol program"),
+	ROW(PM_KEY_SCANCEL_PATH, "ScancelPath", path, scancel_path, "/usr/bin/scancel",
+		"Slurm's scancel program"),
+	ROW(PM_KEY_SQUEUE_PATH, "SqueuePath", path, squeue_path, "/usr/bin/squeue",
+		"Slurm's squeue program"),
+	ROW(PM_KEY_PMCTL_PATH, "PmctlPath", path, pmctl_path, PM_BINDIR "/pmctl",
+		"the pmctl program, for those who run it"),
+	ROW(PM_KEY_REBOOT_COMMAND, "RebootCommand", command, reboot_command,
+		"/usr/bin/systemctl reboot",
+		"program and arguments that reboot the node, split at spaces, no shell"),
+	ROW(PM_KEY_TOOL_TIMEOUT, "ToolTimeout", seconds, tool_timeout_s, "120",
+		"how long one run of a tool may take before it is killed"),
+	ROW(PM_KEY_STATE_DIR, "StateDir", path, state_dir, "/var/lib/slurm-pmem",
+		"directory of the journal and of the lock, kept over reboots"),
+	ROW(PM_KEY_RUN_DIR, "RunDir", path, run_dir, "/run/slurm-pmem",
+		"directory of the record of this boot's mode"),
+	ROW(PM_KEY_BAD_IPMCTL_VERSIONS, "BadIpmctlVersions", versions, bad_ipmctl_versions,
+		"02.00.00.3809,02.00.00.3814,02.00.00.3816",
+		"versions of ipmctl that are refused, because they lose goals; may be empty"),
+	ROW(PM_KEY_APPDIRECT_TYPE, "AppDirectType", appdirect, appdirect_type, "AppDirect",
+		"how App Direct goals lay out the modules of a socket"),
+	ROW(PM_KEY_FS_ROOT, "FsRoot", path, fs_root, "/",
+		"directory below which proc and sys are read, for recorded and emulated machines"),
+	ROW(PM_KEY_PROVISION, "Provision", bool, provision, "yes",
+		"whether pmctl makes namespaces and file systems for jobs; with no the site does"),
+	ROW(PM_KEY_FILE_SYSTEM, "FileSystem", fstype, file_system, "ext4",
+		"the file system that jobs get on persistent memory"),
+	ROW(PM_KEY_MOUNT_DIR, "MountDir", path, mount_dir, "/mnt/slurm-pmem",
+		"directory below which the file systems are mounted, one a region"),
+	ROW(PM_KEY_MKFS_EXT4_PATH, "MkfsExt4Path", path, mkfs_ext4_path, "/usr/sbin/mkfs.ext4",
+		"the mkfs.ext4 program"),
+	ROW(PM_KEY_MKFS_XFS_PATH, "MkfsXfsPath", path, mkfs_xfs_path, "/usr/sbin/mkfs.xfs",
+		"the mkfs.xfs program"),
+	ROW(PM_KEY_OFFLINE_TIMEOUT, "OfflineTimeout", seconds, offline_timeout_s, "60",
+		"how long the kernel may take to give a region's memory back before it is a reboot"),
+	ROW(PM_KEY_WIPE, "Wipe", wipe, wipe, "zero",
+		"how what a job leaves behind on persistent memory is made unreadable"),
+	PARTITION_ROW(PM_KEY_DEFAULT_MODE, "DefaultMode", mode, default_mode, "none",
+		"mode of jobs that name none, and which one of a feature's modes it means"),
+	PARTITION_ROW(PM_KEY_USABLE_MEMORY, "UsableMemory", usable, usable_memory_bytes, "none",
+		"memory that a node has for jobs in each mode"),
+	PARTITION_ROW(PM_KEY_USABLE_PMEM, "UsablePmem", limit, usable_pmem_bytes, "none",
+		"most that --pm-size may ask for, of one socket"),
+	PARTITION_ROW(PM_KEY_USABLE_DRAM, "UsableDram", limit, usable_dram_bytes, "none",
+		"most that --pm-dram may ask for, of one socket in App Direct"),
+	PARTITION_ROW(PM_KEY_IMPLY_MODE, "ImplyMode", bool, imply_mode, "no",
+		"whether a request for much memory implies the mode that has it"),
+	PARTITION_ROW(PM_KEY_DELAY_BOOT, "DelayBoot", delay, delay_boot_s, "0",
+		"how long a job waits for nodes in its mode before others are rebooted"),
+	PARTITION_ROW(PM_KEY_REBOOT_USERS, "RebootUsers", users, reboot_users, "*",
+		"users whose jobs may have nodes rebooted"),
+	PARTITION_ROW(PM_KEY_EXCLUSIVE, "Exclusive", bool, exclusive, "yes",
+		"whether a job that names a mode has its nodes to itself"),
+	ROW(PM_KEY_MIXED_PERCENT, "MixedPercent", share, mixed_percent, "50",
+		"how much of the persistent memory is main memory in mode mixed"),
+	ROW(PM_KEY_RESERVED_PERCENT, "ReservedPercent", reserve, reserved_percent, "0",
+		"how much of the persistent memory no mode uses"),
+	ROW(PM_KEY_DRAM_RESERVE, "DramReserve", dram, dram_reserve, "5%",
+		"how much of a socket's DRAM is kept back from the ranks"),
+	ROW(PM_KEY_METADATA_SPACE, "MetadataSpace", limit, metadata_space_bytes, "none",
+		"what of a rank's DRAM is for small objects that live long"),
+	ROW(PM_KEY_TEMPORARY_SPACE, "TemporarySpace", limit, temporary_space_bytes, "none",
+		"what of a rank's DRAM is for objects that live short"),
+	ROW(PM_KEY_MIGRATION_SPACE, "MigrationSpace", limit, migration_space_bytes, "none",
+		"what of a rank's DRAM is for what is prefetched"),
+	ROW(PM_KEY_REMOTE_MEMORY, "RemoteMemory", bool, remote_memory, "no",
+		"whether a rank may have the other socket's memory when its own is full"),
+	ROW(PM_KEY_MEMORY_NODES, "MemoryNodes", nodes, memory_nodes, "none",
+		"what NUMA nodes are and whose, where the machine tells it wrong or not at all"),
+	ROW(PM_KEY_CONTROLLER_ADDR, "ControllerAddr", address, controller_addr, "none",
+		"where nodes reach pm-controller by TCP, and where that listens"),
+	ROW(PM_KEY_TURN_AWAY_LIMIT, "TurnAwayLimit", count, turn_away_limit, "3",
+		"how many nodes may turn a job away before it is held"),
+	ROW(PM_KEY_MUNGE_SOCKET, "MungeSocket", path, munge_socket, "/run/munge/munge.socket.2",
+		"munge's socket on the nodes"),
+};
+/* clang-format on */
+
+const struct pm_key_info *pm_key_info(enum pm_key key)
+{
+	if ((unsigned)key >= PM_KEY_MAX)
+		return NULL;
+	return &rows[key].info;
+}
+
+static const struct row *row_by_name(const char *name)
+{
+	for (size_t i = 0; i < PM_KEY_MAX; i++)
+		if (!strcasecmp(rows[i].info.name, name))
+			return &rows[i];
+	return NULL;
+}
+
+static bool is_printable(const char *value)
+{
+	while (isprint((unsigned char)*value))
+		value++;
+	return *value == '\0';
+}
+
+static int replace(char **text, const char *by)
+{
+	char *copy = strdup(by);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+/* Reads the value into `config`, which remembers its text and origin. */
+static int set_row(struct pm_config *config, const struct row *row, const char *value,
+	const char *origin, struct pm_err *err)
+{
+	enum pm_key key = row->info.key;
+	int rc = 0;
+
+	if (!is_printable(value))
+		rc = pm_err_set(err, -EINVAL, "unprintable bytes");
+	if (!rc)
+		rc = row->kind->parse(value, (char *)config + row->offset, err);
+	if (rc)
+		return pm_err_prefix(err, "%s='%.100s'", row->info.name, value);
+	if (replace(&config->text[key], value) || replace(&config->origin[key], origin))
+		return pm_err_nomem(err);
+	pm_partition_pairs_drop(&config->by_partition, (int)key);
+	return 0;
+}
+
+static int set_key(struct pm_config *config, const char *key, const char *value, const char *origin,
+	struct pm_err *err)
+{
+	const struct row *row = row_by_name(key);
+
+	if (!row)
+		return pm_err_set(err, -EINVAL, "unknown key '%.60s', see pmem.conf(5)", key);
+	return set_row(config, row, value, origin, err);
+}
+
+int pm_config_set(struct pm_config *config, const char *key, const char *value, struct pm_err *err)
+{
+	return set_key(config, key, value, "argument", err);
+}
+
+/* A pair for some partitions: read as strictly, kept as text. */
+static int set_by_partition(struct pm_config *config, const struct pm_config_pair *pair,
+	char *origin, struct pm_err *err)
+{
+	cleanup_with(pm_config_done) struct pm_config ignored = {0};
+	const struct row *row = row_by_name(pair->key);
+	struct pm_partition_pair kept = {.partitions = (char *)pair->partitions,
+		.text = (char *)pair->value,
+		.origin = origin};
+	int rc = set_key(&ignored, pair->key, pair->value, origin, err);
+
+	if (rc)
+		return rc;
+	if (!row->info.by_partition)
+		return pm_err_set(err, -EINVAL, "%s= cannot differ by partition", row->info.name);
+	kept.key = (int)row->info.key;
+	return pm_partition_pairs_add(&config->by_partition, &kept) ? pm_err_nomem(err) : 0;
+}
+
+static int set_defaults(struct pm_config *config, struct pm_err *err)
+{
+	for (size_t i = 0; i < PM_KEY_MAX; i++) {
+		int rc = set_row(config, &rows[i], rows[i].info.value, "default", err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* A pair of a line for another node is read as strictly, into a configuration of its own. */
+static int take_pair(void *context, const struct pm_config_pair *pair, struct pm_err *err)
+{
+	struct pm_config *config = context;
+	cleanup_with(pm_config_done) struct pm_config ignored = {0};
+	cleanup_free char *origin = NULL;
+
+	if (asprintf(&origin, "%s:%u", pair->file, pair->line) < 0)
+		return pm_err_nomem(err);
+	if (pair->partitions)
+		return set_by_partition(config, pair, origin, err);
+	return set_key(pair->is_ours ? config : &ignored, pair->key, pair->value, origin, err);
+}
+
+static int remember(struct pm_config *config, const char *file, const char *node)
+{
+	config->file = file ? strdup(file) : NULL;
+	config->node = strdup(node);
+	return (file && !config->file) || !config->node ? -ENOMEM : 0;
+}
+
+/* What is App Direct in mode mixed is what these two leave. */
+static int check_shares(const struct pm_config *config, struct pm_err *err)
+{
+	bool is_set = strcmp(config->origin[PM_KEY_MIXED_PERCENT], "default");
+
+	if (config->mixed_percent + config->reserved_percent < 100)
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"%s: MixedPercent=%u and ReservedPercent=%u leave nothing for App Direct; make "
+		"one of them smaller",
+		config->origin[is_set ? PM_KEY_MIXED_PERCENT : PM_KEY_RESERVED_PERCENT],
+		config->mixed_percent, config->reserved_percent);
+}
+
+int pm_config_load_for(
+	const char *path, const char *node, struct pm_config *ret, struct pm_err *err)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	cleanup_free char *own = node ? NULL : pm_config_own_node();
+	const char *file = path ? path : PM_CONFIG_DEFAULT_PATH;
+	int rc;
+
+	node = node ? node : own;
+	if (!node)
+		return pm_err_nomem(err);
+	rc = set_defaults(&config, err);
+	if (rc)
+		return rc;
+	rc = pm_config_file_read(file, node, take_pair, &config, err);
+	if (rc == -ENOENT && !path)
+		file = NULL;
+	else if (rc)
+		return rc;
+	rc = check_shares(&config, err);
+	if (rc)
+		return rc;
+	if (remember(&config, file, node))
+		return pm_err_nomem(err);
+	*ret = config;
+	config = (struct pm_config){0};
+	return 0;
+}
+
+int pm_config_load(const char *path, struct pm_config *ret, struct pm_err *err)
+{
+	return pm_config_load_for(path, NULL, ret, err);
+}
+
+bool pm_config_allows(const struct pm_config *config, enum pm_mode mode)
+{
+	return pm_mode_info(mode) && (config->modes & (1u << mode));
+}
+
+enum pm_mode pm_config_default_mode(const struct pm_config *config, const char *partition)
+{
+	const char *text = partition ? pm_partition_pairs_find(&config->by_partition, partition,
+					       PM_KEY_DEFAULT_MODE)
+				     : NULL;
+	enum pm_mode mode = config->default_mode;
+
+	if (text)
+		(void)pm_policy_parse_mode(text, &mode, NULL);
+	return mode;
+}
+
+char *pm_config_mode_names(const struct pm_config *config)
+{
+	char *names = NULL;
+	size_t size, n = 0;
+	FILE *stream = open_memstream(&names, &size);
+
+	if (!stream)
+		return NULL;
+	pm_mode_foreach(row)
+		if (pm_config_allows(config, row->mode))
+			fprintf(stream, "%s%s", n++ ? ", " : "", row->name);
+	fclose(stream);
+	return names;
+}
+
+void pm_config_done(struct pm_config *config)
+{
+	for (size_t i = 0; i < PM_KEY_MAX; i++) {
+		rows[i].kind->release((char *)config + rows[i].offset);
+		free(config->text[i]);
+		free(config->origin[i]);
+	}
+	pm_partition_pairs_done(&config->by_partition);
+	free(config->file);
+	free(config->node);
+	*config = (struct pm_config){0};
+}

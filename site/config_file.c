@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "site/config_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/hostlist.h"
+#include "base/secure.h"
+
+#define MAX_FILE_BYTES (1024 * 1024)
+#define MAX_PAIRS      64
+#define BLANKS	       " \t\r"
+
+struct pair {
+	char *key, *value;
+};
+
+struct line {
+	const char *file;
+	unsigned number;
+	const char *node;
+	struct pair pairs[MAX_PAIRS];
+	size_t n_pairs;
+};
+
+char *pm_config_own_node(void)
+{
+	const char *given = getenv("SLURMD_NODENAME");
+	char name[HOST_NAME_MAX + 1] = "";
+
+	if (given && *given)
+		return strdup(given);
+	(void)gethostname(name, sizeof(name) - 1);
+	name[strcspn(name, ".")] = '\0';
+	return strdup(name);
+}
+
+static void cut_comment(char *text)
+{
+	bool quoted = false;
+
+	for (char *at = text; *at; at++) {
+		if (*at == '"')
+			quoted = !quoted;
+		if (*at == '#' && !quoted && (at == text || strchr(BLANKS, at[-1]))) {
+			*at = '\0';
+			return;
+		}
+	}
+}
+
+/* Length of "Key" when the text goes on with "Key=", else 0. */
+static size_t key_length(const char *text)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)text[length]) || text[length] == '_')
+		length++;
+	return text[length] == '=' ? length : 0;
+}
+
+/* The value up to the next blank and "Key=", without the blanks at its end. */
+static char *bare_value_end(char *value)
+{
+	char *end = value;
+
+	while (*end) {
+		char *word_end = end + strcspn(end, BLANKS);
+		char *next = word_end + strspn(word_end, BLANKS);
+
+		if (!*next || key_length(next))
+			return word_end;
+		end = next;
+	}
+	return end;
+}
+
+/* Cuts the value out of the text; *at moves behind it. */
+static int take_value(char **at, char **ret, struct pm_err *err)
+{
+	char *value = *at;
+	bool quoted = *value == '"';
+	char *end = quoted ? strchr(++value, '"') : bare_value_end(value);
+
+	if (!end)
+		return pm_err_set(err, -EINVAL, "a quotation mark is missing");
+	if (quoted && end[1] && !strchr(BLANKS, end[1]))
+		return pm_err_set(err, -EINVAL, "text right behind a quotation mark");
+	*at = *end ? end + 1 : end;
+	*end = '\0';
+	if (!quoted && strchr(value, '"'))
+		return pm_err_set(err, -EINVAL, "a quotation mark inside a value");
+	*ret = value;
+	return 0;
+}
+
+static int take_pair(struct line *line, char **at, struct pm_err *err)
+{
+	size_t length = key_length(*at);
+	struct pair *pair = &line->pairs[line->n_pairs];
+
+	if (!length)
+		return pm_err_set(err, -EINVAL, "Key=Value expected at '%.40s'", *at);
+	if (line->n_pairs == MAX_PAIRS)
+		return pm_err_set(err, -EINVAL, "more than %d pairs on one line", MAX_PAIRS);
+	pair->key = *at;
+	pair->key[length] = '\0';
+	for (size_t i = 0; i < line->n_pairs; i++)
+		if (!strcasecmp(line->pairs[i].key, pair->key))
+			return pm_err_set(err, -EINVAL, "key '%s' twice on one line", pair->key);
+	*at += length + 1;
+	line->n_pairs++;
+	return take_value(at, &pair->value, err);
+}
+
+static int split_line(struct line *line, char *text, struct pm_err *err)
+{
+	int rc = 0;
+
+	cut_comment(text);
+	while (!rc && *(text += strspn(text, BLANKS)))
+		rc = take_pair(line, &text, err);
+	return rc;
+}
+
+/* The key that says whom a line holds for, in one spelling; NULL for any other. */
+static const char *scope_of(const struct pair *pair)
+{
+	static const char *const scopes[] = {"NodeName", "PartitionName"};
+
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+		if (!strcasecmp(pair->key, scopes[i]))
+			return scopes[i];
+	return NULL;
+}
+
+static int take_scope(const struct line *line, struct pm_config_pair *pair, struct pm_err *err)
+{
+	const char *scope = scope_of(&line->pairs[0]), *list = line->pairs[0].value;
+
+	if (line->n_pairs == 1)
+		return pm_err_set(err, -EINVAL, "nothing behind %s=", scope);
+	if (!strcmp(scope, "NodeName"))
+		return pm_hostlist_contains(list, line->node, &pair->is_ours, err);
+	if (!*list || strpbrk(list, BLANKS) || strstr(list, ",,") || *list == ',' ||
+		list[strlen(list) - 1] == ',')
+		return pm_err_set(
+			err, -EINVAL, "read partition list '%.100s': not of the form a,b", list);
+	pair->partitions = list;
+	return 0;
+}
+
+static int deliver(const struct line *line, pm_config_take *take, void *context, struct pm_err *err)
+{
+	bool scoped = line->n_pairs && scope_of(&line->pairs[0]);
+	struct pm_config_pair pair = {.file = line->file, .line = line->number, .is_ours = true};
+	int rc = scoped ? take_scope(line, &pair, err) : 0;
+
+	for (size_t i = scoped; !rc && i < line->n_pairs; i++) {
+		const char *scope = scope_of(&line->pairs[i]);
+
+		if (scope)
+			return pm_err_set(err, -EINVAL, "%s= must come first on its line", scope);
+		pair.key = line->pairs[i].key;
+		pair.value = line->pairs[i].value;
+		rc = take(context, &pair, err);
+	}
+	return rc;
+}
+
+static int read_text(const char *file, char **ret, size_t *ret_length, struct pm_err *err)
+{
+	cleanup_close int fd = -1;
+	int rc;
+
+	if (geteuid() != 0)
+		return pm_file_read(AT_FDCWD, file, MAX_FILE_BYTES, ret, ret_length, err);
+	rc = pm_secure_open(file, &fd, err);
+	return rc ? rc : pm_file_read_fd(fd, file, MAX_FILE_BYTES, ret, ret_length, err);
+}
+
+int pm_config_file_read(
+	const char *file, const char *node, pm_config_take *take, void *context, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	char *rest;
+	unsigned number = 0;
+	int rc = read_text(file, &text, &length, err);
+
+	if (rc)
+		return rc;
+	if (strlen(text) != length)
+		return pm_err_set(err, -EINVAL, "%s: a NUL byte in it", file);
+	rest = text;
+	while (!rc && rest) {
+		char *one = strsep(&rest, "\n");
+		struct line line = {.file = file, .number = number + 1, .node = node};
+
+		number++;
+		rc = split_line(&line, one, err);
+		if (!rc)
+			rc = deliver(&line, take, context, err);
+	}
+	return rc ? pm_err_prefix(err, "%s:%u", file, number) : 0;
+}

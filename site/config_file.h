@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_CONFIG_FILE_H
+#define PM_CONFIG_FILE_H
+
+/* The form of pmem.conf (see site/config.h), without knowing its keys. */
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct pm_config_pair {
+	const char *file;
+	unsigned line; /* from 1 */
+	const char *key, *value;
+	bool is_ours;		/* false on a line whose NodeName= does not name this node */
+	const char *partitions; /* the list on a line that starts with PartitionName=, else NULL */
+};
+
+typedef int pm_config_take(void *context, const struct pm_config_pair *pair, struct pm_err *err);
+
+/*
+ * Calls `take` for each pair of the file. Its failure, and every fault of form, ends the reading
+ * with "FILE:LINE: " in front of the text. -ENOENT: there is no such file.
+ */
+int pm_config_file_read(const char *file, const char *node, pm_config_take *take, void *context,
+	struct pm_err *err);
+
+/* SLURMD_NODENAME, else the host name up to its first dot; malloc'ed. */
+char *pm_config_own_node(void);
+
+#endif

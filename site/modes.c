@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "site/modes.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const struct pm_mode_info modes[] = {
+	{
+		.mode = PM_MODE_MEMORY,
+		.name = "memory",
+		.feature = "pm_memory",
+		.platform = PM_PLATFORM_MEMORY,
+		.substate = PM_SUBSTATE_EMPTY,
+		.help = "persistent memory is main memory, DRAM is its cache",
+	},
+	{
+		.mode = PM_MODE_APPDIRECT,
+		.name = "appdirect",
+		.feature = "pm_appdirect",
+		.platform = PM_PLATFORM_APPDIRECT,
+		.substate = PM_SUBSTATE_FSDAX,
+		.help = "DRAM is main memory, persistent memory is apart",
+	},
+	{
+		.mode = PM_MODE_FLAT,
+		.name = "flat",
+		.feature = "pm_appdirect",
+		.platform = PM_PLATFORM_APPDIRECT,
+		.substate = PM_SUBSTATE_FLAT,
+		.help = "DRAM and persistent memory are NUMA nodes",
+	},
+	{
+		.mode = PM_MODE_MIXED,
+		.name = "mixed",
+		.feature = "pm_mixed",
+		.platform = PM_PLATFORM_MIXED,
+		.substate = PM_SUBSTATE_FSDAX,
+		.help = "a part of persistent memory is main memory, the rest is apart",
+	},
+};
+
+static const char *const platforms[] = {
+	[PM_PLATFORM_UNKNOWN] = "unknown",
+	[PM_PLATFORM_MEMORY] = "memory",
+	[PM_PLATFORM_APPDIRECT] = "appdirect",
+	[PM_PLATFORM_MIXED] = "mixed",
+};
+
+#define N_PLATFORMS (sizeof(platforms) / sizeof(platforms[0]))
+#define N_MODES	    (sizeof(modes) / sizeof(modes[0]))
+
+const struct pm_mode_info *pm_mode_next(const struct pm_mode_info *prev)
+{
+	const struct pm_mode_info *next = prev ? prev + 1 : modes;
+
+	return next < modes + N_MODES ? next : NULL;
+}
+
+const struct pm_mode_info *pm_mode_info(enum pm_mode mode)
+{
+	pm_mode_foreach(row)
+		if (row->mode == mode)
+			return row;
+	return NULL;
+}
+
+const struct pm_mode_info *pm_mode_by_name(const char *name)
+{
+	pm_mode_foreach(row)
+		if (name && !strcmp(row->name, name))
+			return row;
+	return NULL;
+}
+
+const struct pm_mode_info *pm_mode_by_feature(const char *feature)
+{
+	pm_mode_foreach(row)
+		if (feature && !strcmp(row->feature, feature))
+			return row;
+	return NULL;
+}
+
+const char *pm_mode_name(enum pm_mode mode)
+{
+	const struct pm_mode_info *row = pm_mode_info(mode);
+
+	return row ? row->name : "unknown";
+}
+
+char *pm_mode_names(void)
+{
+	char *names = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&names, &size);
+
+	if (!stream)
+		return NULL;
+	pm_mode_foreach(row)
+		fprintf(stream, "%s%s", row == modes ? "" : ", ", row->name);
+	if (fclose(stream)) {
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
+enum pm_platform pm_mode_platform(enum pm_mode mode)
+{
+	const struct pm_mode_info *row = pm_mode_info(mode);
+
+	return row ? row->platform : PM_PLATFORM_UNKNOWN;
+}
+
+const struct pm_mode_info *pm_mode_of_platform(enum pm_platform platform)
+{
+	pm_mode_foreach(row)
+		if (row->platform == platform)
+			return row;
+	return NULL;
+}
+
+const char *pm_platform_name(enum pm_platform platform)
+{
+	return platforms[(unsigned)platform < N_PLATFORMS ? platform : 0];
+}
+
+enum pm_platform pm_platform_by_name(const char *name)
+{
+	for (unsigned i = 0; name && i < N_PLATFORMS; i++)
+		if (!strcmp(platforms[i], name))
+			return (enum pm_platform)i;
+	return PM_PLATFORM_UNKNOWN;
+}
+
+bool pm_platform_has_volatile(enum pm_platform platform)
+{
+	return platform == PM_PLATFORM_MEMORY || platform == PM_PLATFORM_MIXED;
+}
+
+bool pm_platform_has_regions(enum pm_platform platform)
+{
+	return platform == PM_PLATFORM_APPDIRECT || platform == PM_PLATFORM_MIXED;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_MODES_H
+#define PM_MODES_H
+
+#include <stdbool.h>
+
+/*
+ * The modes a node can be asked for: one table, which drives option checking, help, features,
+ * goals and documentation. PM_MODE_UNKNOWN has no row: it is a node whose evidence is
+ * contradictory or whose persistent memory is not configured.
+ */
+enum pm_mode {
+	PM_MODE_UNKNOWN = 0,
+	PM_MODE_MEMORY,
+	PM_MODE_APPDIRECT,
+	PM_MODE_FLAT,
+	PM_MODE_MIXED,
+};
+
+/* What the firmware does with the persistent memory; only a goal and a reboot change it. */
+enum pm_platform {
+	PM_PLATFORM_UNKNOWN = 0,
+	PM_PLATFORM_MEMORY,    /* 2LM: main memory, DRAM is its cache */
+	PM_PLATFORM_APPDIRECT, /* 1LM: regions beside DRAM */
+	PM_PLATFORM_MIXED,     /* 2LM: a part is main memory, the rest are regions */
+};
+
+/* What the operating system does with the regions; changed without a reboot. */
+enum pm_substate {
+	PM_SUBSTATE_EMPTY = 0, /* no namespace */
+	PM_SUBSTATE_FSDAX,     /* a file system on each region */
+	PM_SUBSTATE_DEVDAX,    /* a character device on each region */
+	PM_SUBSTATE_FLAT,      /* system-ram: a NUMA node of each region */
+};
+
+struct pm_mode_info {
+	enum pm_mode mode;
+	const char *name;	   /* what a user writes: --pm-mode=NAME */
+	const char *feature;	   /* the node feature, after Slurm's grammar: no hyphen; that of
+				    * the platform mode, so appdirect and flat share theirs */
+	enum pm_platform platform; /* that it needs */
+	enum pm_substate substate; /* that its jobs get */
+	const char *help;	   /* one line for --help */
+};
+
+/* The row of a mode, or NULL for PM_MODE_UNKNOWN and values out of range. */
+const struct pm_mode_info *pm_mode_info(enum pm_mode mode);
+
+/* The row after `prev`; NULL starts, and ends. */
+const struct pm_mode_info *pm_mode_next(const struct pm_mode_info *prev);
+
+#define pm_mode_foreach(row)                                                                       \
+	for (const struct pm_mode_info *row = pm_mode_next(NULL); row; row = pm_mode_next(row))
+
+/*
+ * Rows by name or feature, exact and case-sensitive; NULL when there is none. "pm_appdirect" is
+ * the feature of two modes: it finds appdirect, never flat.
+ */
+const struct pm_mode_info *pm_mode_by_name(const char *name);
+const struct pm_mode_info *pm_mode_by_feature(const char *feature);
+
+/* "memory", "appdirect", "flat", "mixed", "unknown". */
+const char *pm_mode_name(enum pm_mode mode);
+
+/* "memory, appdirect, flat, mixed": every name; malloc'ed, NULL when out of memory. */
+char *pm_mode_names(void);
+
+/* The platform mode that `mode` needs; PM_PLATFORM_UNKNOWN when it has no row. */
+enum pm_platform pm_mode_platform(enum pm_mode mode);
+
+/*
+ * The mode of a node in a platform mode: its first one, which all names and features of a platform
+ * lead to; flat is told from appdirect by the kernel alone, see pm_mode_now() in
+ * node/see/evidence.h.
+ */
+const struct pm_mode_info *pm_mode_of_platform(enum pm_platform platform);
+
+/* "memory", "appdirect", "mixed", "unknown": as in files; and PM_PLATFORM_UNKNOWN for the rest. */
+const char *pm_platform_name(enum pm_platform platform);
+enum pm_platform pm_platform_by_name(const char *name);
+
+/* Is a part of the persistent memory main memory, so that the platform needs 2LM? Are there
+ * regions? */
+bool pm_platform_has_volatile(enum pm_platform platform);
+bool pm_platform_has_regions(enum pm_platform platform);
+
+#endif

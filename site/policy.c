@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "site/policy.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "base/units.h"
+
+#define NONE "none"
+
+/* NULL, with its sentence, when there is no such mode. */
+static const struct pm_mode_info *find_mode(const char *name, struct pm_err *err)
+{
+	const struct pm_mode_info *row = pm_mode_by_name(name);
+	cleanup_free char *names = row ? NULL : pm_mode_names();
+
+	if (!row)
+		pm_err_set(err, -EINVAL, "unknown mode '%.40s', modes are: %s", name,
+			names ? names : "");
+	return row;
+}
+
+int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *err)
+{
+	const struct pm_mode_info *row;
+
+	if (!strcmp(value, NONE)) {
+		*ret = PM_MODE_UNKNOWN;
+		return 0;
+	}
+	row = find_mode(value, err);
+	if (!row)
+		return -EINVAL;
+	*ret = row->mode;
+	return 0;
+}
+
+/* One "memory:7600M"; changes the word. */
+static int add_usable(char *word, uint64_t bytes[PM_POLICY_MODES], struct pm_err *err)
+{
+	char *size = strchr(word, ':');
+	const struct pm_mode_info *row;
+	uint64_t value;
+
+	if (!size)
+		return pm_err_set(err, -EINVAL, "MODE:SIZE expected at '%.40s'", word);
+	*size++ = '\0';
+	row = find_mode(word, err);
+	if (!row)
+		return -EINVAL;
+	if (bytes[row->mode])
+		return pm_err_set(err, -EINVAL, "mode '%s' is named twice", row->name);
+	if (pm_parse_size(size, &value) || !value)
+		return pm_err_set(err, -EINVAL, "a size like 800G expected at '%.40s'", size);
+	bytes[row->mode] = value;
+	return 0;
+}
+
+int pm_policy_parse_usable(
+	const char *value, uint64_t ret_bytes[PM_POLICY_MODES], struct pm_err *err)
+{
+	cleanup_with(pm_strv_cleanup) char **words = pm_strv_split(value, ",");
+	uint64_t bytes[PM_POLICY_MODES] = {0};
+	int rc = 0;
+
+	if (!words)
+		return pm_err_nomem(err);
+	if (!words[0])
+		return pm_err_set(err, -EINVAL, "%s or a comma list of MODE:SIZE expected", NONE);
+	for (size_t i = 0; !rc && words[i] && strcmp(value, NONE); i++)
+		rc = add_usable(words[i], bytes, err);
+	if (!rc)
+		memcpy(ret_bytes, bytes, sizeof(bytes));
+	return rc;
+}
+
+static bool is_user_name(const char *name)
+{
+	while (isalnum((unsigned char)*name) || (*name && strchr("._@$-", *name)))
+		name++;
+	return !*name;
+}
+
+int pm_policy_check_users(const char *value, struct pm_err *err)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(value, ",");
+	bool good = names && names[0];
+
+	if (!names)
+		return pm_err_nomem(err);
+	for (size_t i = 0; names[i] && strcmp(value, "*"); i++)
+		good = good && is_user_name(names[i]);
+	return good ? 0 : pm_err_set(err, -EINVAL, "* or a comma list of user names expected");
+}
+
+static void release(struct pm_partition_pair *pair)
+{
+	free(pair->partitions);
+	free(pair->text);
+	free(pair->origin);
+}
+
+int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_partition_pair *pair)
+{
+	struct pm_partition_pair copy = {.partitions = strdup(pair->partitions),
+		.key = pair->key,
+		.text = strdup(pair->text),
+		.origin = strdup(pair->origin)};
+	struct pm_partition_pair *list = reallocarray(pairs->list, pairs->count + 1, sizeof(*list));
+
+	if (list)
+		pairs->list = list;
+	if (!list || !copy.partitions || !copy.text || !copy.origin) {
+		release(&copy);
+		return -ENOMEM;
+	}
+	list[pairs->count++] = copy;
+	return 0;
+}
+
+void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < pairs->count; i++)
+		if (pairs->list[i].key == key)
+			release(&pairs->list[i]);
+		else
+			pairs->list[kept++] = pairs->list[i];
+	pairs->count = kept;
+}
+
+/* Is the name one of "a,b"? */
+static bool names_partition(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	while (strncmp(list, name, length) || (list[length] && list[length] != ',')) {
+		list = strchrnul(list, ',');
+		if (!*list++)
+			return false;
+	}
+	return length > 0;
+}
+
+const char *pm_partition_pairs_find(
+	const struct pm_partition_pairs *pairs, const char *partition, int key)
+{
+	for (size_t i = pairs->count; i-- > 0;)
+		if (pairs->list[i].key == key &&
+			names_partition(pairs->list[i].partitions, partition))
+			return pairs->list[i].text;
+	return NULL;
+}
+
+void pm_partition_pairs_done(struct pm_partition_pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->count; i++)
+		release(&pairs->list[i]);
+	free(pairs->list);
+	*pairs = (struct pm_partition_pairs){0};
+}

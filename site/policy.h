@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_POLICY_H
+#define PM_POLICY_H
+
+/*
+ * The keys of pmem.conf that say what jobs get: their values, and the lines that hold for some
+ * partitions only. The controller's pmem.lua reads the same; see site/config.h for the file.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "site/modes.h"
+
+#define PM_POLICY_MODES 8 /* more than enum pm_mode has */
+
+/* A pair on a line PartitionName=LIST. */
+struct pm_partition_pair {
+	char *partitions; /* "a,b" */
+	int key;	  /* enum pm_key */
+	char *text;	  /* its value as it was written */
+	char *origin;	  /* "/etc/slurm/pmem.conf:12" */
+};
+
+/* In the order of the file; all-zero is empty. */
+struct pm_partition_pairs {
+	struct pm_partition_pair *list;
+	size_t count;
+};
+
+/* "none" or a mode's name; none is PM_MODE_UNKNOWN. -EINVAL. */
+int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *err);
+
+/* "none" or "memory:7600M,appdirect:900M"; bytes by enum pm_mode, 0 for a mode without. -EINVAL. */
+int pm_policy_parse_usable(
+	const char *value, uint64_t ret_bytes[PM_POLICY_MODES], struct pm_err *err);
+
+/* "*" or a comma list of user names. -EINVAL. */
+int pm_policy_check_users(const char *value, struct pm_err *err);
+
+/* Copies the strings. -ENOMEM. */
+int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_partition_pair *pair);
+
+/* A later line for all partitions overrides what was said of this key for some. */
+void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key);
+
+/* What the last line for this partition says of the key; NULL when none does. */
+const char *pm_partition_pairs_find(
+	const struct pm_partition_pairs *pairs, const char *partition, int key);
+
+void pm_partition_pairs_done(struct pm_partition_pairs *pairs);
+
+#endif

@@ -1,0 +1,227 @@
+# Loaded by each file: the bench's commands as wrappers of `run`, and the nodes as tests want them.
+bats_load_library bats-support
+bats_load_library bats-assert
+
+TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+LIMIT_S=60
+
+bench() {
+	timeout --kill-after=5 "$LIMIT_S" "$TOP/tests/cluster/bench" "$@" 3>&-
+}
+
+bench_dir() {
+	cat "$PM_BENCH"
+}
+
+# is_slurm SERIES: the bench's, such as 22.05.
+is_slurm() {
+	[[ $(bench sinfo --version) = "slurm-wlm $1."* ]]
+}
+
+# Until no epilog runs any more.
+let_epilogs_end() {
+	local end=$((SECONDS + 20))
+	while [[ $(bench sinfo -hN -o %T) == *completing* && $SECONDS -lt $end ]]; do
+		sleep 0.1
+	done
+}
+
+# run_client COMMAND [RC] ARGUMENT...: as the ordinary user; it must end with RC, 0 unless said.
+run_client() {
+	local command=$1 wanted=0
+	shift
+	if [[ $1 =~ ^[0-9]+$ ]]; then
+		wanted=$1
+		shift
+	fi
+	run bench "$command" "$@"
+	# shellcheck disable=SC2154 # set by run
+	if [ "$status" -ne "$wanted" ]; then
+		fail "'$command $*' ended with $status instead of $wanted: $output"$'\n'"$(bench status)"
+	fi
+}
+
+run_srun() {
+	run_client srun "$@"
+}
+
+run_salloc() {
+	run_client salloc "$@"
+}
+
+# run_sbatch [RC] OPTION...: a script from stdin, waited for; what it printed is then in $output.
+run_sbatch() {
+	local script out
+	script=$(mktemp "$(bench_dir)/home/job.XXXXXX")
+	out=$script.out
+	cat >"$script"
+	chmod 755 "$script"
+	run_client sbatch "$@" --wait --output="$out" --open-mode=append "$script"
+	[ ! -e "$out" ] || run cat "$out"
+}
+
+# job_field JOB NAME: what the controller holds of it, "NAME=value".
+job_field() {
+	admin scontrol -o show job "$1" | grep -o "$2=[^ ]*"
+}
+
+# job_is JOB STATE
+job_is() {
+	[ "$(job_field "$1" JobState)" = "JobState=$2" ]
+}
+
+# A held job's number in $output, for looking at what the controller made of its request.
+submit_held() {
+	run_client sbatch --parsable --hold "$@" --wrap=true
+}
+
+# with_site LINE...: behind pmem.conf as the bench has it; restore_site in the test's teardown.
+with_site() {
+	local conf
+	conf=$(bench_dir)/etc/pmem.conf
+	[ -e "$BATS_TEST_TMPDIR/site" ] || cp "$conf" "$BATS_TEST_TMPDIR/site"
+	{ cat "$BATS_TEST_TMPDIR/site"; printf '%s\n' "$@"; } >"$conf"
+}
+
+restore_site() {
+	[ ! -e "$BATS_TEST_TMPDIR/site" ] || cp "$BATS_TEST_TMPDIR/site" "$(bench_dir)/etc/pmem.conf"
+}
+
+# program NAME LINES: a script; prints its path.
+program() {
+	printf '%s\n' '#!/bin/sh' "$2" >"$BATS_TEST_TMPDIR/$1"
+	chmod 755 "$BATS_TEST_TMPDIR/$1"
+	echo "$BATS_TEST_TMPDIR/$1"
+}
+
+# keep_pmctl: what the bench's nodes run as pmctl, for put_pmctl_back in the test's teardown.
+keep_pmctl() {
+	cp "$(bench_dir)/bin/pmctl" "$BATS_TEST_TMPDIR/pmctl.kept"
+}
+
+put_pmctl_back() {
+	cp "$BATS_TEST_TMPDIR/pmctl.kept" "$(bench_dir)/bin/pmctl"
+}
+
+# pmctl_in_case CASES: sh's cases of "NODE ARGUMENT...", tried before what keep_pmctl has kept.
+pmctl_in_case() {
+	local lines
+	lines="case \"\$SLURMD_NODENAME \$*\" in
+$1
+esac
+$(tail -n 1 "$BATS_TEST_TMPDIR/pmctl.kept")"
+	cp "$(program pmctl.cases "$lines")" "$(bench_dir)/bin/pmctl"
+}
+
+admin() {
+	bench exec "$@"
+}
+
+# bench_pids PROGRAM [VARIABLE]: of the bench's daemons, as the host numbers them, those with the variable in their
+# environment.
+bench_pids() {
+	local pid environment
+	for pid in $(pgrep -x "$1"); do
+		environment=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ")
+		! grep -qx "PMBENCH=$(bench_dir)" <<<"$environment" || ! grep -qx "${2-.*}" <<<"$environment" || echo "$pid"
+	done
+}
+
+# node_field NODE FORMAT: one of sinfo's fields, such as %E (the reason).
+node_field() {
+	bench sinfo -hN -n "$1" -o "$2"
+}
+
+boot_id() {
+	cat "$(bench_dir)/$1/machine/root/proc/sys/kernel/random/boot_id"
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || fail "still not after its time: $*"
+		sleep 0.1
+	done
+}
+
+state_is() {
+	[ "$(node_field "$1" %T)" = "$2" ]
+}
+
+resume() {
+	local node
+	for node in "$@"; do
+		state_is "$node" idle || admin scontrol update nodename="$node" state=resume || true
+		wait_for 20 state_is "$node" idle
+	done
+}
+
+# put_in MODE NODE...: by jobs, as a user would.
+put_in() {
+	local mode=$1 node
+	shift
+	for node in "$@"; do
+		run_srun -w "$node" --pm-mode="$mode" true
+	done
+}
+
+# change_behind NODE MODE: the node gets into another mode and Slurm knows nothing of it.
+change_behind() {
+	bench node "$1" pmctl set "$2"
+	bench firmware "$1"
+}
+
+# put_lua FILE: as job_submit.lua. slurmctld reads it again when its time in seconds has grown.
+put_lua() {
+	local lua next
+	lua=$(bench_dir)/etc/job_submit.lua
+	next=$(($(stat -c %Y "$lua") + 1))
+	cp "$1" "$lua"
+	touch -d "@$next" "$lua"
+}
+
+# keep_lua before a test puts another one, restore_lua in its teardown.
+keep_lua() {
+	cp "$(bench_dir)/etc/job_submit.lua" "$BATS_TEST_TMPDIR/site.lua"
+}
+
+restore_lua() {
+	[ -e "$BATS_TEST_TMPDIR/site.lua" ] || return 0
+	cmp -s "$BATS_TEST_TMPDIR/site.lua" "$(bench_dir)/etc/job_submit.lua" || put_lua "$BATS_TEST_TMPDIR/site.lua"
+}
+
+# As where job_submit.lua does not call pmem.lua.
+without_lua() {
+	printf 'function slurm_job_%s() return slurm.SUCCESS end\n' submit modify >"$BATS_TEST_TMPDIR/none.lua"
+	echo 'return slurm.SUCCESS' >>"$BATS_TEST_TMPDIR/none.lua"
+	put_lua "$BATS_TEST_TMPDIR/none.lua"
+}
+
+no_jobs() {
+	[ -z "$(bench squeue -h)" ]
+}
+
+assert_nothing_queued() {
+	run bench squeue -h
+	assert_output ''
+}
+
+assert_drained() {
+	run node_field "$1" %T
+	assert_output --partial drain
+	run node_field "$1" %E
+	assert_output --partial "$2"
+}
+
+# Each test starts with idle nodes, no jobs and no fault waiting.
+clean_nodes() {
+	local node
+	admin scancel -f -u nobody >/dev/null 2>&1 || true
+	wait_for 20 no_jobs
+	for node in n1 n2; do
+		bench inject $node none
+		resume $node
+	done
+}

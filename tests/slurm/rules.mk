@@ -1,0 +1,38 @@
+# The controller's Lua without Slurm, and what a person types on a real Slurm on this host.
+PRINT_MODES := $(BUILD)/tests/lua/print_modes
+PRINT_KEYS  := $(BUILD)/tests/lua/print_keys
+PRINT_CONSTRAINTS := $(BUILD)/tests/lua/print_constraints
+
+$(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS): %: %.o $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+-include $(PRINT_MODES).d $(PRINT_KEYS).d $(PRINT_CONSTRAINTS).d
+
+# Who adds a key to site/config.c adds it to pmem_conf.lua: an unknown one refuses jobs there.
+.PHONY: check-lua
+run-unit: check-lua
+check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
+	lua5.1 tests/lua/test_pmem.lua $(BUILD)/tests/lua/modes
+	lua5.1 tests/lua/test_nodes.lua
+	lua5.1 tests/lua/test_policy.lua $(BUILD)/tests/lua/pmem.conf
+	diff -u <($(PRINT_MODES)) <(lua5.1 tests/lua/print_modes.lua)
+	diff -u <($(PRINT_KEYS) | sort) <(lua5.1 tests/lua/print_config.lua keys | sort)
+	PM_BUILD=$(abspath $(BUILD)) tests/lua/test_agreement.sh
+	tests/lua/test_constraints.py $(PRINT_CONSTRAINTS)
+
+# In two halves, each on a bench of its own: most of a test is waiting for Slurm.
+BENCH_2 := $(wildcard tests/slurm/08[5-9]*.bats tests/slurm/09*.bats tests/slurm/1*.bats)
+# Tests of a moment between two daemons, most of which wait for a time limit: check-all runs them.
+BENCH_RACES := tests/slurm/083-late-change.bats
+BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_RACES),$(wildcard tests/slurm/*.bats))
+
+.PHONY: build-bench run-bench run-bench-1 run-bench-2 run-bench-races run-bench-trixie
+build-bench: programs $(BUILD)/tests/pmshim.so
+run-bench: run-bench-1 run-bench-2
+run-bench-1 run-bench-2: run-bench-%: build-bench
+	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_$*)
+run-bench-races: build-bench
+	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_RACES)
+# The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
+run-bench-trixie:
+	tests/cluster/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench

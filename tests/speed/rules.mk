@@ -1,0 +1,27 @@
+# Programs of the measurements in tests/speed, made when they are run.
+WIPE_SPEED := $(BUILD)/tests/speed/wipe_speed
+
+$(WIPE_SPEED): $(WIPE_SPEED).o $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^
+
+-include $(WIPE_SPEED).d
+
+END_SPEED := $(BUILD)/tests/speed/end_speed
+
+$(END_SPEED): $(END_SPEED).o $(BUILD)/libpm.a
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -ljson-c -lxml2
+
+-include $(END_SPEED).d
+
+MALLOC_SPEED := $(BUILD)/tests/speed/malloc_speed
+
+$(MALLOC_SPEED): $(MALLOC_SPEED).o
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+-include $(MALLOC_SPEED).d
+
+.PHONY: run-speed
+run-speed: programs
+	tests/speed/malloc-speed --build $(BUILD)
+	tests/speed/program-speed --build $(BUILD)
+	tests/speed/profile-cost --build $(BUILD)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime's heap of large objects: budget, spills, recurrence, threads, children. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/heap/heap.h"
+#include "runtime/heap/recur.h"
+#include "tests/unit/tap.h"
+
+#define MIB	(UINT64_C(1) << 20)
+#define THREADS 64
+#define SLOTS	128
+#define ROUNDS	300
+
+static bool in_dram(const void *object)
+{
+	return (uintptr_t)object - pm_heap.base < pm_heap.settings.budget_bytes;
+}
+
+static uint64_t used_bytes(void)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < PM_SPACES; i++)
+		bytes += pm_heap.spaces[i].used * PM_GRANULE;
+	return bytes;
+}
+
+static void start(void)
+{
+	struct pm_settings settings = {.budget_bytes = 32 * MIB};
+
+	unsetenv("PM_ATTACH_FD");
+	settings.bytes[PM_METADATA] = 4 * MIB;
+	settings.bytes[PM_TEMPORARY] = 8 * MIB;
+	settings.bytes[PM_FREE] = 20 * MIB;
+	ok(pm_heap_start(&settings), "it starts");
+	ok(!pm_heap_owns(&settings) && !pm_heap_owns(NULL), "what is not its own it knows");
+}
+
+static void test_spill(void)
+{
+	struct pm_heap_counts counts;
+	void *objects[8];
+
+	for (int i = 0; i < 8; i++)
+		objects[i] = pm_heap_take(5 * MIB, 1, false);
+	ok(in_dram(objects[0]) && in_dram(objects[3]), "four objects of 5 MiB are in 20 MiB");
+	ok(pm_heap_owns(objects[4]) && !in_dram(objects[4]), "the fifth is not");
+	pm_heap_counts(&counts);
+	is_number((long long)counts.spilled_objects, 4, "which is counted, as the next");
+	is_number((long long)counts.spilled_bytes, 20 * (long long)MIB, "by bytes, too");
+	for (int i = 0; i < 8; i++) {
+		ok(pm_heap_is_large(objects[i]), "object %d is a large one", i);
+		ok(!pm_heap_is_large((char *)objects[i] + PM_GRANULE), "its inside is none");
+		pm_heap_give(objects[i]);
+	}
+	is_number((long long)used_bytes(), 0, "all are given back");
+}
+
+static void test_recurring(void)
+{
+	bool recurs = false;
+
+	for (int i = 0; i < 10; i++) {
+		recurs = pm_recur_taken(7 * MIB);
+		pm_recur_given(7 * MIB);
+	}
+	ok(recurs, "a size that is given back each time recurs");
+	for (int i = 0; i < 10; i++)
+		recurs = pm_recur_taken(3 * MIB);
+	ok(!recurs, "one that is kept does not");
+	ok(pm_recur_taken(7 * MIB), "one has nothing to do with the other");
+}
+
+static void test_limits(void)
+{
+	void *object;
+
+	errno = 0;
+	ok(!pm_heap_take(SIZE_MAX, 1, false) && errno == ENOMEM, "too much: ENOMEM");
+	ok(!pm_heap_take(PM_SPACE_MAX, 1, false), "more than there are addresses");
+	object = pm_heap_take(0, MIB, true);
+	ok(object && (uintptr_t)object % MIB == 0, "nothing, aligned, is something");
+	ok(!pm_heap_resize(object, PM_SPACE_MAX) && pm_heap_resize(object, 2 * MIB),
+		"it grows, but not without end");
+	is_number((long long)pm_heap_bytes(object), 2 * (long long)MIB, "to what was asked");
+	pm_heap_give(object);
+}
+
+/* What is freed in PMem keeps its pages for the next one, to a limit. */
+static void test_surplus(void)
+{
+	char *small = pm_heap_take(30 * MIB, 1, false), *large = pm_heap_take(100 * MIB, 1, false);
+	uint64_t used, kept, before;
+
+	memset(small, 1, 30 * MIB);
+	memset(large, 1, 100 * MIB);
+	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &before);
+	pm_heap_give(small);
+	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &kept);
+	is_number((long long)(kept - before), 30 * (long long)MIB, "a little keeps its pages");
+	pm_heap_give(large);
+	ok(!large[0] && !large[100 * MIB - 1], "much does not");
+	large = pm_heap_take(100 * MIB, 1, true);
+	ok(!large[0] && !large[50 * MIB] && !large[100 * MIB - 1], "the next is zero");
+	pm_heap_give(large);
+}
+
+static void test_slabs(void)
+{
+	char *slab = pm_heap_take_slab(2 * MIB);
+
+	ok(in_dram(slab) && (uintptr_t)slab % PM_CHUNK == 0, "a slab is a chunk of DRAM");
+	ok(!pm_heap_is_large(slab), "and no object");
+	ok(!pm_heap_drop(slab, 4096), "whose pages stay");
+	memset(slab, 1, 2 * MIB);
+	pm_heap_give_slab(slab + 4096, 4096);
+	is_number((long long)used_bytes(), 2 * (long long)MIB, "a part of it is not given back");
+	pm_heap_give_slab(slab, 2 * MIB);
+	is_number((long long)used_bytes(), 0, "the whole is");
+	slab = pm_heap_take_slab(2 * MIB);
+	ok(!slab[0] && !slab[2 * MIB - 1], "and clean when it is taken again");
+	pm_heap_give_slab(slab, 2 * MIB);
+}
+
+/* --- threads --- */
+
+static void *_Atomic slots[SLOTS];
+static atomic_uint spoiled;
+
+static void mark(uint64_t *object, uint64_t bytes)
+{
+	object[0] = bytes;
+	object[bytes / 8 - 1] = ~bytes;
+}
+
+static void check(uint64_t *object)
+{
+	uint64_t bytes = object[0];
+
+	if (object[bytes / 8 - 1] != ~bytes || pm_heap_bytes(object) < bytes)
+		atomic_fetch_add(&spoiled, 1);
+}
+
+static void *exchange(void *argument)
+{
+	uint32_t state = (uint32_t)(uintptr_t)argument * 7919;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t bytes = MIB + (state = state * 1664525u + 1013904223u) / 4096 * 8;
+		uint64_t *object = pm_heap_take(bytes, 1, false), *found;
+
+		mark(object, bytes);
+		if (state % 3 == 0 && pm_heap_resize(object, bytes / 2 + 8))
+			mark(object, bytes / 16 * 8 + 8);
+		found = atomic_exchange(&slots[state / 512 % SLOTS], object);
+		if (found) {
+			check(found);
+			pm_heap_give(found);
+		}
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	for (uintptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, exchange, (void *)(i + 1));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < SLOTS; i++) {
+		if (slots[i]) {
+			check(slots[i]);
+			pm_heap_give(slots[i]);
+		}
+	}
+	is_number(spoiled, 0, "64 threads that give back each other's objects spoil none");
+	is_number((long long)used_bytes(), 0, "and lose none");
+}
+
+/* --- children --- */
+
+static int work_in_child(void)
+{
+	char *slab = pm_heap_take_slab(2 * MIB), *object = pm_heap_take(100 * MIB, 1, true);
+
+	return slab && object && !in_dram(object) && !object[100 * MIB - 1] ? 0 : 1;
+}
+
+static void test_fork(void)
+{
+	uint32_t ready = pm_heap.spaces[PM_TEMPORARY].ready;
+	int status = -1;
+
+	pm_heap_before_fork();
+	if (!fork()) {
+		pm_heap_after_fork_in_child();
+		_exit(work_in_child() || pm_heap.spaces[PM_TEMPORARY].ready != ready);
+	}
+	pm_heap_after_fork();
+	wait(&status);
+	is_number(status, 0, "a child has memory, but no more DRAM");
+}
+
+int main(void)
+{
+	start();
+	test_spill();
+	test_recurring();
+	test_limits();
+	test_surplus();
+	test_slabs();
+	test_threads();
+	test_fork();
+	return tap_done();
+}
