@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "node/act/recover.h"
 #include "node/act/settle.h"
+#include "node/see/evidence_read.h"
+#include "node/tools/tools.h"
 
 /* The kernel's drivers may still be at work so early in the boot. */
 #define KERNEL_WAIT_MS 10000
@@ -34,7 +36,7 @@ static int wait_for_kernel(const struct pm_config *config, struct pm_evidence *e
 static int look(const struct pm_config *config, struct pm_evidence *evidence,
 	struct pm_verdict *verdict, struct pm_err *err)
 {
-	int rc = pm_tool_evidence(config, evidence, err);
+	int rc = pm_evidence_read(config, evidence, err);
 
 	if (!rc && evidence->resources.appdirect_pmem_bytes)
 		rc = pm_tool_regions(config, &evidence->regions, err);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #define MAX_LINKS 40
 
@@ -103,4 +104,11 @@ int pm_secure_open(const char *path, int *ret_fd, struct pm_err *err)
 	*ret_fd = fd;
 	fd = -1;
 	return 0;
+}
+
+int pm_secure_make_dir(const char *path, struct pm_err *err)
+{
+	int rc = pm_file_make_dir(path, 0755, err);
+
+	return rc ? rc : pm_secure_path(path, err);
 }

@@ -18,4 +18,7 @@ int pm_secure_path(const char *path, struct pm_err *err);
  */
 int pm_secure_open(const char *path, int *ret_fd, struct pm_err *err);
 
+/* Makes a directory, 0755, if need be, and checks that only root can change it. */
+int pm_secure_make_dir(const char *path, struct pm_err *err);
+
 #endif

@@ -146,3 +146,15 @@ bool pm_platform_has_regions(enum pm_platform platform)
 {
 	return platform == PM_PLATFORM_APPDIRECT || platform == PM_PLATFORM_MIXED;
 }
+
+const char *pm_substate_name(enum pm_substate substate)
+{
+	static const char *const names[] = {
+		[PM_SUBSTATE_EMPTY] = "empty",
+		[PM_SUBSTATE_FSDAX] = "fsdax",
+		[PM_SUBSTATE_DEVDAX] = "devdax",
+		[PM_SUBSTATE_FLAT] = "flat",
+	};
+
+	return names[substate];
+}

@@ -79,6 +79,9 @@ const struct pm_mode_info *pm_mode_of_platform(enum pm_platform platform);
 const char *pm_platform_name(enum pm_platform platform);
 enum pm_platform pm_platform_by_name(const char *name);
 
+/* "empty", "fsdax", "devdax", "flat". */
+const char *pm_substate_name(enum pm_substate substate);
+
 /* Is a part of the persistent memory main memory, so that the platform needs 2LM? Are there
  * regions? */
 bool pm_platform_has_volatile(enum pm_platform platform);

@@ -12,6 +12,7 @@
 #include "node/act/admission.h"
 #include "node/act/recover.h"
 #include "node/act/substate.h"
+#include "node/see/evidence_read.h"
 #include "node/see/observe.h"
 #include "node/state/state.h"
 #include "node/tools/goal.h"
@@ -55,7 +56,7 @@ static int step(
 static int look_afresh(struct change *change, struct pm_err *err)
 {
 	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
-	int rc = pm_tool_evidence(change->config, &evidence, err);
+	int rc = pm_evidence_read(change->config, &evidence, err);
 
 	if (rc)
 		return rc;

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/signals.h"
+#include "node/tools/tools.h"
 
 __attribute__((format(printf, 3, 4))) static void conclude(
 	struct pm_settlement *settlement, enum pm_outcome outcome, const char *fmt, ...)

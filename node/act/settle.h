@@ -7,8 +7,8 @@
  * deletes a goal of ours that the firmware left pending.
  */
 #include "agent/pmctl.h"
+#include "node/see/evidence.h"
 #include "node/state/state.h"
-#include "node/tools/tools.h"
 
 enum pm_outcome {
 	PM_OUTCOME_NOTHING, /* no change was open */

@@ -9,6 +9,7 @@
  * every contradiction between ipmctl and the kernel, sockets that are not alike and a module that
  * has gone are unknown, with a sentence why.
  */
+#include "node/state/record.h"
 #include "node/state/roster.h"
 #include "node/tools/ipmctl.h"
 #include "node/tools/kernel.h"
@@ -21,14 +22,6 @@ struct pm_evidence {
 	struct pm_regions regions; /* may be left empty: then it is not looked at */
 	struct pm_roster roster;   /* may be left empty */
 	struct pm_kernel kernel;
-};
-
-struct pm_verdict {
-	enum pm_platform platform;
-	enum pm_mode mode; /* now: see pm_mode_now() */
-	char why[512]; /* for PM_PLATFORM_UNKNOWN the reason, else what it was seen by; one sentence
-			*/
-	int waits;     /* unknown only because the kernel has not (yet) brought up its regions */
 };
 
 /*

@@ -10,22 +10,17 @@
 static const char prefix[] = "slurm-";
 
 static const struct {
-	const char *name, *namespace, *mode;
+	const char *namespace, *mode;
 } rows[] = {
-	[PM_SUBSTATE_EMPTY] = {"empty", NULL, NULL},
-	[PM_SUBSTATE_FSDAX] = {"fsdax", "slurm-fsdax", "fsdax"},
-	[PM_SUBSTATE_DEVDAX] = {"devdax", "slurm-devdax", "devdax"},
-	[PM_SUBSTATE_FLAT] = {"flat", "slurm-flat", "devdax"},
+	[PM_SUBSTATE_EMPTY] = {NULL, NULL},
+	[PM_SUBSTATE_FSDAX] = {"slurm-fsdax", "fsdax"},
+	[PM_SUBSTATE_DEVDAX] = {"slurm-devdax", "devdax"},
+	[PM_SUBSTATE_FLAT] = {"slurm-flat", "devdax"},
 };
 
 const char *pm_substate_namespace(enum pm_substate substate)
 {
 	return rows[substate].namespace;
-}
-
-const char *pm_substate_name(enum pm_substate substate)
-{
-	return rows[substate].name;
 }
 
 static const struct pm_dax *find_dax(const struct pm_daxes *daxes, const char *chardev)
@@ -164,6 +159,28 @@ void pm_inventory_add_mounts(struct pm_inventory *inventory, const struct pm_mou
 		if (!is_known)
 			snprintf(pmem->occupant, sizeof(pmem->occupant), "%s", top->source);
 	}
+}
+
+static bool is_there(const struct pm_inventory *inventory, const char *uuid)
+{
+	pm_inventory_foreach(stored, pmem, inventory)
+	{
+		if (!strcmp(stored->nd.uuid, uuid))
+			return true;
+	}
+	return false;
+}
+
+const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_inventory *inventory)
+{
+	pm_inventory_foreach(stored, pmem, inventory)
+	{
+		stored->is_pinned = pm_pins_find(pins, stored->nd.uuid) != NULL;
+	}
+	for (size_t i = 0; i < pins->n; i++)
+		if (!is_there(inventory, pins->list[i].uuid))
+			return &pins->list[i];
+	return NULL;
 }
 
 const struct pm_stored *pm_pmem_serving(const struct pm_pmem *pmem, enum pm_substate substate)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "node/state/pins.h"
 #include "node/tools/daxctl.h"
 #include "node/tools/mounts.h"
 #include "node/tools/ndctl.h"
@@ -55,9 +56,6 @@ struct pm_inventory {
  * for PM_SUBSTATE_EMPTY. */
 const char *pm_substate_namespace(enum pm_substate substate);
 
-/* "empty", "fsdax", "devdax", "flat". */
-const char *pm_substate_name(enum pm_substate substate);
-
 /*
  * Takes regions and devices over into an inventory: places are named below `mount_dir`,
  * "socket0", or "socket0-0" and so on where a socket has several regions. `socket_of` tells the
@@ -69,6 +67,9 @@ int pm_inventory_make(const struct pm_nd_regions *regions, const struct pm_daxes
 
 /* Fills in where the namespaces, whose `device` is known, are mounted. */
 void pm_inventory_add_mounts(struct pm_inventory *inventory, const struct pm_mounts *mounts);
+
+/* Marks what is pinned. Returns the first pin whose namespace is not there; NULL when all are. */
+const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_inventory *inventory);
 
 /* The namespace of ours that serves `substate` on this region; NULL when there is none. */
 const struct pm_stored *pm_pmem_serving(const struct pm_pmem *pmem, enum pm_substate substate);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "node/see/evidence_read.h"
 #include "node/tools/tools.h"
 
 /* A record that holds for this boot and what the kernel shows. */
@@ -37,7 +38,7 @@ static int ask(const struct pm_config *config, struct pm_record *ret, struct pm_
 {
 	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
 	struct pm_record record = {0};
-	int rc = pm_tool_evidence(config, &evidence, err);
+	int rc = pm_evidence_read(config, &evidence, err);
 
 	if (rc)
 		return rc;

@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "node/see/inventory.h"
 
 #define VERSION	  2
 #define MAX_BYTES (16 * 1024)

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/json_file.h"
 #include "base/timestamp.h"
-#include "node/see/inventory.h"
 #include "node/tools/tool_json.h"
 
 #define VERSION 1

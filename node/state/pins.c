@@ -141,28 +141,6 @@ int pm_pins_remove(struct pm_pins *pins, const char *name, struct pm_err *err)
 	return 0;
 }
 
-static bool is_there(const struct pm_inventory *inventory, const char *uuid)
-{
-	pm_inventory_foreach(stored, pmem, inventory)
-	{
-		if (!strcmp(stored->nd.uuid, uuid))
-			return true;
-	}
-	return false;
-}
-
-const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_inventory *inventory)
-{
-	pm_inventory_foreach(stored, pmem, inventory)
-	{
-		stored->is_pinned = pm_pins_find(pins, stored->nd.uuid) != NULL;
-	}
-	for (size_t i = 0; i < pins->n; i++)
-		if (!is_there(inventory, pins->list[i].uuid))
-			return &pins->list[i];
-	return NULL;
-}
-
 void pm_pins_done(struct pm_pins *pins)
 {
 	free(pins->list);

@@ -8,7 +8,7 @@
  * overwritten: it may protect something.
  */
 #include "base/err.h"
-#include "node/see/inventory.h"
+#include "node/tools/ndctl.h"
 
 struct pm_pin {
 	char uuid[PM_UUID_MAX];
@@ -30,9 +30,6 @@ int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_e
 
 /* By UUID, device or name, also of a namespace that is gone. -ENOENT; -EINVAL: several match. */
 int pm_pins_remove(struct pm_pins *pins, const char *name, struct pm_err *err);
-
-/* Marks what is pinned. Returns the first pin whose namespace is not there; NULL when all are. */
-const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_inventory *inventory);
 
 /* The pin of a namespace, NULL when it has none. */
 const struct pm_pin *pm_pins_find(const struct pm_pins *pins, const char *uuid);

@@ -8,7 +8,17 @@
  * it was written; a reader takes it only if the kernel still shows the same.
  */
 #include "base/err.h"
-#include "node/see/evidence.h"
+#include "node/tools/ipmctl.h"
+#include "node/tools/kernel.h"
+#include "site/modes.h"
+
+struct pm_verdict {
+	enum pm_platform platform;
+	enum pm_mode mode; /* now: see pm_mode_now() */
+	char why[512]; /* for PM_PLATFORM_UNKNOWN the reason, else what it was seen by; one sentence
+			*/
+	int waits;     /* unknown only because the kernel has not (yet) brought up its regions */
+};
 
 struct pm_record {
 	struct pm_verdict verdict; /* the file holds no mode: that changes without a reboot */

@@ -4,13 +4,12 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/lock.h"
 #include "base/secure.h"
+#include "node/tools/tool_locks.h"
 
 #define WAIT_S 10
 
@@ -31,43 +30,14 @@ static char *record_path(const struct pm_config *config)
 	return path_in(config->run_dir, "mode.json");
 }
 
-static int make_dir(const char *path, struct pm_err *err)
-{
-	int rc = pm_file_make_dir(path, 0755, err);
-
-	return rc ? rc : pm_secure_path(path, err);
-}
-
-static struct {
-	int fd;
-	struct stat is; /* another file may have the number by now */
-} held;
-
-static int hold(int rc, const int *fd)
-{
-	if (!rc && fstat(*fd, &held.is) == 0)
-		held.fd = *fd;
-	return rc;
-}
-
-int pm_state_held_lock(void)
-{
-	struct stat now;
-
-	if (!held.fd || fstat(held.fd, &now) || now.st_dev != held.is.st_dev ||
-		now.st_ino != held.is.st_ino)
-		return 0;
-	return held.fd;
-}
-
 int pm_state_lock_within(
 	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
 	cleanup_free char *path = path_in(agent->config.state_dir, "lock");
-	int rc = make_dir(agent->config.state_dir, err);
+	int rc = pm_secure_make_dir(agent->config.state_dir, err);
 
 	if (!rc)
-		rc = make_dir(agent->config.run_dir, err);
+		rc = pm_secure_make_dir(agent->config.run_dir, err);
 	if (rc)
 		return rc;
 	if (!path)
@@ -77,24 +47,14 @@ int pm_state_lock_within(
 		pm_warn(agent, "%s, waiting", err->text);
 		rc = pm_lock_take(path, agent->verb->name, wait_s * 1000, ret_fd, err);
 	}
-	return hold(rc, ret_fd);
+	if (!rc)
+		pm_tool_hold_lock(*ret_fd);
+	return rc;
 }
 
 int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
 {
 	return pm_state_lock_within(agent, WAIT_S, ret_fd, err);
-}
-
-int pm_state_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err)
-{
-	cleanup_free char *path = path_in(config->run_dir, "ipmctl.lock");
-	int rc = make_dir(config->run_dir, err);
-
-	if (rc)
-		return rc;
-	if (!path)
-		return pm_err_nomem(err);
-	return pm_lock_take(path, "ipmctl", config->tool_timeout_s * 1000, ret_fd, err);
 }
 
 int pm_state_read_journal(

@@ -21,15 +21,6 @@ int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
 int pm_state_lock_within(
 	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err);
 
-/* The descriptor of that lock while this process has it, for the tools that it runs; else 0. */
-int pm_state_held_lock(void);
-
-/*
- * Two ipmctl at once fail each other: each rewrites its settings file when it ends, and a run that
- * reads it meanwhile ends with "Failed to intialize nvm library (267)" (ipmctl 03.00.00.0468).
- */
-int pm_state_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err);
-
 int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err);
 

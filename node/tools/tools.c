@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/secure.h"
-#include "node/state/state.h"
+#include "node/tools/tool_locks.h"
 
 #define QUOTE_BYTES 200
 
@@ -24,9 +24,9 @@ static int run_for(const struct pm_config *config, const char *const *argv, unsi
 	int rc = geteuid() == 0 ? pm_secure_path(argv[0], err) : 0;
 
 	if (changes)
-		run.lock_fd = pm_state_held_lock();
+		run.lock_fd = pm_tool_held_lock();
 	if (!rc && !strcmp(argv[0], config->ipmctl_path)) {
-		rc = pm_state_lock_ipmctl(config, &lock_fd, err);
+		rc = pm_tool_lock_ipmctl(config, &lock_fd, err);
 		run.lock_fd = lock_fd;
 	}
 	return rc ? rc : pm_run(&run, ret, err);
@@ -135,14 +135,13 @@ int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct p
 	return ASK(config, pm_daxctl_devices, ret, err, config->daxctl_path, "list", "-D", "-i");
 }
 
-static int ask_resources(
-	const struct pm_config *config, struct pm_resources *ret, struct pm_err *err)
+int pm_tool_resources(const struct pm_config *config, struct pm_resources *ret, struct pm_err *err)
 {
 	return ASK(config, pm_ipmctl_resources, ret, err, config->ipmctl_path, "show", "-u", "B",
 		"-o", "nvmxml", "-memoryresources");
 }
 
-static int ask_capabilities(
+int pm_tool_capabilities(
 	const struct pm_config *config, struct pm_capabilities *ret, struct pm_err *err)
 {
 	return ASK(config, pm_ipmctl_capabilities, ret, err, config->ipmctl_path, "show", "-u", "B",
@@ -159,26 +158,6 @@ int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct p
 {
 	return ASK(config, pm_ipmctl_slots, ret, err, config->ipmctl_path, "show", "-a", "-u", "B",
 		"-o", "nvmxml", "-topology");
-}
-
-int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err)
-{
-	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
-	int rc = pm_kernel_read(config->fs_root, &evidence.kernel, err);
-
-	if (!rc)
-		rc = pm_state_read_roster(config, &evidence.roster, err);
-	if (!rc)
-		rc = ask_resources(config, &evidence.resources, err);
-	if (!rc)
-		rc = ask_capabilities(config, &evidence.capabilities, err);
-	if (!rc)
-		rc = pm_tool_dimms(config, &evidence.dimms, err);
-	if (rc)
-		return rc;
-	*ret = evidence;
-	evidence = (struct pm_evidence){0};
-	return 0;
 }
 
 /* NULL behind the last one, which ends an argument array. */

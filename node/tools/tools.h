@@ -7,7 +7,6 @@
  * the command line. When we are root a tool that somebody else could replace is refused.
  */
 #include "base/run.h"
-#include "node/see/evidence.h"
 #include "node/tools/daxctl.h"
 #include "node/tools/goal.h"
 #include "node/tools/ipmctl.h"
@@ -25,6 +24,9 @@ int pm_tool_run(const struct pm_config *config, const char *const *argv, struct 
 int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	struct pm_err *err);
 
+int pm_tool_resources(const struct pm_config *config, struct pm_resources *ret, struct pm_err *err);
+int pm_tool_capabilities(
+	const struct pm_config *config, struct pm_capabilities *ret, struct pm_err *err);
 int pm_tool_version(
 	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err);
 int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err);
@@ -38,9 +40,6 @@ int pm_tool_nd_regions(
 int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct pm_err *err);
 
 int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err);
-
-/* Firmware, modules, roster and kernel; regions stay empty. Release with pm_evidence_done(). */
-int pm_tool_evidence(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);
 
 /* `create -goal` without -f on an empty stdin: 0 when ipmctl offers to go on. */
 int pm_tool_try_goal(const struct pm_config *config, const struct pm_goal_request *request,

@@ -7,7 +7,7 @@
 
 #include "runtime/heap/heap.h"
 #include "runtime/heap/recur.h"
-#include "runtime/start/marks.h"
+#include "runtime/lifetime/iteration.h"
 
 #define SITES	   8192u
 #define LOOKS	   16		       /* for a site's place; one that finds none is not known */
@@ -107,7 +107,7 @@ void pm_lifetime_taken(const void *object, uint64_t site)
 	if (at == SITES || !note)
 		return;
 	atomic_fetch_add_explicit(&sites[at].taken, 1, memory_order_relaxed);
-	*note = (struct note){site, pm_marks_iteration()};
+	*note = (struct note){site, pm_iteration()};
 }
 
 void pm_lifetime_given(const void *object)
@@ -115,7 +115,7 @@ void pm_lifetime_given(const void *object)
 	struct note *note = note_of(object);
 	uint32_t at = note ? place_of(note->site) : SITES;
 
-	if (at != SITES && pm_marks_iteration() - note->iteration <= SHORT)
+	if (at != SITES && pm_iteration() - note->iteration <= SHORT)
 		atomic_fetch_add_explicit(&sites[at].given_soon, 1, memory_order_relaxed);
 	if (note)
 		note->site = 0;

@@ -13,9 +13,9 @@
 #include "runtime/advice/site.h"
 #include "runtime/common/say.h"
 #include "runtime/heap/heap.h"
+#include "runtime/lifetime/iteration.h"
 #include "runtime/profile/counters.h"
 #include "runtime/profile/profile_file.h"
-#include "runtime/start/marks.h"
 
 #define SITES	  (1u << 16)
 #define LOOKS	  64 /* for a place in the table */
@@ -118,7 +118,7 @@ static uint64_t note_site(void)
 /* Inferred ones are left to those that see the whole run. */
 static uint32_t iteration(void)
 {
-	return pm_marks_known() == PM_KNOWN_MARKED ? pm_marks_iteration() : 0;
+	return pm_iteration_known() == PM_KNOWN_MARKED ? pm_iteration() : 0;
 }
 
 static struct noted *entry_of(const void *object)

@@ -11,6 +11,7 @@
 #include "runtime/heap/heap.h"
 #include "runtime/heap/live.h"
 #include "runtime/lifetime/infer.h"
+#include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/lifetime.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/profile/profile.h"
@@ -20,21 +21,8 @@
 
 atomic_bool pm_marks_infers;
 
-static atomic_uint_least32_t iteration;
-static atomic_int known;
-
 /* A call of Fortran's, counted already, is on its way to MPI, which may make one of C's of it. */
 static __thread bool is_passed_on __attribute__((tls_model("initial-exec")));
-
-uint32_t pm_marks_iteration(void)
-{
-	return atomic_load_explicit(&iteration, memory_order_relaxed);
-}
-
-enum pm_known pm_marks_known(void)
-{
-	return (enum pm_known)atomic_load_explicit(&known, memory_order_relaxed);
-}
 
 void pm_marks_start(void)
 {
@@ -43,23 +31,12 @@ void pm_marks_start(void)
 
 static uint32_t count(uint32_t measured)
 {
-	uint32_t number = atomic_fetch_add_explicit(&iteration, 1, memory_order_relaxed) + 1;
+	uint32_t number = pm_iteration_next();
 
 	if (number == 1)
 		pm_lifetime_begin();
 	pm_sizing_iteration(number, measured);
 	return number;
-}
-
-/* Not where they are marked already, by another thread perhaps. */
-static void begin_anew(enum pm_known how)
-{
-	int before = atomic_load(&known);
-
-	while (before != PM_KNOWN_MARKED && !atomic_compare_exchange_weak(&known, &before, how))
-		;
-	if (before != PM_KNOWN_MARKED)
-		atomic_store_explicit(&iteration, 0, memory_order_relaxed);
 }
 
 void pm_marks_asked(const void *caller, size_t bytes)
@@ -70,7 +47,7 @@ void pm_marks_asked(const void *caller, size_t bytes)
 	if (found == PM_INFERRED_NOTHING)
 		return;
 	if (found == PM_INFERRED_ANEW)
-		begin_anew(PM_KNOWN_INFERRED);
+		pm_iteration_begin_anew(PM_KNOWN_INFERRED);
 	(void)count(MEASURED_INFERRED);
 	errno = saved;
 }
@@ -79,7 +56,7 @@ static void next_iteration(void)
 {
 	if (!pm_heap.small_limit)
 		return;
-	begin_anew(PM_KNOWN_MARKED);
+	pm_iteration_begin_anew(PM_KNOWN_MARKED);
 	atomic_store_explicit(&pm_marks_infers, false, memory_order_relaxed);
 	pm_profile_iteration(count(MEASURED));
 }

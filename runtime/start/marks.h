@@ -11,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How iterations are known. */
-enum pm_known { PM_KNOWN_NOT, PM_KNOWN_INFERRED, PM_KNOWN_MARKED };
-
 /* Large objects are asked about: from the start on, until the program marks iterations itself. */
 extern atomic_bool pm_marks_infers;
 
@@ -22,13 +19,6 @@ void pm_marks_start(void);
 
 /* A large object is asked for, to go on at `caller`. */
 void pm_marks_asked(const void *caller, size_t bytes);
-
-/*
- * Of the main loop, from 1 on; 0: before the first, or nobody knows. It begins anew when what is
- * inferred turns out to have been an inner loop, or is marked now.
- */
-uint32_t pm_marks_iteration(void);
-enum pm_known pm_marks_known(void);
 
 /* As programs have them; also MPI_Pcontrol() in C and in Fortran: a level above 0 is an iteration.
  */

@@ -15,8 +15,8 @@
 #include "runtime/common/say.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/residency.h"
+#include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
-#include "runtime/start/marks.h"
 #include "runtime/start/static.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -159,8 +159,8 @@ static void add_residency(struct text *text, const struct pm_residency *residenc
 
 static void add_iterations(struct text *text)
 {
-	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_marks_known()],
-		(unsigned long)pm_marks_iteration());
+	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_iteration_known()],
+		(unsigned long)pm_iteration());
 }
 
 static void add_sizing(struct text *text)
@@ -261,9 +261,9 @@ static void say_sizing(void)
 	struct pm_sizing sizing;
 
 	pm_sizing_get(&sizing);
-	if (pm_marks_iteration())
-		pm_say("iterations: %lu, %s", (unsigned long)pm_marks_iteration(),
-			known[pm_marks_known()]);
+	if (pm_iteration())
+		pm_say("iterations: %lu, %s", (unsigned long)pm_iteration(),
+			known[pm_iteration_known()]);
 	if (!sizing.is_done)
 		return;
 	pm_say("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",

@@ -3,7 +3,7 @@
 #include "runtime/lifetime/lifetime.h"
 
 #include "runtime/heap/heap.h"
-#include "runtime/start/marks.h"
+#include "runtime/lifetime/iteration.h"
 #include "tests/unit/tap.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -12,7 +12,7 @@ enum { WORK = 11, KEPT, SLOW, MIXED, ONCE, NEW };
 
 static uint32_t iteration;
 
-uint32_t pm_marks_iteration(void)
+uint32_t pm_iteration(void)
 {
 	return iteration;
 }
