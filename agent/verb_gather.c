@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,25 +16,6 @@
 
 #define JOURNALCTL     "/usr/bin/journalctl"
 #define MAX_FILE_BYTES (1024 * 1024)
-
-void pm_gather_miss(struct pm_gather *gather, const char *fmt, ...)
-{
-	char line[512], *grown;
-	va_list args;
-	size_t length;
-
-	va_start(args, fmt);
-	vsnprintf(line, sizeof(line) - 1, fmt, args);
-	va_end(args);
-	length = strlen(line);
-	grown = realloc(gather->missing, gather->missing_length + length + 1);
-	if (!grown)
-		return;
-	memcpy(grown + gather->missing_length, line, length);
-	grown[gather->missing_length + length] = '\n';
-	gather->missing = grown;
-	gather->missing_length += length + 1;
-}
 
 /* Regular files alone, of a directory that is ours: a lock, a FIFO, a link is none. */
 static int add_file_at(struct pm_gather *gather, int dir_fd, const char *file, const char *name,

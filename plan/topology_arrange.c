@@ -316,8 +316,3 @@ int pm_topology_arrange(struct pm_topology **ret, const struct pm_found *found,
 	*ret = pm_steal(t);
 	return 0;
 }
-
-void pm_topology_cleanup(struct pm_topology **topology)
-{
-	pm_topology_free(*topology);
-}

@@ -310,16 +310,3 @@ int pm_topology_save(const struct pm_topology *topology, const char *path, struc
 	hwloc_free_xmlbuffer(topology->discovered, text);
 	return rc;
 }
-
-void pm_topology_free(struct pm_topology *topology)
-{
-	if (!topology)
-		return;
-	if (topology->discovered)
-		hwloc_topology_destroy(topology->discovered);
-	free(topology->packages);
-	free(topology->domains);
-	free(topology->cores);
-	free(topology->nodes);
-	free(topology);
-}
