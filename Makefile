@@ -34,7 +34,6 @@ PM_CFLAGS = -std=gnu11 -fPIC -I. -DPM_VERSION='"$(VERSION)"' -DPM_BINDIR='"$(bin
 	-DPM_RUNTIMEDIR='"$(runtimedir)"' $(WARNINGS) $(HARDEN) \
 	$(JSON_CFLAGS) $(XML_CFLAGS) $(HWLOC_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 
-LIB_SRCS :=
 AGENT_SRCS :=
 LAUNCHER_SRCS :=
 SPANK_SRCS :=
@@ -43,6 +42,12 @@ SPANK_SRCS :=
 Q := $(if $(V),,@)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+# Rooms that are linked into programs, an archive each; each stands in front of those that it uses (CONTRIBUTING.md).
+ROOMS := node/act node/wipe node/see node/state node/tools protocol site plan/apply plan base
+# $(call archives,ROOM...): in that order, whatever the order of the words.
+archives  = $(foreach room,$(filter $(1),$(ROOMS)),$(BUILD)/lib$(subst /,-,$(room)).a)
+LIBRARIES = $(call archives,$(ROOMS))
 
 .PHONY: all
 all: programs man
@@ -57,11 +62,7 @@ $(BUILD)/%.o: %.c
 	@echo "  CC $<"
 	$(Q)$(CC) $(PM_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/libpm.a: $(call objects,$(LIB_SRCS))
-	@rm -f $@
-	ar rcs $@ $^
-
--include $(patsubst %.c,$(BUILD)/%.d,$(LIB_SRCS) $(AGENT_SRCS) $(SPANK_SRCS) $(LAUNCHER_SRCS))
+-include $(patsubst %.c,$(BUILD)/%.d,$(AGENT_SRCS) $(SPANK_SRCS) $(LAUNCHER_SRCS))
 
 .PHONY: help
 help:
@@ -92,6 +93,16 @@ help:
 	'make rpm          RPM packages, in $(BUILD)/rpm/' \
 	'make check-packages  builds them for both releases, installs and purges them in chroots; needs root' \
 	'make clean        removes $(BUILD)/'
+
+# $(call room_rules,ROOM)
+define room_rules
+$(call archives,$(1)): $(call objects,$(wildcard $(1)/*.c))
+	@rm -f $$@
+	ar rcs $$@ $$^
+
+-include $(patsubst %.c,$(BUILD)/%.d,$(wildcard $(1)/*.c))
+endef
+$(foreach room,$(ROOMS),$(eval $(call room_rules,$(room))))
 
 # --- installation ---
 INSTALL ?= install

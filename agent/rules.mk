@@ -1,5 +1,5 @@
 # pmctl, the agent of a node.
 AGENT_SRCS := $(wildcard agent/*.c)
 
-$(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(BUILD)/libpm.a
+$(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(LIBRARIES)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(MUNGE_LIBS)

@@ -7,7 +7,7 @@ FUZZ_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_WRAP     = -Wl,--wrap=pm_file_read,--wrap=pm_file_read_fd,--wrap=pm_file_read_ours,--wrap=pm_secure_open
 FUZZ_PROGRAMS = $(FUZZ_TARGETS:%=$(BUILD)/fuzz_%)
 
-$(FUZZ_PROGRAMS): $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/target_%.o $(BUILD)/tests/fuzz/fuzz.o $(BUILD)/libpm.a
+$(FUZZ_PROGRAMS): $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/target_%.o $(BUILD)/tests/fuzz/fuzz.o $(LIBRARIES)
 	$(CC) $(CFLAGS) $(FUZZ_SANITIZE) -fsanitize=fuzzer $(FUZZ_WRAP) -o $@ $^ $(JSON_LIBS) $(XML_LIBS)
 
 .SECONDARY: $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/target_%.o)

@@ -3,7 +3,7 @@ PRINT_MODES := $(BUILD)/tests/lua/print_modes
 PRINT_KEYS  := $(BUILD)/tests/lua/print_keys
 PRINT_CONSTRAINTS := $(BUILD)/tests/lua/print_constraints
 
-$(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS): %: %.o $(BUILD)/libpm.a
+$(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS): %: %.o $(LIBRARIES)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 -include $(PRINT_MODES).d $(PRINT_KEYS).d $(PRINT_CONSTRAINTS).d

@@ -1,14 +1,14 @@
 # Programs of the measurements in tests/speed, made when they are run.
 WIPE_SPEED := $(BUILD)/tests/speed/wipe_speed
 
-$(WIPE_SPEED): $(WIPE_SPEED).o $(BUILD)/libpm.a
+$(WIPE_SPEED): $(WIPE_SPEED).o $(LIBRARIES)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^
 
 -include $(WIPE_SPEED).d
 
 END_SPEED := $(BUILD)/tests/speed/end_speed
 
-$(END_SPEED): $(END_SPEED).o $(BUILD)/libpm.a
+$(END_SPEED): $(END_SPEED).o $(LIBRARIES)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -ljson-c -lxml2
 
 -include $(END_SPEED).d

@@ -1,7 +1,7 @@
 # Unit tests in C, a program each: build/tests/unit/test_*, run from the root, TAP on stdout.
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard $(addprefix tests/unit/,*/test_*.c */*/test_*.c)))
 
-$(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/tests/unit/loop.o $(BUILD)/libpm.a
+$(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/scratch.o $(BUILD)/tests/unit/recorded.o $(BUILD)/tests/unit/loop.o $(LIBRARIES)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
