@@ -221,7 +221,7 @@ static int add_processors(const struct walk *walk)
 /* Lines of mounts of persistent memory and below MountDir; other mounts are named by users. */
 static bool is_ours(const struct walk *walk, const char *line, size_t length)
 {
-	const char *dir = walk->gather->agent->config.mount_dir;
+	const char *dir = walk->gather->agent->op.config.mount_dir;
 
 	return memmem(line, length, " /dev/pmem", strlen(" /dev/pmem")) ||
 	       memmem(line, length, dir, strlen(dir));
@@ -279,7 +279,7 @@ static int add_superblocks(const struct walk *walk)
 	struct pm_err why;
 	int rc = 0;
 
-	if (pm_survey(&walk->gather->agent->config, &survey, &why)) {
+	if (pm_survey(&walk->gather->agent->op.config, &survey, &why)) {
 		pm_gather_miss(walk->gather, "regions: %s", why.text);
 		return 0;
 	}
@@ -294,12 +294,12 @@ static int add_superblocks(const struct walk *walk)
 int pm_gather_kernel(struct pm_gather *gather, struct pm_err *err)
 {
 	cleanup_close int root_fd =
-		open(gather->agent->config.fs_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		open(gather->agent->op.config.fs_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct walk walk = {gather, root_fd, err};
 	int rc = 0;
 
 	if (root_fd < 0)
-		return pm_err_sys(err, -errno, "open '%s'", gather->agent->config.fs_root);
+		return pm_err_sys(err, -errno, "open '%s'", gather->agent->op.config.fs_root);
 	for (size_t i = 0; !rc && i < N(files); i++)
 		rc = add_file(&walk, files[i], /* is_wanted= */ true);
 	for (size_t i = 0; !rc && i < N(buses); i++)

@@ -78,7 +78,7 @@ static int add_output(struct pm_gather *gather, const char *name, const struct p
 static int run_one(
 	struct pm_gather *gather, enum tool tool, const char *const *args, struct pm_err *err)
 {
-	const struct pm_config *config = &gather->agent->config;
+	const struct pm_config *config = &gather->agent->op.config;
 	const char *argv[MAX_WORDS + 2] = {path_of(config, tool)};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	char name[256];

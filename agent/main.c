@@ -56,7 +56,8 @@ static int run_verb(struct pm_agent *agent)
 
 	if (agent->verb->needs_root && geteuid() != 0)
 		pm_err_set(&err, -EPERM, "must be root");
-	else if (!pm_config_load_for(agent->config_path, agent->node, &agent->config, &err))
+	else if (!pm_config_load_for(
+			 agent->op.config_path, agent->op.node, &agent->op.config, &err))
 		return agent->verb->run(agent);
 	pm_fail(agent, &err);
 	return status;
@@ -70,6 +71,7 @@ static int read_verb(struct pm_agent *agent, int argc, char **argv, int at)
 	agent->verb = pm_verb_find(argc - at, argv + at, &n_name);
 	if (!agent->verb)
 		return unknown_verb(argv[at]);
+	agent->op.name = agent->verb->name;
 	argc -= at + n_name - 1;
 	argv += at + n_name - 1;
 	at = pm_options_read(
@@ -118,14 +120,14 @@ static int run(struct pm_agent *agent, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct pm_agent agent = {0};
+	struct pm_agent agent = {.op.tell = pm_agent_tell};
 	int status;
 
 	if (argc < 1)
 		return usage_error("a verb is missing");
 	openlog("pmctl", LOG_PID, LOG_DAEMON);
 	status = run(&agent, argc, argv);
-	pm_config_done(&agent.config);
+	pm_config_done(&agent.op.config);
 	if (fflush(stdout)) {
 		fprintf(stderr, "pmctl: write to stdout: %s\n", strerror(errno));
 		return PM_EXIT_FAILED;

@@ -13,9 +13,9 @@ static const struct row {
 	size_t value_offset; /* in struct pm_agent */
 	const char *help;
 } rows[] = {
-	{PM_OPT_CONFIG, "config", "FILE", offsetof(struct pm_agent, config_path),
+	{PM_OPT_CONFIG, "config", "FILE", offsetof(struct pm_agent, op.config_path),
 		"read FILE instead of " PM_CONFIG_DEFAULT_PATH},
-	{PM_OPT_NODE, "node", "NAME", offsetof(struct pm_agent, node),
+	{PM_OPT_NODE, "node", "NAME", offsetof(struct pm_agent, op.node),
 		"take the NodeName= lines of NAME instead of this host's"},
 	{PM_OPT_VERBOSE, "verbose", NULL, 0, "say more"},
 	{PM_OPT_JSON, "json", NULL, 0, "print JSON"},

@@ -5,17 +5,8 @@
 /* What the verbs of pmctl share: the command line as it was read, and how they speak. */
 #include <stdbool.h>
 
-#include "base/err.h"
-#include "site/config.h"
-
-enum {
-	PM_EXIT_DONE = 0,
-	PM_EXIT_FAILED = 1,
-	PM_EXIT_USAGE = 2,
-	PM_EXIT_CONFLICT = 3, /* job begin: another job holds the node */
-	PM_EXIT_REFUSED = 4,  /* job begin: the user asks for what there is not */
-	PM_EXIT_REBOOT = 5,   /* only a reboot gives the memory back */
-};
+#include "node/exit_status.h"
+#include "node/operation.h"
 
 /* Bits of the options that a verb takes; see the table in options.c. */
 enum pm_option {
@@ -45,15 +36,13 @@ enum pm_option {
 };
 
 struct pm_agent {
+	struct pm_operation op; /* first: see pm_agent_tell() */
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
-	const char *config_path, *node, *expect;
-	const char *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
+	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
 	int n_words; /* what is left of the command line */
 	char **words;
-	bool quiet;		   /* says nothing on the terminal, only to the system log */
-	struct json_object *would; /* of a dry run with --json, see agent/would.h */
-	struct pm_config config;
+	bool quiet; /* says nothing on the terminal, only to the system log */
 };
 
 struct pm_verb {
@@ -77,13 +66,11 @@ const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_wor
 /* An error: "pmctl: VERB: text" on stderr, and to the system log for verbs that log. */
 void pm_fail(const struct pm_agent *agent, const struct pm_err *err);
 
-/* A fact worth keeping: stdout, and to the system log for verbs that log. */
-__attribute__((format(printf, 2, 3))) void pm_say(
-	const struct pm_agent *agent, const char *fmt, ...);
-
-/* Something odd that does not stop us: stderr and system log. */
-__attribute__((format(printf, 2, 3))) void pm_warn(
-	const struct pm_agent *agent, const char *fmt, ...);
+/*
+ * Hears the agent's operation: a fact goes to stdout, a warning to stderr, and both to the system
+ * log for verbs that log.
+ */
+void pm_agent_tell(const struct pm_operation *op, enum pm_tone tone, const char *text);
 
 int pm_verb_mode(struct pm_agent *agent);
 int pm_verb_set(struct pm_agent *agent);

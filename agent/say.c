@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <syslog.h>
 
 #include "agent/pmctl.h"
-#include "base/cleanup.h"
 
 static void to_log(const struct pm_agent *agent, int priority, const char *text)
 {
@@ -22,39 +18,26 @@ void pm_fail(const struct pm_agent *agent, const struct pm_err *err)
 	to_log(agent, LOG_ERR, err->text);
 }
 
-__attribute__((format(printf, 1, 0))) static char *print(const char *fmt, va_list args)
+static void tell_fact(const struct pm_agent *agent, const char *text)
 {
-	char *text = NULL;
-
-	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
-}
-
-void pm_say(const struct pm_agent *agent, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL;
-	va_list args;
-
-	va_start(args, fmt);
-	text = print(fmt, args);
-	va_end(args);
-	if (!text)
-		return;
 	if (!agent->quiet && !(agent->given & PM_OPT_JSON))
 		puts(text);
 	to_log(agent, LOG_INFO, text);
 }
 
-void pm_warn(const struct pm_agent *agent, const char *fmt, ...)
+static void tell_warning(const struct pm_agent *agent, const char *text)
 {
-	cleanup_free char *text = NULL;
-	va_list args;
-
-	va_start(args, fmt);
-	text = print(fmt, args);
-	va_end(args);
-	if (!text)
-		return;
 	if (!agent->quiet)
 		fprintf(stderr, "pmctl: %s: %s\n", agent->verb->name, text);
 	to_log(agent, LOG_WARNING, text);
+}
+
+void pm_agent_tell(const struct pm_operation *op, enum pm_tone tone, const char *text)
+{
+	const struct pm_agent *agent = (const struct pm_agent *)op;
+
+	if (tone == PM_TONE_FACT)
+		tell_fact(agent, text);
+	else
+		tell_warning(agent, text);
 }

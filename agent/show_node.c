@@ -19,7 +19,7 @@ static void add_change(const struct pm_agent *agent, json_object *root)
 	json_object *change = json_object_new_object();
 	struct pm_err err;
 
-	if (pm_state_read_journal(&agent->config, &journal, &err)) {
+	if (pm_state_read_journal(&agent->op.config, &journal, &err)) {
 		json_object_put(change);
 		pm_show_block(root, "the journal cannot be read: %.300s", err.text);
 		return;
@@ -41,7 +41,7 @@ void pm_show_mode(const struct pm_agent *agent, json_object *root)
 	struct pm_err err;
 
 	add_change(agent, root);
-	if (pm_observe(&agent->config, /* fresh= */ false, &seen, &err)) {
+	if (pm_observe(&agent->op.config, /* fresh= */ false, &seen, &err)) {
 		pm_show_unseen(root, "mode", err.text);
 		return;
 	}
@@ -112,7 +112,7 @@ static void judge_goals(
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 
-	if (!goals->n || pm_state_read_journal(&agent->config, &journal, NULL) ||
+	if (!goals->n || pm_state_read_journal(&agent->op.config, &journal, NULL) ||
 		pm_journal_is_open(&journal))
 		return;
 	pm_show_block(root, "a goal that pmctl did not set is pending on %zu modules", goals->n);
@@ -128,11 +128,11 @@ void pm_show_modules(const struct pm_agent *agent, json_object *root)
 		pm_show_unseen(root, "modules and goal", AS_ROOT);
 		return;
 	}
-	if (pm_tool_dimms(&agent->config, &dimms, &err))
+	if (pm_tool_dimms(&agent->op.config, &dimms, &err))
 		pm_show_unseen(root, "modules", err.text);
 	else
 		add_dimms(&dimms, root);
-	if (pm_tool_goals(&agent->config, &goals, &err)) {
+	if (pm_tool_goals(&agent->op.config, &goals, &err)) {
 		pm_show_unseen(root, "goal", err.text);
 		return;
 	}

@@ -52,7 +52,7 @@ static int socket_of(const struct show *show, int node)
 	for (size_t i = 0; i < inventory->n; i++)
 		if (inventory->list[i].nd.target_node == node)
 			return inventory->list[i].socket;
-	return pm_node_socket(show->agent->config.fs_root, node);
+	return pm_node_socket(show->agent->op.config.fs_root, node);
 }
 
 static bool is_pmem(const struct show *show, int node)
@@ -73,7 +73,7 @@ static void add_nodes(const struct show *show)
 	cpu_set_t nodes;
 
 	snprintf(path, sizeof(path), "%s/sys/devices/system/node/online",
-		show->agent->config.fs_root);
+		show->agent->op.config.fs_root);
 	CPU_ZERO(&nodes);
 	if (!pm_file_read(AT_FDCWD, path, 4096, &text, NULL, NULL))
 		(void)pm_cpulist_parse(text, &nodes);
@@ -82,7 +82,7 @@ static void add_nodes(const struct show *show)
 		json_object *one;
 
 		if (!CPU_ISSET(node, &nodes) ||
-			pm_node_memory_read(show->agent->config.fs_root, node, &memory, NULL))
+			pm_node_memory_read(show->agent->op.config.fs_root, node, &memory, NULL))
 			continue;
 		one = json_object_new_object();
 		add_int(one, "node", node);
@@ -242,8 +242,8 @@ static void read_jobs(struct show *show)
 
 	if (geteuid() != 0)
 		pm_show_unseen(show->root, "jobs and quotas", "must be root");
-	else if (pm_kernel_boot_id(show->agent->config.fs_root, show->boot_id, &err) ||
-		 pm_jobs_of(show->agent, &show->jobs, &err))
+	else if (pm_kernel_boot_id(show->agent->op.config.fs_root, show->boot_id, &err) ||
+		 pm_jobs_of(&show->agent->op, &show->jobs, &err))
 		pm_show_unseen(show->root, "jobs and quotas", err.text);
 }
 
@@ -253,7 +253,7 @@ void pm_show_regions(const struct pm_agent *agent, json_object *root)
 	struct pm_err err;
 
 	read_jobs(&show);
-	if (pm_survey(&agent->config, &show.survey, &err))
+	if (pm_survey(&agent->op.config, &show.survey, &err))
 		pm_show_unseen(root, "regions", err.text);
 	else
 		add_regions(&show);

@@ -72,7 +72,7 @@ static int add_state(struct pm_gather *gather, const char *path, const char *as,
 
 static int add_config(struct pm_gather *gather, struct pm_err *err)
 {
-	const struct pm_config *config = &gather->agent->config;
+	const struct pm_config *config = &gather->agent->op.config;
 	cleanup_free char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -109,7 +109,7 @@ static int add_log(
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	struct pm_err why;
 
-	if (!pm_tool_run(&gather->agent->config, argv, &output, &why))
+	if (!pm_tool_run(&gather->agent->op.config, argv, &output, &why))
 		return pm_archive_add(gather->archive, name, output.out, output.out_len, err);
 	pm_gather_miss(gather, "%s: %s", name, why.text);
 	return 0;
@@ -129,7 +129,7 @@ static int add_logs(struct pm_gather *gather, struct pm_err *err)
 
 static int gather_all(struct pm_gather *gather, struct pm_err *err)
 {
-	const struct pm_config *config = &gather->agent->config;
+	const struct pm_config *config = &gather->agent->op.config;
 	int rc = add_versions(gather, err);
 
 	if (!rc)
@@ -156,7 +156,7 @@ static int write_archive(const struct pm_agent *agent, const char *path, struct 
 	char prefix[64];
 	int rc;
 
-	snprintf(prefix, sizeof(prefix), "pmctl-gather-%.40s", agent->config.node);
+	snprintf(prefix, sizeof(prefix), "pmctl-gather-%.40s", agent->op.config.node);
 	rc = pm_archive_open(path, prefix, &gather.archive, err);
 	if (!rc)
 		rc = gather_all(&gather, err);
@@ -175,7 +175,7 @@ static void default_name(const struct pm_agent *agent, char *ret, size_t size)
 
 	gmtime_r(&now, &utc);
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(ret, size, "pmctl-gather-%.40s-%s.tar.gz", agent->config.node, text);
+	snprintf(ret, size, "pmctl-gather-%.40s-%s.tar.gz", agent->op.config.node, text);
 }
 
 int pm_verb_gather(struct pm_agent *agent)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
 #include "node/see/observe.h"
@@ -74,22 +75,22 @@ static int clear(const struct pm_agent *agent, struct pm_err *err)
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 	cleanup_close int lock_fd = -1;
 	char boot_id[PM_BOOT_ID_MAX];
-	int rc = geteuid() == 0 ? pm_state_lock(agent, &lock_fd, err)
+	int rc = geteuid() == 0 ? pm_state_lock(&agent->op, &lock_fd, err)
 				: pm_err_set(err, -EPERM, "clear: must be root");
 
 	if (!rc)
-		rc = pm_state_read_journal(&agent->config, &journal, err);
+		rc = pm_state_read_journal(&agent->op.config, &journal, err);
 	if (!rc)
-		rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+		rc = pm_kernel_boot_id(agent->op.config.fs_root, boot_id, err);
 	if (!rc)
-		rc = accept_modules(&agent->config, err);
+		rc = accept_modules(&agent->op.config, err);
 	if (rc || journal.state != PM_JOURNAL_FAILED)
 		return rc;
-	rc = check_mode(&agent->config, /* fresh= */ true, err);
+	rc = check_mode(&agent->op.config, /* fresh= */ true, err);
 	if (!rc)
-		rc = refuse_goals(&agent->config, err);
+		rc = refuse_goals(&agent->op.config, err);
 	return rc ? rc
-		  : pm_state_step(agent, &journal, PM_JOURNAL_CLEARED, boot_id,
+		  : pm_state_step(&agent->op, &journal, PM_JOURNAL_CLEARED, boot_id,
 			    "cleared by an administrator", err);
 }
 
@@ -114,7 +115,7 @@ int pm_verb_health(struct pm_agent *agent)
 	int rc = agent->given & PM_OPT_CLEAR ? clear(agent, &err) : 0;
 
 	if (!rc)
-		rc = check(&agent->config, &err);
+		rc = check(&agent->op.config, &err);
 	print(agent, rc, &err);
 	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "agent/pmctl.h"
 #include "node/act/change.h"
 #include "node/see/observe.h"
 
@@ -13,13 +14,13 @@ static int print_feature(struct pm_agent *agent)
 	struct pm_err err;
 
 	agent->quiet = true;
-	if (pm_observe(&agent->config, /* fresh= */ false, &seen, &err)) {
+	if (pm_observe(&agent->op.config, /* fresh= */ false, &seen, &err)) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
 	row = pm_mode_of_platform(seen.record.verdict.platform);
 	if (!row) {
-		pm_warn(agent, "no active feature: %s", seen.record.verdict.why);
+		pm_warn(&agent->op, "no active feature: %s", seen.record.verdict.why);
 		return PM_EXIT_FAILED;
 	}
 	puts(row->feature);
@@ -37,7 +38,7 @@ int pm_verb_helper(struct pm_agent *agent)
 	mode = pm_mode_by_feature(agent->words[0]);
 	if (!mode)
 		pm_err_set(&err, -EINVAL, "unknown feature '%.60s'", agent->words[0]);
-	else if (!pm_change_stage(agent, mode, PM_CHANGE_FOR_JOB, &err))
+	else if (!pm_change_stage(&agent->op, mode, PM_CHANGE_FOR_JOB, &err))
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);
 	return PM_EXIT_FAILED;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "base/units.h"
@@ -88,7 +89,7 @@ static const char *read_request(const struct pm_agent *agent, struct pm_job_requ
 
 static int lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
 {
-	return pm_state_lock_within(agent, agent->config.tool_timeout_s, ret_fd, err);
+	return pm_state_lock_within(&agent->op, agent->op.config.tool_timeout_s, ret_fd, err);
 }
 
 static int finish(const struct pm_agent *agent, int status, const struct pm_err *err)
@@ -103,12 +104,15 @@ static int check_mode(const struct pm_agent *agent, char *const *modes, struct p
 	const struct pm_mode_info *row;
 	struct pm_kernel kernel;
 
-	return pm_job_choose_mode(agent, modes, &row, &kernel, err) ? PM_EXIT_FAILED : PM_EXIT_DONE;
+	return pm_job_choose_mode(&agent->op, agent->expect, modes, &row, &kernel, err)
+		       ? PM_EXIT_FAILED
+		       : PM_EXIT_DONE;
 }
 
 static int begin(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
 {
-	struct pm_job_request request = {.modes = modes, .is_shared = agent->given & PM_OPT_SHARED};
+	struct pm_job_request request = {
+		.expect = agent->expect, .modes = modes, .is_shared = agent->given & PM_OPT_SHARED};
 	const char *wrong = read_request(agent, &request);
 	cleanup_close int lock_fd = -1;
 
@@ -116,7 +120,7 @@ static int begin(const struct pm_agent *agent, char *const *modes, struct pm_err
 		return usage(agent, wrong);
 	if (lock(agent, &lock_fd, err))
 		return finish(agent, PM_EXIT_FAILED, err);
-	return finish(agent, pm_job_begin(agent, &request, err), err);
+	return finish(agent, pm_job_begin(&agent->op, &request, err), err);
 }
 
 int pm_verb_job_begin(struct pm_agent *agent)
@@ -144,5 +148,5 @@ int pm_verb_job_end(struct pm_agent *agent)
 		return usage(agent, "--job=ID: a job's number expected");
 	if (lock(agent, &lock_fd, &err))
 		return finish(agent, PM_EXIT_FAILED, &err);
-	return finish(agent, pm_job_end(agent, id, &err), &err);
+	return finish(agent, pm_job_end(&agent->op, id, &err), &err);
 }

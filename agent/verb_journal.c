@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/state/state.h"
 
@@ -24,7 +25,7 @@ int pm_verb_journal(struct pm_agent *agent)
 	cleanup_free char *text = NULL;
 	struct pm_err err;
 
-	if (pm_state_read_journal(&agent->config, &journal, &err)) {
+	if (pm_state_read_journal(&agent->op.config, &journal, &err)) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "agent/pmctl.h"
 #include "agent/print.h"
 #include "node/see/observe.h"
 
@@ -55,7 +56,7 @@ int pm_verb_mode(struct pm_agent *agent)
 	struct pm_observation seen;
 	struct pm_err err;
 
-	if (pm_observe(&agent->config, agent->given & PM_OPT_FRESH, &seen, &err)) {
+	if (pm_observe(&agent->op.config, agent->given & PM_OPT_FRESH, &seen, &err)) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}

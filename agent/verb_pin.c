@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
 #include "node/see/survey.h"
@@ -34,7 +35,7 @@ static int list(const struct pm_agent *agent)
 	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
 	struct pm_err err;
 
-	if (pm_state_read_pins(&agent->config, &pins, &err))
+	if (pm_state_read_pins(&agent->op.config, &pins, &err))
 		return fail(agent, &err);
 	if (agent->given & PM_OPT_JSON)
 		pm_print_json(to_json(&pins));
@@ -51,7 +52,7 @@ static int pin(const struct pm_agent *agent, const char *name, struct pm_err *er
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
 	const struct pm_stored *stored;
 	const struct pm_pmem *pmem;
-	int rc = pm_survey(&agent->config, &survey, err);
+	int rc = pm_survey(&agent->op.config, &survey, err);
 
 	if (rc)
 		return rc;
@@ -65,9 +66,9 @@ static int pin(const struct pm_agent *agent, const char *name, struct pm_err *er
 	if (rc == -EEXIST)
 		return 0;
 	if (!rc)
-		rc = pm_state_write_pins(&agent->config, &survey.pins, err);
+		rc = pm_state_write_pins(&agent->op.config, &survey.pins, err);
 	if (!rc)
-		pm_say(agent, "%s of %s is pinned", stored->nd.dev, pmem->nd.dev);
+		pm_say(&agent->op, "%s of %s is pinned", stored->nd.dev, pmem->nd.dev);
 	return rc;
 }
 
@@ -82,7 +83,7 @@ int pm_verb_pin(struct pm_agent *agent)
 		fprintf(stderr, "usage: pmctl pin [OPTION]... NAME|--list\n");
 		return PM_EXIT_USAGE;
 	}
-	if (pm_state_lock(agent, &lock_fd, &err) || pin(agent, agent->words[0], &err))
+	if (pm_state_lock(&agent->op, &lock_fd, &err) || pin(agent, agent->words[0], &err))
 		return fail(agent, &err);
 	return PM_EXIT_DONE;
 }
@@ -90,14 +91,14 @@ int pm_verb_pin(struct pm_agent *agent)
 static int unpin(const struct pm_agent *agent, const char *name, struct pm_err *err)
 {
 	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
-	int rc = pm_state_read_pins(&agent->config, &pins, err);
+	int rc = pm_state_read_pins(&agent->op.config, &pins, err);
 
 	if (!rc)
 		rc = pm_pins_remove(&pins, name, err);
 	if (!rc)
-		rc = pm_state_write_pins(&agent->config, &pins, err);
+		rc = pm_state_write_pins(&agent->op.config, &pins, err);
 	if (!rc)
-		pm_say(agent, "%s is not pinned any more", name);
+		pm_say(&agent->op, "%s is not pinned any more", name);
 	return rc;
 }
 
@@ -106,7 +107,7 @@ int pm_verb_unpin(struct pm_agent *agent)
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
 
-	if (pm_state_lock(agent, &lock_fd, &err) || unpin(agent, agent->words[0], &err))
+	if (pm_state_lock(&agent->op, &lock_fd, &err) || unpin(agent, agent->words[0], &err))
 		return fail(agent, &err);
 	return PM_EXIT_DONE;
 }

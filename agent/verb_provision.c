@@ -35,11 +35,11 @@ int pm_verb_provision(struct pm_agent *agent)
 	}
 	if (pm_would_begin(agent))
 		return PM_EXIT_USAGE;
-	rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, &err);
+	rc = pm_state_lock_within(&agent->op, agent->op.config.tool_timeout_s, &lock_fd, &err);
 	if (!rc)
-		rc = pm_recover_check_jobs(agent, wanted, &err);
+		rc = pm_recover_check_jobs(&agent->op, wanted, &err);
 	if (!rc)
-		rc = pm_substate_reach(agent, wanted, agent->given & PM_OPT_DRY_RUN, &err);
+		rc = pm_substate_reach(&agent->op, wanted, agent->given & PM_OPT_DRY_RUN, &err);
 	pm_would_end(agent, rc);
 	if (!rc)
 		return PM_EXIT_DONE;

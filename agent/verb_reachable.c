@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/act/steps.h"
 #include "node/see/survey.h"
@@ -55,7 +56,7 @@ static bool may_serve(const struct pm_config *config, enum pm_platform platform)
 static void print(const struct pm_agent *agent, enum pm_platform own, bool may_change)
 {
 	pm_mode_foreach(row) {
-		if (!is_of_its_own(row) || !may_serve(&agent->config, row->platform))
+		if (!is_of_its_own(row) || !may_serve(&agent->op.config, row->platform))
 			continue;
 		if (row->platform == own || may_change)
 			puts(row->feature);
@@ -68,11 +69,11 @@ int pm_verb_reachable(struct pm_agent *agent)
 	struct pm_err err;
 	bool may_change;
 
-	if (read_platform(&agent->config, &own, &err)) {
+	if (read_platform(&agent->op.config, &own, &err)) {
 		pm_fail(agent, &err);
 		return PM_EXIT_DONE;
 	}
-	may_change = !check_regions(&agent->config, &err);
+	may_change = !check_regions(&agent->op.config, &err);
 	if (!may_change)
 		pm_fail(agent, &err);
 	print(agent, own, may_change);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
+#include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/act/unwanted.h"
 #include "node/state/state.h"
@@ -14,20 +15,20 @@ static int note(const struct pm_agent *agent, struct pm_journal *journal, struct
 
 	if (journal->state != PM_JOURNAL_STAGED)
 		return 0;
-	rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	rc = pm_kernel_boot_id(agent->op.config.fs_root, boot_id, err);
 	return rc ? rc
-		  : pm_state_step(
-			    agent, journal, PM_JOURNAL_REBOOTING, boot_id, "reboot asked for", err);
+		  : pm_state_step(&agent->op, journal, PM_JOURNAL_REBOOTING, boot_id,
+			    "reboot asked for", err);
 }
 
 static int prepare(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
 {
-	int rc = pm_state_read_journal(&agent->config, journal, err);
+	int rc = pm_state_read_journal(&agent->op.config, journal, err);
 
 	if (rc)
 		return rc;
 	if (pm_unwanted_at_reboot(journal, agent->words))
-		return pm_unwanted_withdraw(agent, journal, err);
+		return pm_unwanted_withdraw(&agent->op, journal, err);
 	return note(agent, journal, err);
 }
 
@@ -38,8 +39,8 @@ static int fail(const struct pm_agent *agent, struct pm_journal *journal, const 
 
 	pm_fail(agent, why);
 	if (pm_journal_is_open(journal) && journal->for_job &&
-		pm_unwanted_withdraw(agent, journal, &err))
-		pm_warn(agent, "%s", err.text);
+		pm_unwanted_withdraw(&agent->op, journal, &err))
+		pm_warn(&agent->op, "%s", err.text);
 	return PM_EXIT_FAILED;
 }
 
@@ -50,18 +51,18 @@ static int fail(const struct pm_agent *agent, struct pm_journal *journal, const 
 int pm_verb_reboot(struct pm_agent *agent)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	const char *const *argv = (const char *const *)agent->config.reboot_command;
+	const char *const *argv = (const char *const *)agent->op.config.reboot_command;
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
-	int rc = pm_state_lock(agent, &lock_fd, &err);
+	int rc = pm_state_lock(&agent->op, &lock_fd, &err);
 
 	if (rc == -EBUSY) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
 	if (rc || prepare(agent, &journal, &err))
-		pm_warn(agent, "%s; rebooting all the same", err.text);
-	pm_say(agent, "rebooting: %s", agent->config.text[PM_KEY_REBOOT_COMMAND]);
-	return pm_tool_act(&agent->config, argv, 0, &err) ? fail(agent, &journal, &err)
-							  : PM_EXIT_DONE;
+		pm_warn(&agent->op, "%s; rebooting all the same", err.text);
+	pm_say(&agent->op, "rebooting: %s", agent->op.config.text[PM_KEY_REBOOT_COMMAND]);
+	return pm_tool_act(&agent->op.config, argv, 0, &err) ? fail(agent, &journal, &err)
+							     : PM_EXIT_DONE;
 }

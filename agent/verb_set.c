@@ -23,7 +23,7 @@ int pm_verb_set(struct pm_agent *agent)
 		return PM_EXIT_USAGE;
 	if (agent->given & PM_OPT_DRY_RUN)
 		flags = PM_CHANGE_DRY_RUN;
-	rc = pm_change_stage(agent, mode, flags, &err);
+	rc = pm_change_stage(&agent->op, mode, flags, &err);
 	pm_would_end(agent, rc);
 	if (!rc)
 		return PM_EXIT_DONE;

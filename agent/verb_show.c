@@ -6,7 +6,7 @@ int pm_verb_show(struct pm_agent *agent)
 {
 	json_object *root = json_object_new_object();
 
-	pm_json_add_string(root, "node", agent->config.node);
+	pm_json_add_string(root, "node", agent->op.config.node);
 	json_object_object_add(root, "blocks", json_object_new_array());
 	json_object_object_add(root, "unseen", json_object_new_array());
 	pm_show_mode(agent, root);

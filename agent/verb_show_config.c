@@ -51,7 +51,7 @@ static void print_json(const struct pm_config *config)
 
 int pm_verb_show_config(struct pm_agent *agent)
 {
-	const struct pm_config *config = &agent->config;
+	const struct pm_config *config = &agent->op.config;
 
 	if (agent->given & PM_OPT_JSON) {
 		print_json(config);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/act/job.h"
 #include "node/act/limits.h"
@@ -55,7 +56,7 @@ static bool has_jobs(const struct pm_agent *agent)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
 
-	return pm_jobs_of(agent, &jobs, NULL) || jobs.n;
+	return pm_jobs_of(&agent->op, &jobs, NULL) || jobs.n;
 }
 
 /* What trash used counts no more. Begins and ends of jobs set limits too, under this lock, which is
@@ -71,13 +72,14 @@ static int set_limits(const struct pm_agent *agent, struct pm_err *err)
 
 	if (!has_jobs(agent))
 		return 0;
-	rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	rc = pm_kernel_boot_id(agent->op.config.fs_root, boot_id, err);
 	if (!rc)
-		rc = pm_substate_look(agent, &inventory, err);
+		rc = pm_substate_look(&agent->op, &inventory, err);
 	if (!rc)
-		rc = pm_state_lock_within(agent, agent->config.tool_timeout_s, &lock_fd, err);
+		rc = pm_state_lock_within(
+			&agent->op, agent->op.config.tool_timeout_s, &lock_fd, err);
 	if (!rc)
-		rc = pm_jobs_of(agent, &jobs, err);
+		rc = pm_jobs_of(&agent->op, &jobs, err);
 	return rc ? rc : set_limits_of(&inventory, &tenants, err);
 }
 
@@ -86,12 +88,12 @@ int pm_verb_sweep(struct pm_agent *agent)
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	cleanup_close int sweep_fd = -1;
 	struct pm_err err;
-	int status, rc = pm_sweeper_enter(agent, &sweep_fd, &err);
+	int status, rc = pm_sweeper_enter(&agent->op, &sweep_fd, &err);
 
 	if (rc == -EALREADY)
 		return PM_EXIT_DONE;
 	if (!rc)
-		rc = pm_substate_look(agent, &inventory, &err);
+		rc = pm_substate_look(&agent->op, &inventory, &err);
 	status = rc ? PM_EXIT_FAILED : empty_trash(agent, &inventory);
 	if (!rc)
 		rc = set_limits(agent, &err);

@@ -34,7 +34,7 @@ static int tell(const struct pm_config *config, struct pm_message *told, struct 
 int pm_verb_job_turn_away(struct pm_agent *agent)
 {
 	cleanup_with(pm_message_done) struct pm_message answer = {0};
-	struct pm_message told = {.type = PM_MESSAGE_TURNED_AWAY, .node = agent->config.node};
+	struct pm_message told = {.type = PM_MESSAGE_TURNED_AWAY, .node = agent->op.config.node};
 	char text[MAX_SENTENCE + 1];
 	struct pm_err err;
 
@@ -45,7 +45,7 @@ int pm_verb_job_turn_away(struct pm_agent *agent)
 	}
 	clean(agent->words[0], text);
 	told.text = text;
-	if (tell(&agent->config, &told, &answer, &err)) {
+	if (tell(&agent->op.config, &told, &answer, &err)) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
+#include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
 #include "node/act/recover.h"
@@ -79,16 +80,16 @@ static int report(const struct pm_agent *agent, const struct pm_settlement *sett
 	int status = PM_EXIT_DONE;
 
 	if (settlement->outcome == PM_OUTCOME_FAILED) {
-		pm_warn(agent, "%s", settlement->text);
+		pm_warn(&agent->op, "%s", settlement->text);
 		status = PM_EXIT_FAILED;
 	} else if (settlement->outcome != PM_OUTCOME_NOTHING) {
-		pm_say(agent, "%s", settlement->text);
+		pm_say(&agent->op, "%s", settlement->text);
 	}
 	if (!verdict->platform) {
-		pm_warn(agent, "the node's mode is unknown: %s", verdict->why);
+		pm_warn(&agent->op, "the node's mode is unknown: %s", verdict->why);
 		status = PM_EXIT_FAILED;
 	} else if (settlement->outcome != PM_OUTCOME_DONE) {
-		pm_say(agent, "node is in %s (%s)", pm_platform_name(verdict->platform),
+		pm_say(&agent->op, "node is in %s (%s)", pm_platform_name(verdict->platform),
 			verdict->why);
 	}
 	if (agent->given & PM_OPT_JSON)
@@ -100,9 +101,9 @@ static int settle(const struct pm_agent *agent, const struct pm_evidence *eviden
 	const struct pm_verdict *verdict, struct pm_settlement *ret, struct pm_err *err)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	int rc = pm_state_read_journal(&agent->config, &journal, err);
+	int rc = pm_state_read_journal(&agent->op.config, &journal, err);
 
-	return rc ? rc : pm_settle(agent, &journal, evidence, verdict, ret, err);
+	return rc ? rc : pm_settle(&agent->op, &journal, evidence, verdict, ret, err);
 }
 
 /* What jobs have left before the boot; by now none of them lives. */
@@ -110,9 +111,9 @@ static int tidy(const struct pm_agent *agent, int status)
 {
 	struct pm_err err;
 
-	if (!pm_recover(agent, /* dry_run= */ false, &err))
+	if (!pm_recover(&agent->op, /* dry_run= */ false, &err))
 		return status;
-	pm_warn(agent, "%s", err.text);
+	pm_warn(&agent->op, "%s", err.text);
 	return PM_EXIT_FAILED;
 }
 
@@ -124,8 +125,8 @@ static void learn_modules(const struct pm_agent *agent, const struct pm_evidence
 
 	if (!verdict->platform || pm_roster_equals(&evidence->roster, &evidence->dimms))
 		return;
-	if (pm_state_write_roster(&agent->config, &evidence->dimms, &err))
-		pm_warn(agent, "%s", err.text);
+	if (pm_state_write_roster(&agent->op.config, &evidence->dimms, &err))
+		pm_warn(&agent->op, "%s", err.text);
 }
 
 /* The record is written whatever the journal says: users ask for the mode, not for its history. */
@@ -138,16 +139,16 @@ int pm_verb_verify(struct pm_agent *agent)
 	struct pm_err err, journal_err;
 	int rc;
 
-	if (pm_state_lock(agent, &lock_fd, &err))
+	if (pm_state_lock(&agent->op, &lock_fd, &err))
 		return fail(agent, &err);
-	if (look(&agent->config, &evidence, &record.verdict, &err)) {
-		pm_state_drop_record(&agent->config);
+	if (look(&agent->op.config, &evidence, &record.verdict, &err)) {
+		pm_state_drop_record(&agent->op.config);
 		return fail(agent, &err);
 	}
 	rc = settle(agent, &evidence, &record.verdict, &settlement, &journal_err);
 	record.kernel = evidence.kernel;
 	record.capabilities = evidence.capabilities;
-	if (pm_state_write_record(&agent->config, &record, &err))
+	if (pm_state_write_record(&agent->op.config, &record, &err))
 		return fail(agent, &err);
 	learn_modules(agent, &evidence, &record.verdict);
 	rc = rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);

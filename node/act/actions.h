@@ -4,8 +4,8 @@
 
 /* The steps of node/act/steps.h as commands: one table says for each kind what is run, and what it
  * destroys. */
-#include "agent/pmctl.h"
 #include "node/act/steps.h"
+#include "node/operation.h"
 
 /*
  * Runs the command of a step that is a tool's. `timeout_s` 0: ToolTimeout. Errors as

@@ -3,8 +3,8 @@
 #define PM_AGENT_ADMISSION_H
 
 /* What must hold before a goal is set. Asks the tools and changes nothing. */
-#include "agent/pmctl.h"
 #include "node/act/admit.h"
+#include "node/operation.h"
 #include "node/tools/kernel.h"
 
 /*

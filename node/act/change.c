@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/would.h"
 #include "base/cleanup.h"
 #include "base/signals.h"
 #include "node/act/admission.h"
 #include "node/act/recover.h"
 #include "node/act/substate.h"
+#include "node/dry_run.h"
 #include "node/see/evidence_read.h"
 #include "node/see/observe.h"
 #include "node/state/state.h"
@@ -20,7 +20,7 @@
 
 /* All that a change looks at and carries along. */
 struct change {
-	const struct pm_agent *agent;
+	const struct pm_operation *op;
 	const struct pm_config *config;
 	const struct pm_mode_info *mode;
 	bool dry_run, for_job;
@@ -50,7 +50,7 @@ static const char *boot_id(const struct change *change)
 static int step(
 	struct change *change, enum pm_journal_state state, const char *text, struct pm_err *err)
 {
-	return pm_state_step(change->agent, &change->journal, state, boot_id(change), text, err);
+	return pm_state_step(change->op, &change->journal, state, boot_id(change), text, err);
 }
 
 static int look_afresh(struct change *change, struct pm_err *err)
@@ -135,9 +135,9 @@ static int report_withdrawal(const struct change *change)
 {
 	cleanup_free char *line = pm_tool_delete_line(change->config);
 
-	pm_say(change->agent,
+	pm_say(change->op,
 		"would withdraw the goal %s of this boot:", pm_mode_name(change->journal.mode));
-	pm_would_run(change->agent, line, /* loss= */ NULL);
+	pm_would_run(change->op, line, /* loss= */ NULL);
 	return 0;
 }
 
@@ -152,22 +152,21 @@ static int withdraw(struct change *change, struct pm_err *err)
 	if (rc)
 		return pm_err_prefix(
 			err, "withdraw the goal %s", pm_mode_name(change->journal.mode));
-	pm_say(change->agent, "goal %s of this boot is withdrawn",
-		pm_mode_name(change->journal.mode));
+	pm_say(change->op, "goal %s of this boot is withdrawn", pm_mode_name(change->journal.mode));
 	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
 }
 
 /* Not under a job that lives. */
 static int refuse_jobs(const struct change *change, enum pm_substate wanted, struct pm_err *err)
 {
-	return change->for_job ? 0 : pm_recover_check_jobs(change->agent, wanted, err);
+	return change->for_job ? 0 : pm_recover_check_jobs(change->op, wanted, err);
 }
 
 static int reach(const struct change *change, enum pm_substate wanted, struct pm_err *err)
 {
 	int rc = refuse_jobs(change, wanted, err);
 
-	return rc ? rc : pm_substate_reach(change->agent, wanted, change->dry_run, err);
+	return rc ? rc : pm_substate_reach(change->op, wanted, change->dry_run, err);
 }
 
 /* Takes what is ours off the regions. Foreign and pinned namespaces veto before anything is done.
@@ -177,7 +176,7 @@ static int clear_regions(const struct change *change, struct pm_err *err)
 	int rc = refuse_jobs(change, PM_SUBSTATE_EMPTY, err);
 
 	if (!rc)
-		rc = pm_substate_vacate(change->agent, change->dry_run, err);
+		rc = pm_substate_vacate(change->op, change->dry_run, err);
 	return rc || change->dry_run
 		       ? rc
 		       : pm_admission_empty(change->config, &change->seen.kernel, err);
@@ -200,7 +199,7 @@ static int try_goal(struct change *change, struct pm_err *err)
 		return 0;
 	rc = pm_tool_try_goal(change->config, &change->request, &change->tried, err);
 	if (!rc && *change->tried.warnings)
-		pm_warn(change->agent, "ipmctl: %s", change->tried.warnings);
+		pm_warn(change->op, "ipmctl: %s", change->tried.warnings);
 	return rc;
 }
 
@@ -245,7 +244,7 @@ static void roll_back(struct change *change, struct pm_err *err)
 		rc = step(change, PM_JOURNAL_FAILED, err->text, &second);
 	}
 	if (rc)
-		pm_warn(change->agent, "%s", second.text);
+		pm_warn(change->op, "%s", second.text);
 }
 
 static int stage(struct change *change, struct pm_err *err)
@@ -277,8 +276,8 @@ static void report_goal(const struct change *change)
 		"the labels of %zu modules at once and, at the next reboot, what is on their App "
 		"Direct regions",
 		change->dimms.n);
-	pm_would_run(change->agent, line, loss);
-	pm_would_reboot(change->agent);
+	pm_would_run(change->op, line, loss);
+	pm_would_reboot(change->op);
 }
 
 /* The right platform mode, and not other percentages of it than pmem.conf asks for by now. */
@@ -296,7 +295,7 @@ static int reach_substate(const struct change *change, struct pm_err *err)
 	if (pm_platform_has_regions(mode->platform))
 		rc = reach(change, mode->substate, err);
 	if (!rc)
-		pm_say(change->agent, "node is in %s already", pm_platform_name(mode->platform));
+		pm_say(change->op, "node is in %s already", pm_platform_name(mode->platform));
 	return rc;
 }
 
@@ -309,8 +308,8 @@ static int keep_staged(struct change *change, struct pm_err *err)
 		roll_back(change, err);
 	if (rc)
 		return rc;
-	pm_say(change->agent, "goal %s is staged already, reboot to apply it", change->mode->name);
-	pm_would_reboot(change->agent);
+	pm_say(change->op, "goal %s is staged already, reboot to apply it", change->mode->name);
+	pm_would_reboot(change->op);
 	return confirm_staged(change, err);
 }
 
@@ -353,34 +352,34 @@ static int run(struct change *change, struct pm_err *err)
 	}
 	rc = stage(change, err);
 	if (!rc)
-		pm_say(change->agent, "goal %s is staged on %zu modules, reboot to apply it",
+		pm_say(change->op, "goal %s is staged on %zu modules, reboot to apply it",
 			change->mode->name, change->dimms.n);
 	return rc;
 }
 
-int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, unsigned flags,
+int pm_change_stage(const struct pm_operation *op, const struct pm_mode_info *mode, unsigned flags,
 	struct pm_err *err)
 {
 	cleanup_with(change_done) struct change change = {
-		.agent = agent,
-		.config = &agent->config,
+		.op = op,
+		.config = &op->config,
 		.mode = mode,
 		.dry_run = flags & PM_CHANGE_DRY_RUN,
 		.for_job = flags & PM_CHANGE_FOR_JOB,
 		.lock_fd = -1,
 	};
-	cleanup_free char *allowed = pm_config_mode_names(&agent->config);
+	cleanup_free char *allowed = pm_config_mode_names(&op->config);
 	int rc;
 
-	if (mode->substate == PM_SUBSTATE_FLAT && !agent->config.provision)
+	if (mode->substate == PM_SUBSTATE_FLAT && !op->config.provision)
 		return pm_err_set(err, -EOPNOTSUPP,
 			"set %s: Provision=no in pmem.conf: pmctl makes no flat memory on this "
 			"node",
 			mode->name);
-	if (!pm_config_allows(&agent->config, mode->mode))
+	if (!pm_config_allows(&op->config, mode->mode))
 		return pm_err_set(err, -EPERM, "mode '%s' is not one of this node's Modes=: %s",
 			mode->name, allowed ? allowed : "");
-	rc = pm_state_lock(agent, &change.lock_fd, err);
+	rc = pm_state_lock(op, &change.lock_fd, err);
 	if (!rc)
 		rc = run(&change, err);
 	return rc ? pm_err_prefix(err, "set %s", mode->name) : 0;

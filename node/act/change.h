@@ -7,7 +7,7 @@
  * check has passed; each step is in the journal before it is taken; whatever fails after the goal
  * was written takes it back. Termination signals wait until it is over.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 
 enum pm_change_flags {
 	PM_CHANGE_DRY_RUN = 1 << 0,
@@ -19,7 +19,7 @@ enum pm_change_flags {
  * says which. Logs nothing about failures: that is the caller's. PM_NEEDS_REBOOT of
  * node/act/substate.h: flat memory that the kernel does not give back.
  */
-int pm_change_stage(const struct pm_agent *agent, const struct pm_mode_info *mode, unsigned flags,
+int pm_change_stage(const struct pm_operation *op, const struct pm_mode_info *mode, unsigned flags,
 	struct pm_err *err);
 
 #endif

@@ -9,10 +9,10 @@
 
 static const char switch_file[] = "sys/kernel/mm/numa/demotion_enabled";
 
-static int turn_on(const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+static int turn_on(const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
 	char is[PM_KNOB_MAX];
-	int rc = pm_knob_read(&agent->config, switch_file, is, err);
+	int rc = pm_knob_read(&op->config, switch_file, is, err);
 
 	if (rc == -ENOENT)
 		return pm_err_set(err, rc,
@@ -21,24 +21,25 @@ static int turn_on(const struct pm_agent *agent, struct pm_os_journal *journal, 
 	if (rc || !strcmp(is, "true"))
 		return rc;
 	journal->demotion = true;
-	rc = pm_state_write_os_journal(&agent->config, journal, err);
-	return rc ? rc : pm_knob_write(&agent->config, switch_file, "1", err);
+	rc = pm_state_write_os_journal(&op->config, journal, err);
+	return rc ? rc : pm_knob_write(&op->config, switch_file, "1", err);
 }
 
-static int turn_off(const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+static int turn_off(
+	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
-	int rc = pm_knob_write(&agent->config, switch_file, "0", err);
+	int rc = pm_knob_write(&op->config, switch_file, "0", err);
 
 	if (rc)
 		return rc;
 	journal->demotion = false;
-	return pm_state_write_os_journal(&agent->config, journal, err);
+	return pm_state_write_os_journal(&op->config, journal, err);
 }
 
 int pm_demotion_follow(
-	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
 	if (journal->wanted == PM_SUBSTATE_FLAT)
-		return turn_on(agent, journal, err);
-	return journal->demotion ? turn_off(agent, journal, err) : 0;
+		return turn_on(op, journal, err);
+	return journal->demotion ? turn_off(op, journal, err) : 0;
 }

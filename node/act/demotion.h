@@ -10,11 +10,11 @@
  * node they may go down to the min watermark). Off again before that memory goes, which nothing
  * must fill meanwhile.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/state/os_journal.h"
 
 /* Before a change of the sub-state. -ENOENT: a kernel without demotion (before 5.15). */
 int pm_demotion_follow(
-	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err);
+	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err);
 
 #endif

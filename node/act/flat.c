@@ -19,9 +19,9 @@ static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks"
 
 /* A policy that an interrupted run has not put back is the one that counts. */
 static int suspend_policy(
-	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
-	const struct pm_config *config = &agent->config;
+	const struct pm_config *config = &op->config;
 	char policy[PM_KNOB_MAX] = "";
 	int rc = pm_knob_read(config, policy_file, policy, err);
 
@@ -33,17 +33,17 @@ static int suspend_policy(
 }
 
 int pm_flat_restore_policy(
-	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err)
+	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
 	int rc;
 
 	if (!*journal->policy)
 		return 0;
-	rc = pm_knob_write(&agent->config, policy_file, journal->policy, err);
+	rc = pm_knob_write(&op->config, policy_file, journal->policy, err);
 	if (rc)
 		return rc;
 	journal->policy[0] = '\0';
-	return pm_state_write_os_journal(&agent->config, journal, err);
+	return pm_state_write_os_journal(&op->config, journal, err);
 }
 
 static int act_all(const struct pm_config *config, const struct pm_step *steps, size_t n,
@@ -56,16 +56,16 @@ static int act_all(const struct pm_config *config, const struct pm_step *steps, 
 	return rc;
 }
 
-int pm_flat_make(const struct pm_agent *agent, struct pm_os_journal *journal,
+int pm_flat_make(const struct pm_operation *op, struct pm_os_journal *journal,
 	const struct pm_step *steps, size_t n, struct pm_err *err)
 {
 	struct pm_err second;
-	int rc = suspend_policy(agent, journal, err);
+	int rc = suspend_policy(op, journal, err);
 
 	if (!rc)
-		rc = act_all(&agent->config, steps, n, 0, err);
-	if (pm_flat_restore_policy(agent, journal, &second)) {
-		pm_warn(agent, "%s", second.text);
+		rc = act_all(&op->config, steps, n, 0, err);
+	if (pm_flat_restore_policy(op, journal, &second)) {
+		pm_warn(op, "%s", second.text);
 		if (!rc)
 			rc = pm_err_set(err, second.code, "%s", second.text);
 	}
@@ -110,17 +110,17 @@ static int is_ram(const struct pm_config *config, const struct pm_stored *stored
  * is put online again. daxctl(1) counts it as a failure when that was already so.
  */
 static int put_online_again(
-	const struct pm_agent *agent, const struct pm_step *step, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_step *step, struct pm_err *err)
 {
 	struct pm_step online = *step;
 	struct pm_err why = *err;
 	bool failed;
-	int rc = is_ram(&agent->config, step->stored, &failed, err);
+	int rc = is_ram(&op->config, step->stored, &failed, err);
 
 	if (rc || !failed)
 		return rc;
 	online.kind = PM_STEP_ONLINE;
-	pm_action_run(&agent->config, &online, 0, NULL);
+	pm_action_run(&op->config, &online, 0, NULL);
 	return pm_err_set(err, PM_NEEDS_REBOOT,
 		"the kernel does not give the memory of %s (node %d) back: %.700s; only a reboot "
 		"does",
@@ -128,27 +128,27 @@ static int put_online_again(
 }
 
 static int take_back_all(
-	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
-	int rc = check_room(&agent->config, steps, n, err);
+	int rc = check_room(&op->config, steps, n, err);
 
 	for (size_t i = 0; !rc && i < n; i++) {
-		rc = pm_action_run(&agent->config, &steps[i], agent->config.offline_timeout_s, err);
+		rc = pm_action_run(&op->config, &steps[i], op->config.offline_timeout_s, err);
 		if (rc == -EREMOTEIO || rc == -ETIMEDOUT)
-			rc = put_online_again(agent, &steps[i], err);
+			rc = put_online_again(op, &steps[i], err);
 	}
 	return rc;
 }
 
 int pm_flat_take_back(
-	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
 	struct pm_caches_keeper keeper;
-	int rc = pm_caches_keep_empty(&keeper, &agent->config, err);
+	int rc = pm_caches_keep_empty(&keeper, &op->config, err);
 
 	if (rc)
 		return rc;
-	rc = take_back_all(agent, steps, n, err);
+	rc = take_back_all(op, steps, n, err);
 	pm_caches_release(&keeper);
 	return rc;
 }

@@ -7,12 +7,12 @@
  * (auto_online_blocks), in the zone of its choice: the policy is "offline" meanwhile, and put back
  * afterwards; until then it is in the journal.
  */
-#include "agent/pmctl.h"
 #include "node/act/steps.h"
+#include "node/operation.h"
 #include "node/state/os_journal.h"
 
 /* Steps of kind PM_STEP_RAM. The policy is put back whatever happens. */
-int pm_flat_make(const struct pm_agent *agent, struct pm_os_journal *journal,
+int pm_flat_make(const struct pm_operation *op, struct pm_os_journal *journal,
 	const struct pm_step *steps, size_t n, struct pm_err *err);
 
 /*
@@ -21,10 +21,10 @@ int pm_flat_make(const struct pm_agent *agent, struct pm_os_journal *journal,
  * OfflineTimeout; that memory is online again.
  */
 int pm_flat_take_back(
-	const struct pm_agent *agent, const struct pm_step *steps, size_t n, struct pm_err *err);
+	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err);
 
 /* Gives the kernel the policy that the journal remembers, if it does, and forgets it. */
 int pm_flat_restore_policy(
-	const struct pm_agent *agent, struct pm_os_journal *journal, struct pm_err *err);
+	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err);
 
 #endif

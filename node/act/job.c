@@ -18,21 +18,21 @@
 #include "node/act/substate.h"
 #include "node/see/observe.h"
 
-static char *records_dir(const struct pm_agent *agent)
+static char *records_dir(const struct pm_operation *op)
 {
 	char *path = NULL;
 
-	return asprintf(&path, "%s/jobs", agent->config.state_dir) < 0 ? NULL : path;
+	return asprintf(&path, "%s/jobs", op->config.state_dir) < 0 ? NULL : path;
 }
 
-int pm_jobs_of(const struct pm_agent *agent, struct pm_jobs *ret, struct pm_err *err)
+int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err *err)
 {
-	cleanup_free char *dir = records_dir(agent);
+	cleanup_free char *dir = records_dir(op);
 	int rc = dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
 
 	for (size_t i = 0; !rc && i < ret->n; i++)
 		if (ret->list[i].state == PM_JOB_LOST)
-			pm_warn(agent,
+			pm_warn(op,
 				"'%s/%u.json' is not a record of that job which can be trusted; "
 				"what "
 				"the job has stays until it is over",
@@ -67,43 +67,43 @@ static int make_dir(const char *parent, mode_t mode, struct pm_err *err)
 	return rc ? rc : pm_secure_path(path, err);
 }
 
-static int make_dirs(const struct pm_agent *agent, struct pm_err *err)
+static int make_dirs(const struct pm_operation *op, struct pm_err *err)
 {
-	int rc = make_dir(agent->config.state_dir, 0700, err);
+	int rc = make_dir(op->config.state_dir, 0700, err);
 
-	return rc ? rc : make_dir(agent->config.run_dir, 0755, err);
+	return rc ? rc : make_dir(op->config.run_dir, 0755, err);
 }
 
-static int write_record(const struct pm_agent *agent, const struct pm_job *job, struct pm_err *err)
+static int write_record(const struct pm_operation *op, const struct pm_job *job, struct pm_err *err)
 {
-	cleanup_free char *dir = records_dir(agent);
+	cleanup_free char *dir = records_dir(op);
 
 	return dir ? pm_job_write(dir, job, err) : pm_err_nomem(err);
 }
 
-static int write_view(const struct pm_agent *agent, const struct pm_job *job,
+static int write_view(const struct pm_operation *op, const struct pm_job *job,
 	struct pm_jobview *view, struct pm_err *err)
 {
-	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, job->id);
+	cleanup_free char *path = pm_jobview_path(op->config.run_dir, job->id);
 
 	view->owner = (struct pm_jobview_owner){.job_id = job->id, .uid = job->uid};
 	strcpy(view->owner.boot_id, job->boot_id);
 	return path ? pm_jobview_write(path, view, err) : pm_err_nomem(err);
 }
 
-static bool has_view(const struct pm_agent *agent, const struct pm_job *job)
+static bool has_view(const struct pm_operation *op, const struct pm_job *job)
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
 
 	return !pm_jobview_read_of(
-		agent->config.run_dir, job->id, job->uid, agent->config.fs_root, &view, NULL);
+		op->config.run_dir, job->id, job->uid, op->config.fs_root, &view, NULL);
 }
 
 /* The view first: a record without a view is cleaned up later, a view alone would not be. */
-static int forget(const struct pm_agent *agent, uint32_t id, struct pm_err *err)
+static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
-	cleanup_free char *path = pm_jobview_path(agent->config.run_dir, id);
-	cleanup_free char *dir = records_dir(agent);
+	cleanup_free char *path = pm_jobview_path(op->config.run_dir, id);
+	cleanup_free char *dir = records_dir(op);
 
 	if (!path || !dir)
 		return pm_err_nomem(err);
@@ -130,122 +130,120 @@ static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, co
 }
 
 /* Whatever it had: directories by its name, else what no other job can be using. */
-static int take_back_lost(const struct pm_agent *agent, const struct pm_jobs *jobs,
+static int take_back_lost(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	static const enum pm_substate substates[] = {PM_SUBSTATE_FSDAX, PM_SUBSTATE_DEVDAX};
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	bool is_last = !others_live(jobs, job, boot_id);
-	int rc = pm_substate_look(agent, &inventory, err);
+	int rc = pm_substate_look(op, &inventory, err);
 
 	for (size_t i = 0; !rc && i < sizeof(substates) / sizeof(substates[0]); i++) {
 		struct pm_job as = *job;
 
 		as.substate = substates[i];
 		if (is_last || !is_alone(&as))
-			rc = pm_places_remove(agent, &inventory, jobs, &as, err);
+			rc = pm_places_remove(op, &inventory, jobs, &as, err);
 	}
-	return rc || !is_last ? rc : pm_substate_recover(agent, /* dry_run= */ false, err);
+	return rc || !is_last ? rc : pm_substate_recover(op, /* dry_run= */ false, err);
 }
 
-static int take_back(const struct pm_agent *agent, const struct pm_jobs *jobs,
+static int take_back(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	int rc;
 
 	if (job->state == PM_JOB_LOST)
-		return agent->config.provision ? take_back_lost(agent, jobs, job, boot_id, err) : 0;
+		return op->config.provision ? take_back_lost(op, jobs, job, boot_id, err) : 0;
 	if (job->substate == PM_SUBSTATE_EMPTY || job->state == PM_JOB_REFUSED ||
 		(is_alone(job) && others_live(jobs, job, boot_id)))
 		return 0;
-	rc = pm_substate_look(agent, &inventory, err);
+	rc = pm_substate_look(op, &inventory, err);
 	if (!rc)
-		rc = pm_places_remove(agent, &inventory, jobs, job, err);
+		rc = pm_places_remove(op, &inventory, jobs, job, err);
 	if (!rc && is_alone(job))
-		rc = pm_substate_recover(agent, /* dry_run= */ false, err);
+		rc = pm_substate_recover(op, /* dry_run= */ false, err);
 	return rc;
 }
 
-static int set_aside(const struct pm_agent *agent, const struct pm_job *job, struct pm_err *err)
+static int set_aside(const struct pm_operation *op, const struct pm_job *job, struct pm_err *err)
 {
-	cleanup_free char *dir = records_dir(agent);
+	cleanup_free char *dir = records_dir(op);
 	int rc = dir ? pm_job_set_aside(dir, job->id, err) : pm_err_nomem(err);
 
 	if (!rc)
-		pm_warn(agent, "set '%s/%u.json' aside as '%u.json.unreadable'", dir,
+		pm_warn(op, "set '%s/%u.json' aside as '%u.json.unreadable'", dir,
 			(unsigned)job->id, (unsigned)job->id);
 	return rc;
 }
 
-static int finish(const struct pm_agent *agent, const struct pm_jobs *jobs,
+static int finish(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
-	int rc = take_back(agent, jobs, job, boot_id, err);
+	int rc = take_back(op, jobs, job, boot_id, err);
 
 	if (!rc && job->state == PM_JOB_LOST)
-		rc = set_aside(agent, job, err);
+		rc = set_aside(op, job, err);
 	if (!rc)
-		rc = forget(agent, job->id, err);
+		rc = forget(op, job->id, err);
 	return rc ? pm_err_prefix(err, "clean up after job %u", (unsigned)job->id) : 0;
 }
 
-static int finish_dead(const struct pm_agent *agent, const struct pm_jobs *jobs,
+static int finish_dead(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const char *boot_id, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < jobs->n; i++)
 		if (jobs->list[i].state != PM_JOB_LOST && strcmp(jobs->list[i].boot_id, boot_id))
-			rc = finish(agent, jobs, &jobs->list[i], boot_id, err);
+			rc = finish(op, jobs, &jobs->list[i], boot_id, err);
 	return rc;
 }
 
-static int sweep_places(const struct pm_agent *agent, struct pm_err *err)
+static int sweep_places(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
-	int rc = pm_jobs_of(agent, &jobs, err);
+	int rc = pm_jobs_of(op, &jobs, err);
 
 	if (!rc)
-		rc = pm_substate_look(agent, &inventory, err);
-	return rc ? rc : pm_places_sweep(agent, &inventory, &jobs, err);
+		rc = pm_substate_look(op, &inventory, err);
+	return rc ? rc : pm_places_sweep(op, &inventory, &jobs, err);
 }
 
-int pm_jobs_sweep(const struct pm_agent *agent, struct pm_err *err)
+int pm_jobs_sweep(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
 	char boot_id[PM_BOOT_ID_MAX];
-	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
 	if (!rc)
-		rc = pm_jobs_of(agent, &jobs, err);
+		rc = pm_jobs_of(op, &jobs, err);
 	if (!rc)
-		rc = finish_dead(agent, &jobs, boot_id, err);
+		rc = finish_dead(op, &jobs, boot_id, err);
 	if (!rc)
-		rc = sweep_temporaries(agent->config.state_dir, err);
+		rc = sweep_temporaries(op->config.state_dir, err);
 	if (!rc)
-		rc = sweep_temporaries(agent->config.run_dir, err);
-	return rc || !agent->config.provision ? rc : sweep_places(agent, err);
+		rc = sweep_temporaries(op->config.run_dir, err);
+	return rc || !op->config.provision ? rc : sweep_places(op, err);
 }
 
-static int not_in(
-	const struct pm_agent *agent, const struct pm_verdict *verdict, struct pm_err *err)
+static int not_in(const char *expect, const struct pm_verdict *verdict, struct pm_err *err)
 {
-	return pm_err_set(err, -ENODEV, "job expects %s, node is in %s (%s)", agent->expect,
+	return pm_err_set(err, -ENODEV, "job expects %s, node is in %s (%s)", expect,
 		pm_platform_name(verdict->platform), verdict->why);
 }
 
-int pm_job_choose_mode(const struct pm_agent *agent, char *const *modes,
+int pm_job_choose_mode(const struct pm_operation *op, const char *expect, char *const *modes,
 	const struct pm_mode_info **ret, struct pm_kernel *ret_kernel, struct pm_err *err)
 {
 	struct pm_observation seen;
 	const struct pm_verdict *verdict = &seen.record.verdict;
-	int rc = pm_observe(&agent->config, /* fresh= */ false, &seen, err);
+	int rc = pm_observe(&op->config, /* fresh= */ false, &seen, err);
 
 	if (rc)
-		return pm_err_prefix(
-			err, "job expects %s, the node's mode cannot be read", agent->expect);
+		return pm_err_prefix(err, "job expects %s, the node's mode cannot be read", expect);
 	for (size_t i = 0; modes[i]; i++) {
 		const struct pm_mode_info *row = pm_mode_by_name(modes[i]);
 
@@ -255,10 +253,10 @@ int pm_job_choose_mode(const struct pm_agent *agent, char *const *modes,
 		*ret_kernel = seen.record.kernel;
 		return 0;
 	}
-	return not_in(agent, verdict, err);
+	return not_in(expect, verdict, err);
 }
 
-static int to_job(const struct pm_agent *agent, const struct pm_job_request *request,
+static int to_job(const struct pm_operation *op, const struct pm_job_request *request,
 	struct pm_job *ret, struct pm_kernel *ret_kernel, struct pm_err *err)
 {
 	struct pm_job job = {.id = request->id,
@@ -268,7 +266,7 @@ static int to_job(const struct pm_agent *agent, const struct pm_job_request *req
 		.size_bytes = request->size_bytes,
 		.memory_bytes = request->memory_bytes};
 	const struct pm_mode_info *row;
-	int rc = pm_job_choose_mode(agent, request->modes, &row, ret_kernel, err);
+	int rc = pm_job_choose_mode(op, request->expect, request->modes, &row, ret_kernel, err);
 
 	if (rc)
 		return rc;
@@ -278,7 +276,7 @@ static int to_job(const struct pm_agent *agent, const struct pm_job_request *req
 	job.substate = row->substate;
 	if (job.substate == PM_SUBSTATE_FSDAX && request->wants_devices)
 		job.substate = PM_SUBSTATE_DEVDAX;
-	else if (job.substate == PM_SUBSTATE_FSDAX && !agent->config.provision)
+	else if (job.substate == PM_SUBSTATE_FSDAX && !op->config.provision)
 		job.substate = PM_SUBSTATE_EMPTY;
 	if (request->all_memory)
 		job.memory_bytes = pm_kernel_memory_in(ret_kernel, job.mode);
@@ -288,7 +286,7 @@ static int to_job(const struct pm_agent *agent, const struct pm_job_request *req
 }
 
 /* A user's mistake that needs no look at the node: -EDQUOT. */
-static int check_request(const struct pm_agent *agent, const struct pm_job_request *request,
+static int check_request(const struct pm_operation *op, const struct pm_job_request *request,
 	const struct pm_job *job, struct pm_err *err)
 {
 	if (request->wants_devices && job->substate != PM_SUBSTATE_DEVDAX)
@@ -301,7 +299,7 @@ static int check_request(const struct pm_agent *agent, const struct pm_job_reque
 			"other jobs may be put on the job's nodes, but %s memory is one job's "
 			"alone; submit it again with --exclusive",
 			pm_substate_name(job->substate));
-	if (!agent->config.provision && is_alone(job))
+	if (!op->config.provision && is_alone(job))
 		return pm_err_set(err, -EDQUOT,
 			"this node's persistent memory is set up by its administrators, who offer "
 			"no %s; ask for --pm-mode=appdirect",
@@ -310,16 +308,16 @@ static int check_request(const struct pm_agent *agent, const struct pm_job_reque
 }
 
 /* The view's sentence, and a record so that the view is removed. */
-static int refuse(const struct pm_agent *agent, struct pm_job *job, struct pm_err *err)
+static int refuse(const struct pm_operation *op, struct pm_job *job, struct pm_err *err)
 {
 	struct pm_jobview view = {.mode = job->mode, .refused = err->text};
 	struct pm_err write_err;
 	int rc;
 
 	job->state = PM_JOB_REFUSED;
-	rc = write_record(agent, job, &write_err);
+	rc = write_record(op, job, &write_err);
 	if (!rc)
-		rc = write_view(agent, job, &view, &write_err);
+		rc = write_view(op, job, &view, &write_err);
 	if (!rc)
 		return PM_EXIT_REFUSED;
 	*err = write_err;
@@ -335,7 +333,7 @@ static bool is_same(const struct pm_job *a, const struct pm_job *b)
 
 /* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much,
  * -EAGAIN when that is there later. */
-static int provide(const struct pm_agent *agent, const struct pm_job *job, struct pm_jobview *view,
+static int provide(const struct pm_operation *op, const struct pm_job *job, struct pm_jobview *view,
 	struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
@@ -344,63 +342,63 @@ static int provide(const struct pm_agent *agent, const struct pm_job *job, struc
 
 	if (job->substate == PM_SUBSTATE_EMPTY)
 		return 0;
-	rc = pm_substate_reach(agent, job->substate, /* dry_run= */ false, err);
+	rc = pm_substate_reach(op, job->substate, /* dry_run= */ false, err);
 	if (!rc)
-		rc = pm_substate_look(agent, &inventory, err);
+		rc = pm_substate_look(op, &inventory, err);
 	if (!rc)
-		rc = pm_jobs_of(agent, &jobs, err);
+		rc = pm_jobs_of(op, &jobs, err);
 	if (!rc)
-		rc = pm_places_sweep(agent, &inventory, &jobs, err);
+		rc = pm_places_sweep(op, &inventory, &jobs, err);
 	if (!rc)
-		rc = pm_room_make(agent, &inventory, &jobs, job, err);
+		rc = pm_room_make(op, &inventory, &jobs, job, err);
 	if (!rc)
 		rc = pm_places_check_size(&inventory, &jobs, job, err);
 	return rc ? rc : pm_places_make(&inventory, &jobs, job, view, err);
 }
 
 /* The first failure is what matters; what could not be undone is in the record, for later. */
-static int undo(const struct pm_agent *agent, const struct pm_jobs *jobs, struct pm_job *job,
+static int undo(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
 	int rc, struct pm_err *err)
 {
 	struct pm_err undo_err;
 
-	if (finish(agent, jobs, job, job->boot_id, &undo_err))
-		pm_warn(agent, "%s", undo_err.text);
+	if (finish(op, jobs, job, job->boot_id, &undo_err))
+		pm_warn(op, "%s", undo_err.text);
 	if (rc == -EAGAIN)
 		return PM_EXIT_CONFLICT;
-	return rc == -EDQUOT ? refuse(agent, job, err) : PM_EXIT_FAILED;
+	return rc == -EDQUOT ? refuse(op, job, err) : PM_EXIT_FAILED;
 }
 
-static int give(const struct pm_agent *agent, const struct pm_jobs *jobs, struct pm_job *job,
+static int give(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
 	struct pm_err *err)
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {.mode = job->mode};
-	int rc = write_record(agent, job, err);
+	int rc = write_record(op, job, err);
 
 	if (rc)
 		return PM_EXIT_FAILED;
-	rc = provide(agent, job, &view, err);
+	rc = provide(op, job, &view, err);
 	if (!rc)
-		rc = write_view(agent, job, &view, err);
+		rc = write_view(op, job, &view, err);
 	if (!rc) {
 		job->state = PM_JOB_READY;
-		rc = write_record(agent, job, err);
+		rc = write_record(op, job, err);
 	}
-	return rc ? undo(agent, jobs, job, rc, err) : PM_EXIT_DONE;
+	return rc ? undo(op, jobs, job, rc, err) : PM_EXIT_DONE;
 }
 
 /* What an earlier begin of this job has left: PM_EXIT_DONE when that is what is wanted, -EAGAIN
  * when nothing is left of it. */
-static int take_up(const struct pm_agent *agent, const struct pm_jobs *jobs,
+static int take_up(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_job *before = pm_jobs_find(jobs, job->id);
 
 	if (!before)
 		return -EAGAIN;
-	if (before->state == PM_JOB_READY && is_same(before, job) && has_view(agent, job))
+	if (before->state == PM_JOB_READY && is_same(before, job) && has_view(op, job))
 		return PM_EXIT_DONE;
-	return finish(agent, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
+	return finish(op, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
 }
 
 /* Is another job in the way? -EBUSY; who it is is printed. */
@@ -418,50 +416,50 @@ static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, st
 		(unsigned)job->id, pm_substate_name(job->substate));
 }
 
-static int begin(const struct pm_agent *agent, const struct pm_job_request *request,
+static int begin(const struct pm_operation *op, const struct pm_job_request *request,
 	struct pm_job *job, uint64_t existing_bytes, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
 	int rc;
 
-	if (pm_jobs_of(agent, &jobs, err) || finish_dead(agent, &jobs, job->boot_id, err))
+	if (pm_jobs_of(op, &jobs, err) || finish_dead(op, &jobs, job->boot_id, err))
 		return PM_EXIT_FAILED;
-	rc = take_up(agent, &jobs, job, err);
+	rc = take_up(op, &jobs, job, err);
 	if (rc != -EAGAIN)
 		return rc;
 	if (check_others(&jobs, job, err) ||
 		pm_job_memory_check(&jobs, job, existing_bytes, request, err))
 		return PM_EXIT_CONFLICT;
-	return give(agent, &jobs, job, err);
+	return give(op, &jobs, job, err);
 }
 
 int pm_job_begin(
-	const struct pm_agent *agent, const struct pm_job_request *request, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_job_request *request, struct pm_err *err)
 {
 	struct pm_kernel kernel;
 	struct pm_job job;
 
-	if (make_dirs(agent, err) || to_job(agent, request, &job, &kernel, err))
+	if (make_dirs(op, err) || to_job(op, request, &job, &kernel, err))
 		return PM_EXIT_FAILED;
-	if (check_request(agent, request, &job, err))
-		return refuse(agent, &job, err);
-	return begin(agent, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
+	if (check_request(op, request, &job, err))
+		return refuse(op, &job, err);
+	return begin(op, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
 }
 
 /* A job that has no record has nothing here but, at most, a view. */
-int pm_job_end(const struct pm_agent *agent, uint32_t id, struct pm_err *err)
+int pm_job_end(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
 	char boot_id[PM_BOOT_ID_MAX];
 	const struct pm_job *job;
-	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
 	if (!rc)
-		rc = pm_jobs_of(agent, &jobs, err);
+		rc = pm_jobs_of(op, &jobs, err);
 	if (rc)
 		return PM_EXIT_FAILED;
 	job = pm_jobs_find(&jobs, id);
-	rc = job ? finish(agent, &jobs, job, boot_id, err) : forget(agent, id, err);
+	rc = job ? finish(op, &jobs, job, boot_id, err) : forget(op, id, err);
 	if (rc == PM_NEEDS_REBOOT)
 		return PM_EXIT_REBOOT;
 	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;

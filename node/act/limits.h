@@ -15,7 +15,7 @@
  */
 #include <stdbool.h>
 
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/state/jobs.h"
 
 /* The jobs that have a directory in this boot: those of the records, `job` only if `with_job`. */

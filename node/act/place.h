@@ -7,7 +7,7 @@
  * devices and set-uid programs, their root 0711 and root's, so that users reach what is theirs and
  * list nothing.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/inventory.h"
 
 /* Of `mount -o`, in front of them nosuid and nodev. */

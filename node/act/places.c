@@ -231,7 +231,7 @@ int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *j
 
 /* What resists is closed to its owner, and costs nobody more than its space until it goes. */
 static bool discard(
-	const struct pm_agent *agent, int root_fd, const struct pm_pmem *pmem, uint32_t id)
+	const struct pm_operation *op, int root_fd, const struct pm_pmem *pmem, uint32_t id)
 {
 	char name[NAME_MAX_];
 	struct pm_err err;
@@ -239,12 +239,12 @@ static bool discard(
 
 	name_of(id, name);
 	if (pm_trash_make(root_fd, pmem->place, name, &is_left, &err))
-		pm_warn(agent, "%s: %s", pmem->place, err.text);
+		pm_warn(op, "%s: %s", pmem->place, err.text);
 	return is_left;
 }
 
 /* A file system that is not mounted keeps the directory until a later job: pm_places_sweep(). */
-static int remove_directory(const struct pm_agent *agent, const struct pm_pmem *pmem,
+static int remove_directory(const struct pm_operation *op, const struct pm_pmem *pmem,
 	const struct pm_tenants *others, bool *left, struct pm_err *err)
 {
 	cleanup_close int fd = -1;
@@ -255,10 +255,10 @@ static int remove_directory(const struct pm_agent *agent, const struct pm_pmem *
 	fd = pm_file_system_open(pmem, err);
 	if (fd < 0)
 		return fd;
-	*left |= discard(agent, fd, pmem, others->job->id);
+	*left |= discard(op, fd, pmem, others->job->id);
 	rc = pm_limits_set(fd, others, err);
 	if (rc == -ENOSPC) {
-		pm_warn(agent, "%s: %s", pmem->place, err->text);
+		pm_warn(op, "%s: %s", pmem->place, err->text);
 		return 0;
 	}
 	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
@@ -275,22 +275,22 @@ static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
 	return chown_device(path, 0, 0, err);
 }
 
-int pm_places_remove(const struct pm_agent *agent, const struct pm_inventory *inventory,
+int pm_places_remove(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
 	char boot_id[PM_BOOT_ID_MAX];
 	const struct pm_tenants others = {jobs, boot_id, job, /* with_job= */ false};
-	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 	bool is_left = false;
 
 	for (size_t i = 0; !rc && i < inventory->n; i++) {
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = remove_directory(agent, &inventory->list[i], &others, &is_left, err);
+			rc = remove_directory(op, &inventory->list[i], &others, &is_left, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
 			rc = take_device_back(&inventory->list[i], err);
 	}
 	if (is_left)
-		pm_sweeper_start(agent);
+		pm_sweeper_start(op);
 	return rc;
 }
 
@@ -305,7 +305,7 @@ static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 }
 
 /* Only names are read: what is renamed meanwhile may be met again, as trash. */
-static int discard_orphans(const struct pm_agent *agent, int root_fd, const struct pm_pmem *pmem,
+static int discard_orphans(const struct pm_operation *op, int root_fd, const struct pm_pmem *pmem,
 	const struct pm_jobs *jobs, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = NULL;
@@ -324,17 +324,17 @@ static int discard_orphans(const struct pm_agent *agent, int root_fd, const stru
 		uint32_t id = orphan_id(entry->d_name, jobs);
 
 		if (id)
-			(void)discard(agent, root_fd, pmem, id);
+			(void)discard(op, root_fd, pmem, id);
 	}
 	return 0;
 }
 
-static int sweep_place(const struct pm_agent *agent, const struct pm_pmem *pmem,
+static int sweep_place(const struct pm_operation *op, const struct pm_pmem *pmem,
 	const struct pm_jobs *jobs, bool *left, struct pm_err *err)
 {
 	cleanup_close int fd = pm_file_system_open(pmem, err);
 	bool has_trash = false;
-	int rc = fd < 0 ? fd : discard_orphans(agent, fd, pmem, jobs, err);
+	int rc = fd < 0 ? fd : discard_orphans(op, fd, pmem, jobs, err);
 
 	if (!rc)
 		rc = pm_trash_find(fd, &has_trash, err);
@@ -342,7 +342,7 @@ static int sweep_place(const struct pm_agent *agent, const struct pm_pmem *pmem,
 	return rc;
 }
 
-int pm_places_sweep(const struct pm_agent *agent, const struct pm_inventory *inventory,
+int pm_places_sweep(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, struct pm_err *err)
 {
 	bool is_left = false;
@@ -350,8 +350,8 @@ int pm_places_sweep(const struct pm_agent *agent, const struct pm_inventory *inv
 
 	for (size_t i = 0; !rc && i < inventory->n; i++)
 		if (pm_file_system_is_mounted(&inventory->list[i]))
-			rc = sweep_place(agent, &inventory->list[i], jobs, &is_left, err);
+			rc = sweep_place(op, &inventory->list[i], jobs, &is_left, err);
 	if (is_left)
-		pm_sweeper_start(agent);
+		pm_sweeper_start(op);
 	return rc;
 }

@@ -7,7 +7,7 @@
  * system, the device, or the NUMA node; and how it is taken back. All by descriptors that are
  * checked to be what the inventory says; nothing of a user's is followed.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/inventory.h"
 #include "node/state/jobs.h"
 #include "node/state/jobview.h"
@@ -33,12 +33,12 @@ int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *j
  * become trash (node/wipe/trash.h), whatever is in them, and are removed in the background. One
  * that cannot be renamed is closed to its owner and left to pm_places_sweep().
  */
-int pm_places_remove(const struct pm_agent *agent, const struct pm_inventory *inventory,
+int pm_places_remove(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err);
 
 /* Makes trash of the directories of jobs that have no record, and sees to it that trash is being
  * removed. A directory that resists is told as a warning. */
-int pm_places_sweep(const struct pm_agent *agent, const struct pm_inventory *inventory,
+int pm_places_sweep(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, struct pm_err *err);
 
 #endif

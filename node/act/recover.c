@@ -9,15 +9,15 @@
 #include "node/act/substate.h"
 
 static int find_conflict(
-	const struct pm_agent *agent, enum pm_substate wanted, uint32_t *ret, struct pm_err *err)
+	const struct pm_operation *op, enum pm_substate wanted, uint32_t *ret, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
 	struct pm_job wish = {.substate = wanted};
 	const struct pm_job *other;
-	int rc = pm_kernel_boot_id(agent->config.fs_root, wish.boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, wish.boot_id, err);
 
 	if (!rc)
-		rc = pm_jobs_of(agent, &jobs, err);
+		rc = pm_jobs_of(op, &jobs, err);
 	if (rc)
 		return rc;
 	other = pm_jobs_conflict(&jobs, &wish);
@@ -25,10 +25,11 @@ static int find_conflict(
 	return 0;
 }
 
-int pm_recover_check_jobs(const struct pm_agent *agent, enum pm_substate wanted, struct pm_err *err)
+int pm_recover_check_jobs(
+	const struct pm_operation *op, enum pm_substate wanted, struct pm_err *err)
 {
 	uint32_t id = 0;
-	int rc = find_conflict(agent, wanted, &id, err);
+	int rc = find_conflict(op, wanted, &id, err);
 
 	if (rc || !id)
 		return rc;
@@ -39,16 +40,16 @@ int pm_recover_check_jobs(const struct pm_agent *agent, enum pm_substate wanted,
 }
 
 /* File systems are kept: what has them does not conflict with what is done here. */
-int pm_recover(const struct pm_agent *agent, bool dry_run, struct pm_err *err)
+int pm_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 {
-	int rc = dry_run ? 0 : pm_jobs_sweep(agent, err);
+	int rc = dry_run ? 0 : pm_jobs_sweep(op, err);
 	uint32_t id = 0;
 
 	if (!rc)
-		rc = find_conflict(agent, PM_SUBSTATE_FSDAX, &id, err);
+		rc = find_conflict(op, PM_SUBSTATE_FSDAX, &id, err);
 	if (!rc && id) {
-		pm_say(agent, "job %u has the devices or the memory: they stay", (unsigned)id);
+		pm_say(op, "job %u has the devices or the memory: they stay", (unsigned)id);
 		return 0;
 	}
-	return rc ? rc : pm_substate_recover(agent, dry_run, err);
+	return rc ? rc : pm_substate_recover(op, dry_run, err);
 }

@@ -31,7 +31,7 @@
 #define HEAD_BYTES 65536
 
 struct room {
-	const struct pm_agent *agent;
+	const struct pm_operation *op;
 	const struct pm_inventory *inventory;
 	const struct pm_job *job;
 	bool is_alone;
@@ -96,12 +96,12 @@ static bool forget_file_system(const struct pm_stored *stored)
 	       !fsync(fd);
 }
 
-static bool give_up(const struct pm_agent *agent, const struct pm_pmem *pmem)
+static bool give_up(const struct pm_operation *op, const struct pm_pmem *pmem)
 {
 	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
 
 	return !stored->is_pinned && !*stored->elsewhere && is_worthless(pmem) &&
-	       !pm_sweeper_unmount(agent, pmem, NULL) && forget_file_system(stored);
+	       !pm_sweeper_unmount(op, pmem, NULL) && forget_file_system(stored);
 }
 
 /* Whatever came of it, all are mounted afterwards. */
@@ -114,11 +114,11 @@ static int make_anew(const struct room *room, struct pm_err *err)
 
 		if (rc)
 			return rc;
-		if (is_short && give_up(room->agent, pmem))
-			pm_say(room->agent, "%s is made anew: earlier jobs have filled it",
+		if (is_short && give_up(room->op, pmem))
+			pm_say(room->op, "%s is made anew: earlier jobs have filled it",
 				pmem->place);
 	}
-	return pm_substate_reach(room->agent, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);
+	return pm_substate_reach(room->op, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);
 }
 
 static int look_at_all(const struct room *room, bool *ret_short, struct pm_err *err)
@@ -144,11 +144,11 @@ static int wait_for_sweeper(const struct room *room, struct pm_err *err)
 	return rc;
 }
 
-int pm_room_make(const struct pm_agent *agent, const struct pm_inventory *inventory,
+int pm_room_make(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
-	const struct room room = {agent, inventory, job, !pm_limits_tenants(&others)};
+	const struct room room = {op, inventory, job, !pm_limits_tenants(&others)};
 	bool is_short = false;
 	int rc = 0;
 
@@ -159,7 +159,7 @@ int pm_room_make(const struct pm_agent *agent, const struct pm_inventory *invent
 		return rc;
 	if (room.is_alone) {
 		rc = make_anew(&room, err);
-		pm_sweeper_start(agent); /* what could not be unmounted still has trash */
+		pm_sweeper_start(op); /* what could not be unmounted still has trash */
 	}
 	return rc ? rc : wait_for_sweeper(&room, err);
 }

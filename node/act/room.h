@@ -7,11 +7,11 @@
  * there, nothing on it but trash, and nobody has it open, the file system is made anew; else the
  * removal gets a few seconds. What is still missing then, pm_places_check_size() says.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/inventory.h"
 #include "node/state/jobs.h"
 
-int pm_room_make(const struct pm_agent *agent, const struct pm_inventory *inventory,
+int pm_room_make(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err);
 
 #endif

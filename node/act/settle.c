@@ -43,7 +43,7 @@ static void add_cure(const struct pm_journal *journal, const struct pm_verdict *
 }
 
 /* The firmware has not taken the goal up: it must not be applied at some later boot. */
-static void settle_pending(const struct pm_agent *agent, const struct pm_journal *journal,
+static void settle_pending(const struct pm_operation *op, const struct pm_journal *journal,
 	const char *node, struct pm_settlement *ret)
 {
 	const char *mode = pm_mode_name(journal->mode);
@@ -52,7 +52,7 @@ static void settle_pending(const struct pm_agent *agent, const struct pm_journal
 	int rc;
 
 	pm_signals_hold(&before);
-	rc = pm_tool_delete_goal(&agent->config, &err);
+	rc = pm_tool_delete_goal(&op->config, &err);
 	pm_signals_release(&before);
 	if (rc)
 		conclude(ret, PM_OUTCOME_FAILED,
@@ -85,17 +85,17 @@ static void settle_other_mode(const struct pm_journal *journal, const struct pm_
 }
 
 /* The same platform mode at other percentages is not what was asked. */
-static bool is_met(const struct pm_agent *agent, const struct pm_journal *journal,
+static bool is_met(const struct pm_operation *op, const struct pm_journal *journal,
 	const struct pm_evidence *evidence)
 {
 	struct pm_goal_request request;
 
 	pm_goal_request(
-		pm_mode_info(journal->mode), &agent->config, &evidence->capabilities, &request);
+		pm_mode_info(journal->mode), &op->config, &evidence->capabilities, &request);
 	return pm_goal_is_met(&request, &evidence->dimms);
 }
 
-static void settle_wanted_mode(const struct pm_agent *agent, const struct pm_journal *journal,
+static void settle_wanted_mode(const struct pm_operation *op, const struct pm_journal *journal,
 	const struct pm_evidence *evidence, struct pm_settlement *ret)
 {
 	const char *platform = pm_platform_name(pm_mode_platform(journal->mode));
@@ -105,7 +105,7 @@ static void settle_wanted_mode(const struct pm_agent *agent, const struct pm_jou
 		conclude(ret, PM_OUTCOME_FAILED,
 			"node is in %s, but module %s has ConfigurationStatus '%s'", platform,
 			dimm->id, dimm->config_status);
-	else if (!is_met(agent, journal, evidence))
+	else if (!is_met(op, journal, evidence))
 		conclude(ret, PM_OUTCOME_FAILED,
 			"node is in %s, but not at the percentages of pmem.conf", platform);
 	else
@@ -124,28 +124,28 @@ static enum pm_journal_state state_of(enum pm_outcome outcome)
 	}
 }
 
-static int judge(const struct pm_agent *agent, const struct pm_journal *journal,
+static int judge(const struct pm_operation *op, const struct pm_journal *journal,
 	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
 	struct pm_settlement *ret, struct pm_err *err)
 {
 	cleanup_with(pm_goals_done) struct pm_goals pending = {0};
 	char node[400];
-	int rc = pm_tool_goals(&agent->config, &pending, err);
+	int rc = pm_tool_goals(&op->config, &pending, err);
 
 	if (rc)
 		return rc;
 	describe_node(verdict, node, sizeof(node));
 	if (pending.n)
-		settle_pending(agent, journal, node, ret);
+		settle_pending(op, journal, node, ret);
 	else if (verdict->platform == pm_mode_platform(journal->mode))
-		settle_wanted_mode(agent, journal, evidence, ret);
+		settle_wanted_mode(op, journal, evidence, ret);
 	else
 		settle_other_mode(journal, &evidence->dimms, node, ret);
 	add_cure(journal, verdict, ret);
 	return 0;
 }
 
-int pm_settle(const struct pm_agent *agent, struct pm_journal *journal,
+int pm_settle(const struct pm_operation *op, struct pm_journal *journal,
 	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
 	struct pm_settlement *ret, struct pm_err *err)
 {
@@ -162,10 +162,10 @@ int pm_settle(const struct pm_agent *agent, struct pm_journal *journal,
 			pm_mode_name(journal->mode));
 		return 0;
 	}
-	rc = judge(agent, journal, evidence, verdict, &settlement, err);
+	rc = judge(op, journal, evidence, verdict, &settlement, err);
 	if (!rc)
-		rc = pm_state_step(agent, journal, state_of(settlement.outcome), boot_id,
-			settlement.text, err);
+		rc = pm_state_step(
+			op, journal, state_of(settlement.outcome), boot_id, settlement.text, err);
 	if (!rc)
 		*ret = settlement;
 	return rc;

@@ -6,7 +6,7 @@
  * After a boot: what became of the change in the journal? Closes the journal accordingly, and
  * deletes a goal of ours that the firmware left pending.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/evidence.h"
 #include "node/state/state.h"
 
@@ -24,7 +24,7 @@ struct pm_settlement {
 };
 
 /* Fails only when the state of the goals cannot be read or the journal cannot be written. */
-int pm_settle(const struct pm_agent *agent, struct pm_journal *journal,
+int pm_settle(const struct pm_operation *op, struct pm_journal *journal,
 	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
 	struct pm_settlement *ret, struct pm_err *err);
 

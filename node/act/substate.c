@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/would.h"
 #include "base/cleanup.h"
 #include "base/signals.h"
 #include "node/act/actions.h"
@@ -13,13 +12,14 @@
 #include "node/act/place.h"
 #include "node/act/steps.h"
 #include "node/act/sweeper.h"
+#include "node/dry_run.h"
 #include "node/see/survey.h"
 #include "node/state/state.h"
 #include "node/wipe/wipe.h"
 
 /* All that a change carries along. */
 struct reach {
-	const struct pm_agent *agent;
+	const struct pm_operation *op;
 	struct pm_wish wish;
 	struct pm_os_journal journal;
 	struct pm_survey survey;
@@ -47,7 +47,7 @@ static bool is_clean(const struct reach *reach, const struct pm_stored *stored)
 static int look(struct reach *reach, struct pm_err *err)
 {
 	struct pm_survey survey;
-	int rc = pm_survey(&reach->agent->config, &survey, err);
+	int rc = pm_survey(&reach->op->config, &survey, err);
 
 	if (rc)
 		return rc;
@@ -98,7 +98,7 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 				steps[i].stored->nd.dev);
 	}
 	if (!rc)
-		rc = pm_wipe_devices(reach->agent, targets, n, err);
+		rc = pm_wipe_devices(reach->op, targets, n, err);
 	free(targets);
 	if (!rc && note_clean(reach, steps, n))
 		rc = pm_err_nomem(err);
@@ -107,11 +107,11 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 
 static int act_one(struct reach *reach, const struct pm_step *step, struct pm_err *err)
 {
-	const struct pm_config *config = &reach->agent->config;
+	const struct pm_config *config = &reach->op->config;
 
 	switch (step->kind) {
 	case PM_STEP_UNMOUNT:
-		return pm_sweeper_unmount(reach->agent, step->pmem, err);
+		return pm_sweeper_unmount(reach->op, step->pmem, err);
 	case PM_STEP_MOUNT:
 		return pm_place_mount(config, step->pmem, step->stored, err);
 	default:
@@ -129,9 +129,9 @@ static int act(struct reach *reach, const struct pm_step *steps, size_t n, struc
 	case PM_STEP_CLEAR:
 		return wipe(reach, steps, n, err);
 	case PM_STEP_RAM:
-		return pm_flat_make(reach->agent, &reach->journal, steps, n, err);
+		return pm_flat_make(reach->op, &reach->journal, steps, n, err);
 	case PM_STEP_OFFLINE:
-		return pm_flat_take_back(reach->agent, steps, n, err);
+		return pm_flat_take_back(reach->op, steps, n, err);
 	default:
 		for (size_t i = 0; !rc && i < n; i++)
 			rc = act_one(reach, &steps[i], err);
@@ -165,12 +165,11 @@ static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
 	int rc = mark_dirty(reach, n, err);
 
 	for (size_t i = 0; !rc && i < n; i++) {
-		cleanup_free char *text =
-			pm_action_text(&reach->agent->config, &reach->steps.list[i]);
+		cleanup_free char *text = pm_action_text(&reach->op->config, &reach->steps.list[i]);
 
 		rc = text ? pm_os_journal_add(&reach->journal, text, err) : pm_err_nomem(err);
 	}
-	return rc ? rc : pm_state_write_os_journal(&reach->agent->config, &reach->journal, err);
+	return rc ? rc : pm_state_write_os_journal(&reach->op->config, &reach->journal, err);
 }
 
 /* A tool that fails may have done what it should, and one that does not may have done nothing. */
@@ -188,13 +187,13 @@ static int check_progress(
 
 	if (!reach->steps.n || (int)next->kind > last) {
 		if (last_rc)
-			pm_warn(reach->agent, "%s; what it should do is done all the same",
+			pm_warn(reach->op, "%s; what it should do is done all the same",
 				last_err->text);
 		return 0;
 	}
 	if (last_rc)
 		return pm_err_set(err, last_rc, "%s", last_err->text);
-	text = pm_action_text(&reach->agent->config, next);
+	text = pm_action_text(&reach->op->config, next);
 	return pm_err_set(err, -EIO, "after %s of %s '%s' is still to be done",
 		pm_step_name((enum pm_step_kind)last), next->pmem->nd.dev, text ? text : "");
 }
@@ -228,18 +227,18 @@ static int conclude(struct reach *reach, int rc, struct pm_err *err)
 	int end = pm_os_journal_end(&reach->journal, rc ? err->text : NULL, &second);
 
 	if (!end)
-		end = pm_state_write_os_journal(&reach->agent->config, &reach->journal, &second);
+		end = pm_state_write_os_journal(&reach->op->config, &reach->journal, &second);
 	if (!end)
 		return rc;
 	if (!rc)
 		return pm_err_set(err, end, "%s", second.text);
-	pm_warn(reach->agent, "%s", second.text);
+	pm_warn(reach->op, "%s", second.text);
 	return rc;
 }
 
 static int change(struct reach *reach, struct pm_err *err)
 {
-	const struct pm_config *config = &reach->agent->config;
+	const struct pm_config *config = &reach->op->config;
 	char boot_id[PM_BOOT_ID_MAX];
 	struct pm_err second;
 	sigset_t before;
@@ -249,8 +248,8 @@ static int change(struct reach *reach, struct pm_err *err)
 		return rc;
 	pm_os_journal_begin(&reach->journal, reach->wish.substate, boot_id);
 	pm_signals_hold(&before);
-	if (pm_demotion_follow(reach->agent, &reach->journal, &second))
-		pm_warn(reach->agent, "%s", second.text);
+	if (pm_demotion_follow(reach->op, &reach->journal, &second))
+		pm_warn(reach->op, "%s", second.text);
 	rc = conclude(reach, take_steps(reach, err), err);
 	pm_signals_release(&before);
 	return rc;
@@ -260,21 +259,21 @@ static void report(const struct reach *reach)
 {
 	for (size_t i = 0; i < reach->steps.n; i++) {
 		const struct pm_step *step = &reach->steps.list[i];
-		cleanup_free char *text = pm_action_text(&reach->agent->config, step);
+		cleanup_free char *text = pm_action_text(&reach->op->config, step);
 		cleanup_free char *loss = pm_action_loss(step);
 
-		pm_would_run(reach->agent, text, loss);
+		pm_would_run(reach->op, text, loss);
 	}
 }
 
 static int run(
-	const struct pm_agent *agent, const struct pm_wish *wish, bool dry_run, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_wish *wish, bool dry_run, struct pm_err *err)
 {
-	cleanup_with(reach_done) struct reach reach = {.agent = agent, .wish = *wish};
+	cleanup_with(reach_done) struct reach reach = {.op = op, .wish = *wish};
 	int rc;
 
-	reach.wish.converts = agent->config.wipe != PM_WIPE_CRYPTO_ERASE;
-	rc = pm_state_read_os_journal(&agent->config, &reach.journal, err);
+	reach.wish.converts = op->config.wipe != PM_WIPE_CRYPTO_ERASE;
+	rc = pm_state_read_os_journal(&op->config, &reach.journal, err);
 
 	if (!rc)
 		rc = look(&reach, err);
@@ -289,33 +288,33 @@ static int run(
 
 /* Without Provision= there is nothing of ours: only that nothing stands in the way is looked at. */
 int pm_substate_reach(
-	const struct pm_agent *agent, enum pm_substate wanted, bool dry_run, struct pm_err *err)
+	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err)
 {
 	const struct pm_wish wish = {.substate = wanted};
 	int rc;
 
-	if (!agent->config.provision && wanted == PM_SUBSTATE_FSDAX)
+	if (!op->config.provision && wanted == PM_SUBSTATE_FSDAX)
 		return 0;
-	if (!agent->config.provision && wanted != PM_SUBSTATE_EMPTY)
+	if (!op->config.provision && wanted != PM_SUBSTATE_EMPTY)
 		return pm_err_set(err, -EOPNOTSUPP,
 			"Provision=no in pmem.conf: pmctl makes no %s on this node",
 			pm_substate_name(wanted));
-	rc = run(agent, &wish, dry_run, err);
+	rc = run(op, &wish, dry_run, err);
 	return rc ? pm_err_prefix(err, "make %s", pm_substate_name(wanted)) : 0;
 }
 
-int pm_substate_vacate(const struct pm_agent *agent, bool dry_run, struct pm_err *err)
+int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 {
 	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .leaves_bytes = true};
-	int rc = run(agent, &wish, dry_run, err);
+	int rc = run(op, &wish, dry_run, err);
 
 	return rc ? pm_err_prefix(err, "make empty") : 0;
 }
 
-int pm_substate_look(const struct pm_agent *agent, struct pm_inventory *ret, struct pm_err *err)
+int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, struct pm_err *err)
 {
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
-	int rc = pm_survey(&agent->config, &survey, err);
+	int rc = pm_survey(&op->config, &survey, err);
 
 	if (rc)
 		return rc;
@@ -325,25 +324,25 @@ int pm_substate_look(const struct pm_agent *agent, struct pm_inventory *ret, str
 }
 
 /* A policy of an earlier boot went with it. */
-static int restore_policy(const struct pm_agent *agent, struct pm_err *err)
+static int restore_policy(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
 	char boot_id[PM_BOOT_ID_MAX];
-	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
 	if (!rc)
-		rc = pm_state_read_os_journal(&agent->config, &journal, err);
+		rc = pm_state_read_os_journal(&op->config, &journal, err);
 	if (rc || strcmp(journal.boot_id, boot_id))
 		return rc;
-	return pm_flat_restore_policy(agent, &journal, err);
+	return pm_flat_restore_policy(op, &journal, err);
 }
 
-int pm_substate_recover(const struct pm_agent *agent, bool dry_run, struct pm_err *err)
+int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 {
 	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true};
-	int rc = dry_run ? 0 : restore_policy(agent, err);
+	int rc = dry_run ? 0 : restore_policy(op, err);
 
-	if (!rc && agent->config.provision)
-		rc = run(agent, &wish, dry_run, err);
+	if (!rc && op->config.provision)
+		rc = run(op, &wish, dry_run, err);
 	return rc ? pm_err_prefix(err, "recover") : 0;
 }

@@ -12,7 +12,7 @@
  */
 #include <errno.h>
 
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/inventory.h"
 
 /* The kernel will not give flat memory back: only a reboot does. What it kept is online again. */
@@ -35,22 +35,22 @@
  * (fine for EMPTY). PM_NEEDS_REBOOT as above. Anything else: the node's fault.
  */
 int pm_substate_reach(
-	const struct pm_agent *agent, enum pm_substate wanted, bool dry_run, struct pm_err *err);
+	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err);
 
 /*
  * EMPTY before a goal: namespaces of ours go, and what is on them stays where it is, for nothing
  * that a job gets later shows it. A change of mode must not take the minutes of a wipe.
  */
-int pm_substate_vacate(const struct pm_agent *agent, bool dry_run, struct pm_err *err);
+int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 
 /* Looks, without the lock if need be. Release with pm_inventory_done(). */
-int pm_substate_look(const struct pm_agent *agent, struct pm_inventory *ret, struct pm_err *err);
+int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, struct pm_err *err);
 
 /*
  * After a crash or a boot, when no job lives on the node: takes away what only a job could have
  * used (devices, flat memory, anything half made) and puts the kernel's policy for new memory back.
  * File systems that are complete stay as they are, mounted or not. PM_NEEDS_REBOOT as above.
  */
-int pm_substate_recover(const struct pm_agent *agent, bool dry_run, struct pm_err *err);
+int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 
 #endif

@@ -28,12 +28,12 @@
 /* Bytes of the lock's file. */
 enum { WORKS, WAITS };
 
-static int open_lock(const struct pm_agent *agent, struct pm_err *err)
+static int open_lock(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_free char *path = NULL;
 	int fd;
 
-	if (asprintf(&path, "%s/sweep.lock", agent->config.run_dir) < 0) {
+	if (asprintf(&path, "%s/sweep.lock", op->config.run_dir) < 0) {
 		path = NULL;
 		return pm_err_nomem(err);
 	}
@@ -74,9 +74,9 @@ static bool end_holder(int fd, int which)
 	return poll(&ends, 1, END_MS) == 1;
 }
 
-static int stop(const struct pm_agent *agent, struct pm_err *err)
+static int stop(const struct pm_operation *op, struct pm_err *err)
 {
-	cleanup_close int fd = open_lock(agent, err);
+	cleanup_close int fd = open_lock(op, err);
 
 	if (fd < 0)
 		return fd;
@@ -88,7 +88,8 @@ static int stop(const struct pm_agent *agent, struct pm_err *err)
 }
 
 /* One that was started a moment ago may not have its lock yet. */
-int pm_sweeper_unmount(const struct pm_agent *agent, const struct pm_pmem *pmem, struct pm_err *err)
+int pm_sweeper_unmount(
+	const struct pm_operation *op, const struct pm_pmem *pmem, struct pm_err *err)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 	int rc = -EBUSY;
@@ -96,17 +97,17 @@ int pm_sweeper_unmount(const struct pm_agent *agent, const struct pm_pmem *pmem,
 	for (int i = 0; rc == -EBUSY && i < TRIES; i++) {
 		if (i)
 			nanosleep(&step, NULL);
-		rc = stop(agent, err);
+		rc = stop(op, err);
 		if (!rc)
 			rc = pm_place_unmount(pmem, err);
 	}
 	return rc;
 }
 
-int pm_sweeper_enter(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *err)
 {
 	struct flock waits = byte_of(WAITS, F_WRLCK), works = byte_of(WORKS, F_WRLCK);
-	cleanup_close int fd = open_lock(agent, err);
+	cleanup_close int fd = open_lock(op, err);
 
 	if (fd < 0)
 		return fd;
@@ -161,16 +162,16 @@ static void start(char *const *argv)
 		;
 }
 
-void pm_sweeper_start(const struct pm_agent *agent)
+void pm_sweeper_start(const struct pm_operation *op)
 {
 	char *argv[WORDS] = {"pmctl", "sweep"};
 	cleanup_free char *config = NULL, *node = NULL;
-	cleanup_free char *path = agent->config_path ? realpath(agent->config_path, NULL) : NULL;
+	cleanup_free char *path = op->config_path ? realpath(op->config_path, NULL) : NULL;
 	int n = 2;
 
 	if (path && asprintf(&config, "--config=%s", path) >= 0)
 		argv[n++] = config;
-	if (agent->node && asprintf(&node, "--node=%s", agent->node) >= 0)
+	if (op->node && asprintf(&node, "--node=%s", op->node) >= 0)
 		argv[n++] = node;
 	start(argv);
 }

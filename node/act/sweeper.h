@@ -10,22 +10,22 @@
  * Killed at any time, by us, at a crash or a boot, it leaves trash that the next one removes: each
  * begin and end of a job that meets trash starts one.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/inventory.h"
 
 /* Starts one in the background. It is no failure of the caller's if that does not work: the next
  * job's begin tries again. */
-void pm_sweeper_start(const struct pm_agent *agent);
+void pm_sweeper_start(const struct pm_operation *op);
 
 /*
  * Unmounts the region's file system, and ends whoever removes trash from it. -EBUSY: somebody else
  * uses it, or one does not end.
  */
 int pm_sweeper_unmount(
-	const struct pm_agent *agent, const struct pm_pmem *pmem, struct pm_err *err);
+	const struct pm_operation *op, const struct pm_pmem *pmem, struct pm_err *err);
 
 /* Makes this process the one that works, for as long as *ret_fd is open. -EALREADY: another waits
  * already, there is nothing to do. */
-int pm_sweeper_enter(const struct pm_agent *agent, int *ret_fd, struct pm_err *err);
+int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 
 #endif

@@ -36,23 +36,23 @@ bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words)
 }
 
 int pm_unwanted_withdraw(
-	const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
+	const struct pm_operation *op, struct pm_journal *journal, struct pm_err *err)
 {
 	char boot_id[PM_BOOT_ID_MAX];
 	sigset_t before;
-	int rc = pm_kernel_boot_id(agent->config.fs_root, boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
 	if (rc || strcmp(journal->boot_id, boot_id)) /* 'pmctl verify' has not looked at it yet */
 		return rc;
 	pm_signals_hold(&before);
-	rc = pm_tool_delete_goal(&agent->config, err);
+	rc = pm_tool_delete_goal(&op->config, err);
 	if (!rc)
-		rc = pm_state_step(agent, journal, PM_JOURNAL_UNDONE, boot_id,
+		rc = pm_state_step(op, journal, PM_JOURNAL_UNDONE, boot_id,
 			"withdrawn: it was staged for a job, and this is not its reboot", err);
 	pm_signals_release(&before);
 	if (rc)
 		return pm_err_prefix(err, "withdraw the goal %s", pm_mode_name(journal->mode));
-	pm_say(agent, "goal %s was staged for a job that is gone, and is withdrawn",
+	pm_say(op, "goal %s was staged for a job that is gone, and is withdrawn",
 		pm_mode_name(journal->mode));
 	return 0;
 }

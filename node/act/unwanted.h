@@ -9,7 +9,7 @@
  */
 #include <stdbool.h>
 
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/state/journal.h"
 
 /*
@@ -21,6 +21,6 @@ bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words)
 
 /* Takes the goal back, and says so in the journal. */
 int pm_unwanted_withdraw(
-	const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err);
+	const struct pm_operation *op, struct pm_journal *journal, struct pm_err *err);
 
 #endif

@@ -3,7 +3,7 @@
 #define PM_AGENT_OBSERVE_H
 
 /* In which mode is the node now? From this boot's record when that holds, else from the tools. */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/state/state.h"
 
 struct pm_observation {

@@ -3,7 +3,7 @@
 #define PM_AGENT_SURVEY_H
 
 /* Looks at regions, namespaces, devices, file systems, mounts and pins. */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/see/inventory.h"
 #include "node/state/pins.h"
 

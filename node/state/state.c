@@ -31,30 +31,30 @@ static char *record_path(const struct pm_config *config)
 }
 
 int pm_state_lock_within(
-	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err)
+	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(agent->config.state_dir, "lock");
-	int rc = pm_secure_make_dir(agent->config.state_dir, err);
+	cleanup_free char *path = path_in(op->config.state_dir, "lock");
+	int rc = pm_secure_make_dir(op->config.state_dir, err);
 
 	if (!rc)
-		rc = pm_secure_make_dir(agent->config.run_dir, err);
+		rc = pm_secure_make_dir(op->config.run_dir, err);
 	if (rc)
 		return rc;
 	if (!path)
 		return pm_err_nomem(err);
-	rc = pm_lock_take(path, agent->verb->name, 0, ret_fd, err);
+	rc = pm_lock_take(path, op->name, 0, ret_fd, err);
 	if (rc == -EBUSY) {
-		pm_warn(agent, "%s, waiting", err->text);
-		rc = pm_lock_take(path, agent->verb->name, wait_s * 1000, ret_fd, err);
+		pm_warn(op, "%s, waiting", err->text);
+		rc = pm_lock_take(path, op->name, wait_s * 1000, ret_fd, err);
 	}
 	if (!rc)
 		pm_tool_hold_lock(*ret_fd);
 	return rc;
 }
 
-int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
+int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err)
 {
-	return pm_state_lock_within(agent, WAIT_S, ret_fd, err);
+	return pm_state_lock_within(op, WAIT_S, ret_fd, err);
 }
 
 int pm_state_read_journal(
@@ -73,12 +73,12 @@ int pm_state_write_journal(
 	return path ? pm_journal_write(path, journal, err) : pm_err_nomem(err);
 }
 
-int pm_state_step(const struct pm_agent *agent, struct pm_journal *journal,
+int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err)
 {
 	int rc = pm_journal_step(journal, state, boot_id, text, err);
 
-	return rc ? rc : pm_state_write_journal(&agent->config, journal, err);
+	return rc ? rc : pm_state_write_journal(&op->config, journal, err);
 }
 
 int pm_state_read_os_journal(

@@ -4,7 +4,7 @@
 
 /* What pmctl keeps: the journals, the pins and the lock in StateDir, this boot's record in RunDir.
  */
-#include "agent/pmctl.h"
+#include "node/operation.h"
 #include "node/state/journal.h"
 #include "node/state/os_journal.h"
 #include "node/state/pins.h"
@@ -15,17 +15,17 @@
  * Makes both directories if need be, checks that only root can change them, and takes the lock.
  * Says who holds it when it has to wait, and waits 10 s at most. Close *ret_fd to release it.
  */
-int pm_state_lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err);
+int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 
 /* The same with another time to wait: the end of one job may keep the begin of another waiting. */
 int pm_state_lock_within(
-	const struct pm_agent *agent, unsigned wait_s, int *ret_fd, struct pm_err *err);
+	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err);
 
 int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err);
 
 /* Enters a state and writes the journal. */
-int pm_state_step(const struct pm_agent *agent, struct pm_journal *journal,
+int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err);
 
 int pm_state_write_journal(

@@ -128,10 +128,10 @@ static int check_namespaces(const struct erasure *erasure, struct pm_err *err)
 }
 
 /* In a mixed mode the node's own memory is on these modules. */
-static int check_mode(const struct pm_agent *agent, struct pm_err *err)
+static int check_mode(const struct pm_operation *op, struct pm_err *err)
 {
 	struct pm_record record;
-	int rc = pm_state_read_record(&agent->config, &record, err);
+	int rc = pm_state_read_record(&op->config, &record, err);
 
 	if (rc)
 		return pm_err_prefix(err, "Wipe=crypto-erase: the node's mode is not known");
@@ -142,10 +142,10 @@ static int check_mode(const struct pm_agent *agent, struct pm_err *err)
 		pm_platform_name(record.verdict.platform));
 }
 
-static int check(const struct pm_agent *agent, const struct erasure *erasure, struct pm_err *err)
+static int check(const struct pm_operation *op, const struct erasure *erasure, struct pm_err *err)
 {
 	bool zero_key;
-	int rc = check_mode(agent, err);
+	int rc = check_mode(op, err);
 
 	for (size_t i = 0; !rc && i < erasure->dimms.n; i++)
 		rc = check_security(erasure->root_fd, erasure->dimms.list[i], &zero_key, err);
@@ -154,32 +154,32 @@ static int check(const struct pm_agent *agent, const struct erasure *erasure, st
 	return rc ? rc : check_namespaces(erasure, err);
 }
 
-static int switch_regions(const struct pm_agent *agent, const struct erasure *erasure,
+static int switch_regions(const struct pm_operation *op, const struct erasure *erasure,
 	const char *verb, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < erasure->regions.n; i++) {
 		const char *const argv[] = {
-			agent->config.ndctl_path, verb, erasure->regions.list[i], NULL};
+			op->config.ndctl_path, verb, erasure->regions.list[i], NULL};
 
-		rc = pm_tool_act(&agent->config, argv, 0, err);
+		rc = pm_tool_act(&op->config, argv, 0, err);
 	}
 	return rc;
 }
 
 static int erase_dimms(
-	const struct pm_agent *agent, const struct erasure *erasure, struct pm_err *err)
+	const struct pm_operation *op, const struct erasure *erasure, struct pm_err *err)
 {
 	for (size_t i = 0; i < erasure->dimms.n; i++) {
 		const char *dimm = erasure->dimms.list[i];
 		bool zero_key;
 		int rc = check_security(erasure->root_fd, dimm, &zero_key, err);
-		const char *const argv[] = {agent->config.ndctl_path, "sanitize-dimm",
+		const char *const argv[] = {op->config.ndctl_path, "sanitize-dimm",
 			"--crypto-erase", dimm, zero_key ? "--zero-key" : NULL, NULL};
 
 		if (!rc)
-			rc = pm_tool_act(&agent->config, argv, 0, err);
+			rc = pm_tool_act(&op->config, argv, 0, err);
 		if (rc)
 			return rc;
 	}
@@ -206,28 +206,28 @@ static int check_gone(const struct erasure *erasure, struct pm_err *err)
 	return rc;
 }
 
-int pm_crypto_erase(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+int pm_crypto_erase(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err)
 {
 	cleanup_with(done) struct erasure erasure = {
-		.root_fd = open(agent->config.fs_root, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+		.root_fd = open(op->config.fs_root, O_PATH | O_DIRECTORY | O_CLOEXEC)};
 	struct pm_err enable_err;
 	int rc, enable_rc;
 
 	if (erasure.root_fd < 0)
-		return pm_err_sys(err, -errno, "open '%s'", agent->config.fs_root);
+		return pm_err_sys(err, -errno, "open '%s'", op->config.fs_root);
 	rc = find(&erasure, list, n, err);
 	if (!rc)
-		rc = check(agent, &erasure, err);
+		rc = check(op, &erasure, err);
 	if (rc)
 		return rc;
-	rc = switch_regions(agent, &erasure, "disable-region", err);
+	rc = switch_regions(op, &erasure, "disable-region", err);
 	if (!rc)
-		rc = erase_dimms(agent, &erasure, err);
-	enable_rc = switch_regions(agent, &erasure, "enable-region", rc ? &enable_err : err);
+		rc = erase_dimms(op, &erasure, err);
+	enable_rc = switch_regions(op, &erasure, "enable-region", rc ? &enable_err : err);
 	if (!rc)
 		rc = enable_rc ? enable_rc : check_gone(&erasure, err);
 	if (!rc)
-		pm_say(agent, "wiped %zu modules by new keys", erasure.dimms.n);
+		pm_say(op, "wiped %zu modules by new keys", erasure.dimms.n);
 	return rc;
 }

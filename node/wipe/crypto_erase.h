@@ -13,7 +13,7 @@
  */
 #include "node/wipe/wipe.h"
 
-int pm_crypto_erase(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+int pm_crypto_erase(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err);
 
 #endif

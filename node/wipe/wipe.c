@@ -14,9 +14,10 @@ static void say_progress(void *context, uint64_t done_bytes, uint64_t total_byte
 		(double)total_bytes / MIB);
 }
 
-static void say_result(const struct pm_agent *agent, size_t n, const struct pm_scrub_result *result)
+static void say_result(
+	const struct pm_operation *op, size_t n, const struct pm_scrub_result *result)
 {
-	pm_say(agent,
+	pm_say(op,
 		"wiped %zu device%s: %.0f MiB in %.1f s, %llu MB/s, of which %.0f MiB were not "
 		"zero",
 		n, n == 1 ? "" : "s", (double)result->size_bytes / MIB,
@@ -25,16 +26,16 @@ static void say_result(const struct pm_agent *agent, size_t n, const struct pm_s
 		(double)result->written_bytes / MIB);
 }
 
-static int scrub(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+static int scrub(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err)
 {
 	cleanup_free struct pm_scrub_target *targets = calloc(n, sizeof(*targets));
 	const struct pm_scrub_options options = {
-		.fs_root = agent->config.fs_root,
-		.discard = agent->config.wipe == PM_WIPE_DISCARD,
+		.fs_root = op->config.fs_root,
+		.discard = op->config.wipe == PM_WIPE_DISCARD,
 		.report_s = REPORT_S,
 		.progress = say_progress,
-		.context = (void *)agent,
+		.context = (void *)op,
 	};
 	struct pm_scrub_result result;
 	int rc;
@@ -45,7 +46,7 @@ static int scrub(const struct pm_agent *agent, const struct pm_wipe_target *list
 		targets[i] = (struct pm_scrub_target){list[i].path, list[i].numa_node};
 	rc = pm_scrub(targets, n, &options, &result, err);
 	if (!rc)
-		say_result(agent, n, &result);
+		say_result(op, n, &result);
 	return rc;
 }
 
@@ -57,12 +58,12 @@ static bool all_doomed(const struct pm_wipe_target *list, size_t n)
 	return true;
 }
 
-int pm_wipe_devices(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+int pm_wipe_devices(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err)
 {
 	if (!n)
 		return 0;
-	if (agent->config.wipe == PM_WIPE_CRYPTO_ERASE && all_doomed(list, n))
-		return pm_crypto_erase(agent, list, n, err);
-	return scrub(agent, list, n, err);
+	if (op->config.wipe == PM_WIPE_CRYPTO_ERASE && all_doomed(list, n))
+		return pm_crypto_erase(op, list, n, err);
+	return scrub(op, list, n, err);
 }

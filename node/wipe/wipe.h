@@ -5,7 +5,7 @@
 /* Makes what was on persistent memory unreadable, by the method that Wipe= names. */
 #include <stddef.h>
 
-#include "agent/pmctl.h"
+#include "node/operation.h"
 
 struct pm_wipe_target {
 	char path[64]; /* "/dev/dax0.0", "/dev/pmem1"; not mounted, not in use */
@@ -18,7 +18,7 @@ struct pm_wipe_target {
  * has been seen to be zero, or the modules have new keys (Wipe=crypto-erase, all targets doomed).
  * How far it is, and how fast it was, goes to the log.
  */
-int pm_wipe_devices(const struct pm_agent *agent, const struct pm_wipe_target *list, size_t n,
+int pm_wipe_devices(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err);
 
 #endif

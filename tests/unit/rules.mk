@@ -15,7 +15,6 @@ $(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodes
 $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/lifetime/test_lifetime \
 	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live.o heap/recur.o common/roll.o \
 	common/nodes.o heap/settings.o common/say.o)
-$(BUILD)/tests/unit/node/act/test_demotion: $(BUILD)/agent/say.o
 $(BUILD)/tests/unit/controller/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_turned_away: $(addprefix $(BUILD)/controller/,turned_away.o turn_away.o give_back.o candidates.o holds.o waits.o modes_file.o cluster.o)
 $(addprefix $(BUILD)/tests/unit/,controller/test_waits controller/test_turned_away): JSON_LIBS += $(SLURM_LIBS)

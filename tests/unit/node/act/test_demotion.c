@@ -13,7 +13,7 @@
 #define SWITCH "sys/kernel/mm/numa/demotion_enabled"
 
 static const char boot[] = "11111111-2222-3333-4444-555555555555";
-static struct pm_agent agent;
+static struct pm_operation op;
 
 static char switch_byte(void)
 {
@@ -26,13 +26,13 @@ static bool is_owed_on_disk(void)
 {
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
 
-	return !pm_state_read_os_journal(&agent.config, &journal, NULL) && journal.demotion;
+	return !pm_state_read_os_journal(&op.config, &journal, NULL) && journal.demotion;
 }
 
 static int follow(struct pm_os_journal *journal, enum pm_substate wanted, struct pm_err *err)
 {
 	pm_os_journal_begin(journal, wanted, boot);
-	return pm_demotion_follow(&agent, journal, err);
+	return pm_demotion_follow(&op, journal, err);
 }
 
 static void test_on_and_off(void)
@@ -65,7 +65,7 @@ static void test_old_kernel(void)
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
 	struct pm_err err = {0};
 
-	agent.config.fs_root = (char *)scratch_path("none");
+	op.config.fs_root = (char *)scratch_path("none");
 	is_number(follow(&journal, PM_SUBSTATE_FLAT, &err), -ENOENT, "a kernel without it");
 	has_text(err.text, "may be killed", "what follows from that");
 	is_number(follow(&journal, PM_SUBSTATE_EMPTY, &err), 0, "owes nothing");
@@ -73,8 +73,8 @@ static void test_old_kernel(void)
 
 int main(void)
 {
-	agent.config.fs_root = (char *)scratch_dir();
-	agent.config.state_dir = (char *)scratch_dir();
+	op.config.fs_root = (char *)scratch_dir();
+	op.config.state_dir = (char *)scratch_dir();
 	test_on_and_off();
 	test_sites_own();
 	test_old_kernel();
