@@ -7,3 +7,8 @@ man: $(MAN_PAGES)
 $(BUILD)/man/%: docs/man/%.rst
 	@mkdir -p $(@D)
 	rst2man --strict $< $@
+
+# The picture and the tables of docs/dev/architecture.md.
+.PHONY: docs
+docs:
+	@docs/architecture.py
