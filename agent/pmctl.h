@@ -5,7 +5,7 @@
 /* What the verbs of pmctl share: the command line as it was read, and how they speak. */
 #include <stdbool.h>
 
-#include "node/exit_status.h"
+#include "protocol/pmctl.h"
 #include "node/operation.h"
 
 /* Bits of the options that a verb takes; see the table in options.c. */

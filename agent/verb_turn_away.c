@@ -49,6 +49,6 @@ int pm_verb_job_turn_away(struct pm_agent *agent)
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
-	printf("%s\n", answer.type == PM_MESSAGE_REQUEUED ? "requeued" : "noted");
+	puts(answer.type == PM_MESSAGE_REQUEUED ? PM_ANSWER_REQUEUED : PM_ANSWER_NOTED);
 	return PM_EXIT_DONE;
 }

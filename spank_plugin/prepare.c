@@ -13,18 +13,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "node/state/jobview.h"
+#include "protocol/pmctl.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"
-
-/* Exit statuses of pmctl job, see pmctl(8). */
-enum { STATUS_HELD = 3, STATUS_REFUSED = 4, STATUS_REBOOT = 5 };
-
-/* What pmctl job begin prints in front of each job that is in the way, and where it is memory that
- * no job has by a record. */
-#define HOLDER	   "holder="
-#define UNRECORDED "unrecorded="
 
 #define SCONTROL_TIMEOUT_MS 20000
 #define TELL_TIMEOUT_MS	    15000
@@ -139,7 +132,7 @@ static bool is_taken_back(const struct pm_prepare *prepare, const char *sentence
 	if (pm_command_read(words.argv, TELL_TIMEOUT_MS, &answer, &err))
 		slurm_error("pm: prolog: tell the controller of job %u: %s",
 			(unsigned)prepare->job_id, err.text);
-	return answer && !strcmp(answer, "requeued");
+	return answer && !strcmp(answer, PM_ANSWER_REQUEUED);
 }
 
 /* Its tasks find this view, should they start at all. 'pmctl job begin' makes the folder, too. */
@@ -223,7 +216,7 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 	unsigned id;
 
 	for (; *answer; answer += strcspn(answer, "\n"), answer += strspn(answer, "\n"))
-		if (sscanf(answer, HOLDER "%u", &id) == 1 && end_forgotten(prepare, id))
+		if (sscanf(answer, PM_ANSWER_HOLDER "%u", &id) == 1 && end_forgotten(prepare, id))
 			ended = true;
 	return ended;
 }
@@ -232,7 +225,7 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
  * each finds this one's record. */
 static bool is_ours_alone(const struct pm_prepare *prepare, const char *answer)
 {
-	return !strncmp(answer, UNRECORDED, strlen(UNRECORDED)) &&
+	return !strncmp(answer, PM_ANSWER_UNRECORDED, strlen(PM_ANSWER_UNRECORDED)) &&
 	       !pm_allocation_beside(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS);
 }
 
@@ -247,7 +240,7 @@ static int begin(
 
 		*ret_status = 0;
 		rc = run_begin(prepare, given, ret_status, &answer, err);
-		if (!rc || *ret_status != STATUS_HELD)
+		if (!rc || *ret_status != PM_EXIT_CONFLICT)
 			return rc;
 		if (is_ours_alone(prepare, answer))
 			given->allocated_bytes = 0;
@@ -285,18 +278,18 @@ static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_er
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 {
 	struct given given = {0};
-	int status = STATUS_HELD;
+	int status = PM_EXIT_CONFLICT;
 	int rc = ask(prepare, &given, err);
 
 	if (!rc)
 		rc = begin(prepare, &given, &status, err);
 	if (!rc)
 		return 0;
-	if (status == STATUS_REFUSED || status == STATUS_HELD)
+	if (status == PM_EXIT_REFUSED || status == PM_EXIT_CONFLICT)
 		slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, err->text);
-	if (status == STATUS_HELD)
+	if (status == PM_EXIT_CONFLICT)
 		return pm_prepare_turn_away(prepare, err->text);
-	return status == STATUS_REFUSED ? 0 : rc;
+	return status == PM_EXIT_REFUSED ? 0 : rc;
 }
 
 enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *err)
@@ -305,5 +298,5 @@ enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *e
 
 	if (!run_end(prepare->config, prepare->job_id, &status, err))
 		return PM_ENDING_DONE;
-	return status == STATUS_REBOOT ? PM_ENDING_REBOOT : PM_ENDING_FAULT;
+	return status == PM_EXIT_REBOOT ? PM_ENDING_REBOOT : PM_ENDING_FAULT;
 }

@@ -408,7 +408,7 @@ static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, st
 
 	if (!other)
 		return 0;
-	printf("holder=%u\n", (unsigned)other->id);
+	printf(PM_ANSWER_HOLDER "%u\n", (unsigned)other->id);
 	return pm_err_set(err, -EBUSY,
 		"persistent memory is in use by job %u (%s), job %u needs %s", (unsigned)other->id,
 		other->state == PM_JOB_LOST ? pm_job_state_name(other->state)

@@ -7,7 +7,7 @@
  * after all is gone, so that `end`, a later `begin` or pm_jobs_sweep() cleans up after a crash at
  * any point. Both may be called again. Callers hold the lock of pm_state_lock_within().
  */
-#include "node/exit_status.h"
+#include "protocol/pmctl.h"
 #include "node/operation.h"
 #include "node/state/jobs.h"
 

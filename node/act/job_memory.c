@@ -24,7 +24,7 @@ static void name_holders(const struct pm_jobs *jobs, const struct pm_job *job)
 
 	while ((other = pm_jobs_next_other(jobs, job, &at)))
 		if (other->memory_bytes)
-			printf("holder=%u\n", (unsigned)other->id);
+			printf(PM_ANSWER_HOLDER "%u\n", (unsigned)other->id);
 }
 
 static int check_recorded(const struct pm_jobs *jobs, const struct pm_job *job,
@@ -57,7 +57,8 @@ int pm_job_memory_check(const struct pm_jobs *jobs, const struct pm_job *job,
 
 	if (rc || request->all_memory || all <= existing_bytes)
 		return rc;
-	printf("unrecorded=%llu\n", (unsigned long long)(all > recorded ? all - recorded : 0));
+	printf(PM_ANSWER_UNRECORDED "%llu\n",
+		(unsigned long long)(all > recorded ? all - recorded : 0));
 	return pm_err_set(err, -EBUSY,
 		"jobs hold %llu MiB of memory of this node, which has %llu MiB in mode %s",
 		MIB(all), MIB(existing_bytes), pm_mode_name(job->mode));
