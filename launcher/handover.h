@@ -2,17 +2,13 @@
 #ifndef PM_HANDOVER_H
 #define PM_HANDOVER_H
 
-/* What a rank gets, and how pmrun becomes it. */
-#include "plan/plan.h"
+/* How pmrun becomes a rank. */
+#include "plan/apply/rank_environment.h"
 
 struct pm_handover {
-	const struct pm_plan *plan;
-	const struct pm_place *places; /* the request's */
-	const char *file;	       /* of the program */
-	char **words;		       /* its arguments, with its name */
-	const char *runtime;	       /* path to preload; NULL: none */
-	const char *profile, *advice;  /* what it is told of these; NULL: nothing */
-	int attach_fd; /* where a rank waits for it: plan/apply/attach.h; -1: nowhere */
+	struct pm_rank_environment environment;
+	const char *file; /* of the program */
+	char **words;	  /* its arguments, with its name */
 };
 
 /*

@@ -79,14 +79,14 @@ static void report_missing(const struct pm_handover *handover, unsigned n)
 {
 	cleanup_free char *missing = NULL;
 
-	if (handover->attach_fd < 0)
+	if (handover->environment.attach_fd < 0)
 		return;
-	missing = pm_attach_missing(handover->attach_fd, n);
+	missing = pm_attach_missing(handover->environment.attach_fd, n);
 	if (missing)
 		fprintf(stderr,
 			"pmrun: runtime '%s' did not attach in rank %s of %u: nothing was placed "
 			"there but by the memory policy\n",
-			handover->runtime, missing, n);
+			handover->environment.runtime, missing, n);
 }
 
 /* We outlive the ranks that we start ourselves, and so can say what became of the runtime. */
@@ -104,11 +104,12 @@ static int start_ranks(unsigned n, struct pm_handover *handover)
 /* The roll is also what the processes of a rank share its budget by: a rank alone has one, too. */
 static int start(const struct pm_launch *launch, struct pm_handover *handover)
 {
-	cleanup_close int fd = handover->runtime && pm_attach_is_told_by(handover->runtime)
-				       ? pm_attach_open(handover->plan->n_ranks)
+	struct pm_rank_environment *environment = &handover->environment;
+	cleanup_close int fd = environment->runtime && pm_attach_is_told_by(environment->runtime)
+				       ? pm_attach_open(environment->plan->n_ranks)
 				       : -1;
 
-	handover->attach_fd = fd;
+	environment->attach_fd = fd;
 	if (launch->own_ranks)
 		return start_ranks(launch->own_ranks, handover);
 	return become(launch->rank.rank, handover);
@@ -129,12 +130,12 @@ static int become_program(const struct pm_launch *launch, const char *file)
 int pm_launch_run(const struct pm_launch *launch)
 {
 	cleanup_free char *file = NULL, *runtime = NULL;
-	struct pm_handover handover = {.plan = launch->plan,
-		.places = launch->places,
-		.words = launch->given->program,
-		.profile = launch->given->value[PM_RUN_PROFILE],
-		.advice = launch->given->value[PM_RUN_ADVICE],
-		.attach_fd = -1};
+	struct pm_handover handover = {.words = launch->given->program,
+		.environment = {.plan = launch->plan,
+			.places = launch->places,
+			.profile = launch->given->value[PM_RUN_PROFILE],
+			.advice = launch->given->value[PM_RUN_ADVICE],
+			.attach_fd = -1}};
 	struct pm_err err;
 	int rc = pm_program_find(launch->given->program[0], &file, &err);
 
@@ -150,6 +151,6 @@ int pm_launch_run(const struct pm_launch *launch)
 		print_plan(launch);
 	}
 	handover.file = file;
-	handover.runtime = runtime;
+	handover.environment.runtime = runtime;
 	return start(launch, &handover);
 }

@@ -14,6 +14,7 @@
 #include "plan/apply/attach.h"
 #include "plan/apply/memory_limit.h"
 #include "plan/apply/preload.h"
+#include "plan/apply/rank_environment.h"
 #include "plan/show.h"
 #include "spank_plugin/step.h"
 
@@ -131,47 +132,43 @@ static int make_plan(struct rank *rank, struct pm_err *err)
 
 /* --- what the program is told --- */
 
-static int set(spank_t sp, const char *name, const char *value, bool overwrite, struct pm_err *err)
+static char *get(void *context, const char *name)
 {
-	spank_err_t rc = spank_setenv(sp, name, value, overwrite);
+	struct rank *rank = context;
+	char *value = calloc(1, MAX_LIST);
 
-	if (rc == ESPANK_SUCCESS || (rc == ESPANK_ENV_EXISTS && !overwrite))
+	if (value && spank_getenv(rank->sp, name, value, MAX_LIST) == ESPANK_SUCCESS)
+		return value;
+	free(value);
+	return NULL;
+}
+
+static int set(void *context, const char *name, const char *value, struct pm_err *err)
+{
+	struct rank *rank = context;
+
+	if (spank_setenv(rank->sp, name, value, 1) == ESPANK_SUCCESS)
 		return 0;
 	return pm_err_set(err, -EINVAL, "set %s for the task: refused by Slurm", name);
 }
 
-static int set_number(spank_t sp, const char *name, unsigned value, struct pm_err *err)
+static void unset(void *context, const char *name)
 {
-	char text[16];
+	struct rank *rank = context;
 
-	snprintf(text, sizeof(text), "%u", value);
-	return set(sp, name, text, true, err);
-}
-
-static int set_plan(struct rank *rank, struct pm_err *err)
-{
-	struct pm_variable list[PM_PLAN_VARIABLES_MAX];
-	size_t n = 0;
-	int rc = pm_plan_environment(rank->plan, rank->number, NULL, list, &n, err);
-
-	for (size_t i = 0; pm_plan_variables[i]; i++)
-		(void)spank_unsetenv(rank->sp, pm_plan_variables[i]);
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = set(rank->sp, list[i].name, list[i].value, !list[i].only_if_unset, err);
-	pm_variables_done(list, n);
-	return rc;
+	(void)spank_unsetenv(rank->sp, name);
 }
 
 /* pmrun in this step finds its work done: see PM_PLANNED in plan/apply/apply.h. */
-static int set_planned(spank_t sp, struct pm_err *err)
+static int set_planned(struct rank *rank, struct pm_err *err)
 {
 	uint32_t job = 0, step = 0;
 	char text[32];
 
-	(void)spank_get_item(sp, S_JOB_ID, &job);
-	(void)spank_get_item(sp, S_JOB_STEPID, &step);
+	(void)spank_get_item(rank->sp, S_JOB_ID, &job);
+	(void)spank_get_item(rank->sp, S_JOB_STEPID, &step);
 	snprintf(text, sizeof(text), "%u.%u", job, step);
-	return set(sp, PM_PLANNED, text, true, err);
+	return set(rank, PM_PLANNED, text, err);
 }
 
 static void report_obstacle(const struct rank *rank)
@@ -180,8 +177,8 @@ static void report_obstacle(const struct rank *rank)
 	int n = 0;
 	const char *obstacle;
 
-	if (rank->number || spank_get_item(rank->sp, S_JOB_ARGV, &n, &words) != ESPANK_SUCCESS ||
-		!n)
+	if (!rank->runtime || rank->number ||
+		spank_get_item(rank->sp, S_JOB_ARGV, &n, &words) != ESPANK_SUCCESS || !n)
 		return;
 	obstacle = pm_preload_obstacle(words[0]);
 	if (obstacle)
@@ -190,57 +187,26 @@ static void report_obstacle(const struct rank *rank)
 			rank->runtime, words[0], obstacle);
 }
 
-static int set_preload(struct rank *rank, struct pm_err *err)
+static int attach_fd(const struct rank *rank)
 {
-	cleanup_free char *before = NULL, *list = NULL;
+	bool tells = rank->runtime && pm_attach_is_told_by(rank->runtime);
 
-	if (!rank->runtime)
-		return 0;
-	before = calloc(1, MAX_LIST);
-	if (before)
-		(void)spank_getenv(rank->sp, "LD_PRELOAD", before, MAX_LIST);
-	list = before ? pm_preload_prepend(rank->runtime, before) : NULL;
-	if (!list)
-		return pm_err_nomem(err);
-	report_obstacle(rank);
-	return set(rank->sp, "LD_PRELOAD", list, true, err);
-}
-
-static int set_runtime(struct rank *rank, struct pm_err *err)
-{
-	const struct pm_step *step = rank->step;
-	int rc = set_preload(rank, err);
-
-	if (!rc && step->profile)
-		rc = set(rank->sp, "PM_PROFILE", step->profile, true, err);
-	if (!rc && step->advice)
-		rc = set(rank->sp, "PM_ADVICE", step->advice, true, err);
-	return rc;
-}
-
-static int expect_runtime(struct rank *rank, struct pm_err *err)
-{
-	int fd = rank->step->attach_fd;
-
-	if (!rank->runtime || fd < 0 || !pm_attach_is_told_by(rank->runtime) ||
-		pm_attach_expect(fd, rank->number))
-		return 0;
-	return set_number(rank->sp, PM_ATTACH_FD, (unsigned)fd, err);
+	return tells ? rank->step->attach_fd : -1;
 }
 
 static int tell_program(struct rank *rank, struct pm_err *err)
 {
-	int rc = set_plan(rank, err);
+	const struct pm_environment environment = {
+		.context = rank, .get = get, .set = set, .unset = unset};
+	const struct pm_rank_environment of_rank = {.plan = rank->plan,
+		.runtime = rank->runtime,
+		.profile = rank->step->profile,
+		.advice = rank->step->advice,
+		.attach_fd = attach_fd(rank)};
+	int rc = set_planned(rank, err);
 
-	if (!rc)
-		rc = set_number(rank->sp, "PM_LOCAL_RANK", rank->number, err);
-	if (!rc)
-		rc = set_number(rank->sp, "PM_LOCAL_SIZE", rank->plan->n_ranks, err);
-	if (!rc)
-		rc = set_planned(rank->sp, err);
-	if (!rc)
-		rc = set_runtime(rank, err);
-	return rc ? rc : expect_runtime(rank, err);
+	report_obstacle(rank);
+	return rc ? rc : pm_rank_environment_set(&of_rank, rank->number, &environment, err);
 }
 
 static void print_plan(const struct rank *rank)
