@@ -18,26 +18,9 @@ static const struct row {
 	const char *twin;     /* the variable that means the same; NULL for none */
 	const char *help;
 } rows[PM_RUN_OPTIONS] = {
-	[PM_RUN_DRAM] = {"--pm-dram", 0, "SIZE|auto", "PM_DRAM",
-		"DRAM of each rank, as 4G; auto divides each socket's over its ranks"},
-	[PM_RUN_BIND] = {"--pm-bind", 0, "socket|none", "PM_BIND",
-		"keep each rank and its memory on a socket, or leave both as they are"},
-	[PM_RUN_POLICY] = {"--pm-policy", 0, "POLICY", "PM_POLICY",
-		"where pages go: dram-first, pm-only, interleave, weighted or none"},
-	[PM_RUN_DISTRIBUTION] = {"--pm-distribution", 0, "block|cyclic", "PM_DISTRIBUTION",
-		"fill one socket with ranks after the other, or take turns"},
-	[PM_RUN_THREADS] = {"--pm-threads", 0, "N", "PM_THREADS",
-		"threads of each rank; without it, one for each of its cores"},
-	[PM_RUN_SMT] = {"--pm-smt", 0, "no|threads|helpers", "PM_SMT",
-		"what the hardware threads beside a core's first are for"},
-	[PM_RUN_RUNTIME] = {"--pm-runtime", 0, "NAME|none", "PM_RUNTIME",
-		"placement runtime to preload: its name, or its file"},
-	[PM_RUN_PROFILE] = {"--pm-profile", 0, "DIR", "PM_PROFILE",
-		"profile the ranks' objects into DIR, for pmreport"},
-	[PM_RUN_ADVICE] = {"--pm-advice", 0, "FILE", "PM_ADVICE",
-		"place objects as pmreport advises in FILE"},
-	[PM_RUN_VERBOSE] = {"--pm-verbose", 0, NULL, "PM_VERBOSE",
-		"print the plan on stderr before the program starts"},
+#define PM_RANK_OPTION(NAME, word, argument, help)                                                 \
+	[PM_RUN_##NAME] = {"--pm-" #word, 0, argument, "PM_" #NAME, help},
+#include "plan/rank_options.def"
 	[PM_RUN_RANKS] = {"--ranks", 'n', "N", NULL,
 		"start N ranks on this machine; with --plan, plan for N"},
 	[PM_RUN_PLAN] = {"--plan", 0, NULL, NULL, "print the plan and start nothing"},

@@ -13,16 +13,8 @@
 #include "base/err.h"
 
 enum pm_run_option {
-	PM_RUN_DRAM,
-	PM_RUN_BIND,
-	PM_RUN_POLICY,
-	PM_RUN_DISTRIBUTION,
-	PM_RUN_THREADS,
-	PM_RUN_SMT,
-	PM_RUN_RUNTIME,
-	PM_RUN_PROFILE,
-	PM_RUN_ADVICE,
-	PM_RUN_VERBOSE,
+#define PM_RANK_OPTION(NAME, ...) PM_RUN_##NAME,
+#include "plan/rank_options.def"
 	PM_RUN_RANKS,
 	PM_RUN_PLAN,
 	PM_RUN_JSON,

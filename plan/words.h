@@ -6,12 +6,9 @@
 #include "plan/plan.h"
 
 enum pm_plan_word {
-	PM_PLAN_WORD_DRAM,	   /* "4G" or "auto" */
-	PM_PLAN_WORD_BIND,	   /* "socket", "none" */
-	PM_PLAN_WORD_POLICY,	   /* "dram-first", ... */
-	PM_PLAN_WORD_DISTRIBUTION, /* "block", "cyclic" */
-	PM_PLAN_WORD_THREADS,	   /* 1 to 65536 */
-	PM_PLAN_WORD_SMT,	   /* "no", "threads", "helpers" */
+#define PM_PLAN_OPTION(NAME, ...) PM_PLAN_WORD_##NAME,
+#define PM_RANK_OPTION(...)
+#include "plan/rank_options.def"
 	PM_PLAN_WORDS,
 };
 

@@ -40,91 +40,15 @@ static const struct pm_option_info options[PM_OPTION_COUNT] = {
 				 "(devices; modes appdirect and mixed)",
 			.carrier = CARRIER "pm_namespace",
 		},
-	[PM_OPTION_PLAN + PM_PLAN_WORD_DRAM] =
-		{
-			.name = "pm-dram",
-			.twin = "PM_DRAM",
-			.arginfo = "SIZE|auto",
-			.usage = "[pm] DRAM of each rank, as 4G; auto divides each socket's "
-				 "over its ranks",
-			.carrier = CARRIER "pm_dram",
-		},
-	[PM_OPTION_PLAN + PM_PLAN_WORD_BIND] =
-		{
-			.name = "pm-bind",
-			.twin = "PM_BIND",
-			.arginfo = "socket|none",
-			.usage = "[pm] keep each rank and its memory on a socket, or leave "
-				 "both as they are",
-			.carrier = CARRIER "pm_bind",
-		},
-	[PM_OPTION_PLAN + PM_PLAN_WORD_POLICY] =
-		{
-			.name = "pm-policy",
-			.twin = "PM_POLICY",
-			.arginfo = "POLICY",
-			.usage = "[pm] where pages go: dram-first, pm-only, interleave, "
-				 "weighted or none",
-			.carrier = CARRIER "pm_policy",
-		},
-	[PM_OPTION_PLAN + PM_PLAN_WORD_DISTRIBUTION] =
-		{
-			.name = "pm-distribution",
-			.twin = "PM_DISTRIBUTION",
-			.arginfo = "block|cyclic",
-			.usage = "[pm] fill one socket with ranks after the other, or take "
-				 "turns",
-			.carrier = CARRIER "pm_distribution",
-		},
-	[PM_OPTION_PLAN + PM_PLAN_WORD_THREADS] =
-		{
-			.name = "pm-threads",
-			.twin = "PM_THREADS",
-			.arginfo = "N",
-			.usage = "[pm] threads of each rank; without it, one for each of "
-				 "its cores",
-			.carrier = CARRIER "pm_threads",
-		},
-	[PM_OPTION_PLAN + PM_PLAN_WORD_SMT] =
-		{
-			.name = "pm-smt",
-			.twin = "PM_SMT",
-			.arginfo = "no|threads|helpers",
-			.usage = "[pm] what the hardware threads beside a core's first are "
-				 "for",
-			.carrier = CARRIER "pm_smt",
-		},
-	[PM_OPTION_RUNTIME] =
-		{
-			.name = "pm-runtime",
-			.twin = "PM_RUNTIME",
-			.arginfo = "NAME|none",
-			.usage = "[pm] placement runtime to preload: its name, or its file",
-			.carrier = CARRIER "pm_runtime",
-		},
-	[PM_OPTION_PROFILE] =
-		{
-			.name = "pm-profile",
-			.twin = "PM_PROFILE",
-			.arginfo = "DIR",
-			.usage = "[pm] profile the ranks' objects into DIR, for pmreport",
-			.carrier = CARRIER "pm_profile",
-		},
-	[PM_OPTION_ADVICE] =
-		{
-			.name = "pm-advice",
-			.twin = "PM_ADVICE",
-			.arginfo = "FILE",
-			.usage = "[pm] place objects as pmreport advises in FILE",
-			.carrier = CARRIER "pm_advice",
-		},
-	[PM_OPTION_VERBOSE] =
-		{
-			.name = "pm-verbose",
-			.twin = "PM_VERBOSE",
-			.usage = "[pm] print the plan of each node before the ranks start",
-			.carrier = CARRIER "pm_verbose",
-		},
+#define PM_RANK_OPTION(NAME, word, argument, help)                                                 \
+	[PM_OPTION_##NAME] = {                                                                     \
+		.name = "pm-" #word,                                                               \
+		.twin = "PM_" #NAME,                                                               \
+		.arginfo = argument,                                                               \
+		.usage = "[pm] " help,                                                             \
+		.carrier = CARRIER "pm_" #word,                                                    \
+	},
+#include "plan/rank_options.def"
 };
 
 static struct state {

@@ -23,14 +23,10 @@ enum pm_option {
 	PM_OPTION_MODE,
 	PM_OPTION_SIZE,
 	PM_OPTION_NAMESPACE,
-	PM_OPTION_PLAN, /* the first of the plan's; PM_PLAN_WORDS in the order of plan/words.h
-			 */
-	PM_OPTION_DRAM = PM_OPTION_PLAN + PM_PLAN_WORD_DRAM,
-	PM_OPTION_RUNTIME = PM_OPTION_PLAN + PM_PLAN_WORDS,
-	PM_OPTION_PROFILE,
-	PM_OPTION_ADVICE,
-	PM_OPTION_VERBOSE,
+#define PM_RANK_OPTION(NAME, ...) PM_OPTION_##NAME,
+#include "plan/rank_options.def"
 	PM_OPTION_COUNT,
+	PM_OPTION_PLAN = PM_OPTION_DRAM, /* the first of the plan's, in the order of plan/words.h */
 };
 
 struct pm_option_info {
