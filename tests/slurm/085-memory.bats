@@ -5,12 +5,12 @@
 
 setup_file() {
 	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir
-	"$BATS_TEST_DIRNAME/../bench/bench" up --owner $$ --build "$PM_BUILD" --consume-memory \
+	"$BATS_TEST_DIRNAME/../cluster/bench" up --owner $$ --build "$PM_BUILD" --consume-memory \
 		--hardware 'CPUs=4 RealMemory=7900' 3>&-
 }
 
 teardown_file() {
-	"$BATS_TEST_DIRNAME/../bench/bench" down
+	"$BATS_TEST_DIRNAME/../cluster/bench" down
 }
 
 setup() {

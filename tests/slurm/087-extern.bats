@@ -6,14 +6,14 @@
 
 setup_file() {
 	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir
-	"$BATS_TEST_DIRNAME/../bench/bench" up --owner $$ --build "$PM_BUILD" 3>&-
+	"$BATS_TEST_DIRNAME/../cluster/bench" up --owner $$ --build "$PM_BUILD" 3>&-
 	load helper
 	sed -i 's/^PrologFlags=.*/PrologFlags=Alloc,DeferBatch,Contain/' "$(bench_dir)/etc/slurm-pmem.conf"
 	admin scontrol reconfigure
 }
 
 teardown_file() {
-	"$BATS_TEST_DIRNAME/../bench/bench" down
+	"$BATS_TEST_DIRNAME/../cluster/bench" down
 }
 
 setup() {
