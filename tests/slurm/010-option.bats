@@ -50,6 +50,7 @@ setup() {
 @test "the same mode twice is fine, of two different ones the last counts" {
 	run_srun --pm-mode=memory --pm-mode=memory -w n1 pmctl mode
 	assert_output memory
+	let_epilogs_end
 	run_srun --pm-mode=memory --pm-mode=appdirect -w n1 pmctl mode
 	assert_output appdirect
 }
