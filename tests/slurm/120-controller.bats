@@ -21,13 +21,18 @@ teardown() {
 	wait_for 60 state_is n1 idle
 }
 
-# with_slurm_conf SED: until teardown puts the bench's own back.
+nodes_have_modes() {
+	[[ $(node_field n1 %f) == *pm_memory* && $(node_field n2 %f) == *pm_memory* ]]
+}
+
+# with_slurm_conf SED: until teardown puts the bench's own back. slurmctld 24.11 knows no modes until nodes register anew.
 with_slurm_conf() {
 	local conf
 	conf=$(bench_dir)/etc/slurm.conf
 	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
 	sed -i "$1" "$conf"
 	admin scontrol reconfigure
+	wait_for 60 nodes_have_modes
 }
 
 ask() {
