@@ -51,10 +51,12 @@ static int sign(int fd, const char *path, const char *verb, struct pm_err *err)
 {
 	char text[64];
 	int length = snprintf(text, sizeof(text), "pmctl %.20s (pid %d)\n", verb, (int)getpid());
+	ssize_t written = ftruncate(fd, 0) ? -1 : pwrite(fd, text, (size_t)length, 0);
 
-	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)length, 0) != length)
-		return pm_err_set(err, -EIO, "write '%s'", path);
-	return 0;
+	if (written == length)
+		return 0;
+	/* Of so few bytes a part is written only where the file system ends. */
+	return pm_err_sys(err, written < 0 ? -errno : -ENOSPC, "write '%s'", path);
 }
 
 int pm_lock_take(

@@ -12,6 +12,7 @@ setup() {
 
 teardown() {
 	admin scancel -u nobody
+	[ -z "${full-}" ] || in_bench umount "$full"
 	[ ! -e "$real/pmctl.real" ] || mv "$real/pmctl.real" "$real/pmctl"
 	restore_site
 	restore_lua
@@ -347,6 +348,24 @@ exec $real/pmctl \"\$@\"")|" "$conf"
 	assert_equal "$(boot_id n1)" "$before"
 	# slurmd may have brought the features itself, by registering: the comment goes with the next answer.
 	wait_for 15 has_no_comment
+}
+
+# in_bench COMMAND...: where the bench's daemons see its mounts.
+in_bench() {
+	nsenter --mount --target "$(bench_pids slurmctld)" -- "$@"
+}
+
+@test "a full RunDir drains its node with the reason, and the job runs on another" {
+	put_in appdirect n2
+	full=$(bench_dir)/n1/run
+	in_bench mount -t tmpfs -o size=64k,mode=755 none "$full"
+	in_bench dd if=/dev/zero of="$full/fill" bs=4k status=none || true
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap=true
+	wait_for 60 job_is "$output" COMPLETED
+	run job_field "$output" ' NodeList'
+	assert_output ' NodeList=n2'
+	run bench status
+	assert_line --regexp 'n1 +drained? .*No space left on device'
 }
 
 @test "a node that an admin took down stays down, whatever its comment says" {
