@@ -50,10 +50,15 @@ static int hold(const slurm_job_info_t *job, const char *sentence, struct pm_err
 static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 {
 	job_array_resp_msg_t *answers = NULL;
-	char id[16];
+	char id[32];
 	int rc;
 
-	snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
+	/* The last task of an array has the array's number, which is all tasks here. */
+	if (job->array_task_id != NO_VAL)
+		snprintf(id, sizeof(id), "%u_%u", (unsigned)job->array_job_id,
+			(unsigned)job->array_task_id);
+	else
+		snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
 	/* As "scontrol requeue Incomplete": not one that was cancelled in the meantime. */
 	rc = slurm_requeue2(id, JOB_RUNNING, &answers);
 	slurm_free_job_array_resp(answers);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/allocation.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,22 +15,23 @@
 /* Each value is one word, or "" at the end of the line. */
 #define COLUMNS                                                                                    \
 	"JobID:12,State:24,OverSubscribe:16,MinMemory:24,NumNodes:12,RestartCnt:12,SubmitTime:32," \
-	"BatchFlag:4,HetJobID:12,tres-alloc:4096"
+	"BatchFlag:4,HetJobID:12,ArrayJobID:12,ArrayTaskID:12,tres-alloc:4096"
 #define EXCLUSIVE    "NO"
 #define FEATURES_MAX 1024
 
 struct row {
 	unsigned id, nodes, restarts, batch;
-	char state[24], shared[16], memory[24], submitted[32], leader[16], tres[4096];
+	char state[24], shared[16], memory[24], submitted[32], leader[16], array[16], task[16];
+	char tres[4096];
 };
 
 static bool read_row(const char *line, struct row *ret)
 {
 	struct row row = {0};
 
-	if (sscanf(line, "%u %23s %15s %23s %u %u %31s %u %15s %4095s", &row.id, row.state,
-		    row.shared, row.memory, &row.nodes, &row.restarts, row.submitted, &row.batch,
-		    row.leader, row.tres) < 9)
+	if (sscanf(line, "%u %23s %15s %23s %u %u %31s %u %15s %15s %15s %4095s", &row.id,
+		    row.state, row.shared, row.memory, &row.nodes, &row.restarts, row.submitted,
+		    &row.batch, row.leader, row.array, row.task, row.tres) < 11)
 		return false;
 	*ret = row;
 	return true;
@@ -105,6 +107,10 @@ static struct pm_allocation to_allocation(const struct row *row)
 		.all_memory = !asked,
 		.memory_bytes = has > asked ? has : asked};
 
+	if (isdigit((unsigned char)*row->task)) /* else "N/A" */
+		snprintf(ret.name, sizeof(ret.name), "%s_%s", row->array, row->task);
+	else
+		snprintf(ret.name, sizeof(ret.name), "%u", row->id);
 	snprintf(ret.submitted, sizeof(ret.submitted), "%s", row->submitted);
 	snprintf(ret.run, sizeof(ret.run), "%s.%u", row->submitted, row->restarts);
 	return ret;

@@ -19,6 +19,8 @@ struct pm_allocation {
 	bool is_batch;	  /* a script, which Slurm can start again */
 	unsigned nodes;
 	uint32_t leader;       /* of its components; its own number if it has none */
+	char name[34];	       /* "8_1" for a task of an array, else its number: the last task has
+				* the number of its array, which is all tasks for Slurm's tools */
 	bool all_memory;       /* it asked for no size, or for all */
 	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not hand out
 				* memory, and the job asked for none */

@@ -49,14 +49,16 @@ int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sent
 {
 	struct pm_allocation job = {.is_alive = true, .leader = job_id};
 	struct pm_err unasked = {0};
-	char id[16];
-	int rc = pm_allocation_ask(config, job_id, timeout_ms, &job, &unasked);
+	int rc;
 
 	/* Where squeue does not answer, scancel may. */
+	snprintf(job.name, sizeof(job.name), "%u", (unsigned)job_id);
+	rc = pm_allocation_ask(config, job_id, timeout_ms, &job, &unasked);
 	if (rc == -ESRCH || !job.is_alive)
 		return 0;
-	snprintf(id, sizeof(id), "%u", (unsigned)job.leader);
-	tell(config, id, sentence, timeout_ms);
-	rc = end(config, id, timeout_ms, err);
+	if (job.leader != job_id)
+		snprintf(job.name, sizeof(job.name), "%u", (unsigned)job.leader);
+	tell(config, job.name, sentence, timeout_ms);
+	rc = end(config, job.name, timeout_ms, err);
 	return rc && pm_job_is_alive(config, job_id, timeout_ms) ? rc : 0;
 }

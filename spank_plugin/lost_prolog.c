@@ -13,6 +13,7 @@
 #include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/prolog_mark.h"
+#include "spank_plugin/requeue.h"
 
 #define IN_PROLOG    "Prolog"
 #define FEATURES_MAX 1024

@@ -16,7 +16,6 @@
 #define ALLOCATED	 " AllocMem="
 #define MAX_WORDS	 8
 #define OUR_REASON	 "pm"
-#define IS_BACK		 "Job is pending execution" /* slurm_strerror() of ESLURM_JOB_PENDING */
 
 char *pm_node_name(void)
 {
@@ -179,20 +178,4 @@ int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct p
 	if (pm_command(argv, timeout_ms, err))
 		return pm_err_prefix(err, "reboot node '%s'", node);
 	return 0;
-}
-
-int pm_job_requeue(
-	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err)
-{
-	struct pm_err words = {0};
-	char id[16];
-	/* Without the word a job that was cancelled in the meantime comes back. */
-	const char *argv[] = {config->scontrol_path, "requeue", "Incomplete", id, NULL};
-	int rc;
-
-	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
-	rc = pm_command(argv, timeout_ms, &words);
-	if (!rc || (rc == PM_COMMAND_SAID_NO && strstr(words.text, IS_BACK)))
-		return 0;
-	return pm_err_set(err, rc, "%s", words.text);
 }

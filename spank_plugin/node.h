@@ -55,8 +55,4 @@ int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct p
 /* Slurm's name for this node; malloc'ed. */
 char *pm_node_name(void);
 
-/* Back to the queue: only batch jobs can be. 0 as well when another of its nodes was faster. */
-int pm_job_requeue(
-	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err);
-
 #endif

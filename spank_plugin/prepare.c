@@ -18,6 +18,7 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/giving_up.h"
 #include "spank_plugin/node.h"
+#include "spank_plugin/requeue.h"
 
 #define SCONTROL_TIMEOUT_MS 20000
 #define TELL_TIMEOUT_MS	    15000

@@ -349,6 +349,30 @@ cancelled_as_turned_away() {
 	[ "$(job_field "$job" Restarts)" = Restarts=1 ]
 }
 
+# Slurm takes the number of an array for all of its tasks; its last task has it as well.
+array_with_last_on() {
+	put_in appdirect n1 n2
+	let_epilogs_end
+	turn_away_on "$1"
+	run_client sbatch --parsable --array=0-1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 8'
+	job=$output
+	wait_for 30 eval '[ "$(job_field "${job}_1" Restarts)" = Restarts=1 ]'
+	put_pmctl_back
+	wait_for 60 job_is "${job}_1" COMPLETED
+	wait_for 60 job_is "${job}_0" COMPLETED
+	run job_field "${job}_0" Restarts
+	assert_output Restarts=0
+}
+
+@test "the other tasks of an array run on when a node turns its last one away" {
+	array_with_last_on n2
+}
+
+@test "so they do without the service" {
+	bench service kill
+	array_with_last_on n2
+}
+
 @test "a job that all nodes turn away is held with what they say; its owner may release it" {
 	put_in appdirect n1 n2
 	let_epilogs_end
