@@ -352,7 +352,7 @@ exec $real/pmctl \"\$@\"")|" "$conf"
 
 # in_bench COMMAND...: where the bench's daemons see its mounts.
 in_bench() {
-	nsenter --mount --target "$(bench_pids slurmctld)" -- "$@"
+	nsenter --mount --root --target "$(bench_pids slurmd SLURMD_NODENAME=n1 | head -n 1)" -- "$@"
 }
 
 @test "a full RunDir drains its node with the reason, and the job runs on another" {
