@@ -22,7 +22,7 @@ teardown() {
 }
 
 nodes_have_modes() {
-	[[ $(node_field n1 %f) == *pm_memory* && $(node_field n2 %f) == *pm_memory* ]]
+	[ "$(admin sinfo -hN -n n1,n2 -o %f | grep -c pm_memory)" = 2 ]
 }
 
 # with_slurm_conf SED: until teardown puts the bench's own back. slurmctld 24.11 knows no modes until nodes register anew.
