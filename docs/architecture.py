@@ -40,7 +40,7 @@ def below(found: dict) -> dict[str, set[str]]:
 
 
 def heights(down: dict[str, set[str]]) -> dict[str, int]:
-    """0 for who includes nobody; each stands above all that it includes."""
+    """The level of each room: 0 if it includes no other, else above all rooms that it includes."""
     known: dict[str, int] = {}
 
     def height(name: str) -> int:

@@ -8,37 +8,31 @@
 
 #include "base/cleanup.h"
 
-__attribute__((format(printf, 1, 0))) static char *print(const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void tell(
+	const struct pm_operation *op, enum pm_tone tone, const char *fmt, va_list args)
 {
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 
-	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
-}
-
-static void tell(const struct pm_operation *op, enum pm_tone tone, const char *text)
-{
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
 	if (text && op->tell)
 		op->tell(op, tone, text);
 }
 
 void pm_say(const struct pm_operation *op, const char *fmt, ...)
 {
-	cleanup_free char *text = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	text = print(fmt, args);
+	tell(op, PM_TONE_FACT, fmt, args);
 	va_end(args);
-	tell(op, PM_TONE_FACT, text);
 }
 
 void pm_warn(const struct pm_operation *op, const char *fmt, ...)
 {
-	cleanup_free char *text = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	text = print(fmt, args);
+	tell(op, PM_TONE_WARNING, fmt, args);
 	va_end(args);
-	tell(op, PM_TONE_WARNING, text);
 }

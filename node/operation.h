@@ -3,8 +3,8 @@
 #define PM_OPERATION_H
 
 /*
- * What an operation on the node is given: the site's configuration, and somebody who hears what it
- * does. It neither prints nor ends the process.
+ * The context of an operation on the node: the site's configuration and a callback for messages. An
+ * operation neither prints nor ends the process.
  */
 #include "base/err.h"
 #include "site/config.h"
@@ -17,12 +17,12 @@ enum pm_tone {
 };
 
 struct pm_operation {
-	const char *name; /* "job begin": for whom else waits for the lock */
+	const char *name; /* "job begin"; another pmctl that waits for the lock shows it */
 	/* As they were given, NULL for none: another pmctl that takes over the rest is given them.
 	 */
 	const char *config_path, *node;
 	struct json_object *would; /* of a dry run for programs: node/dry_run.h; else NULL */
-	/* Hears each sentence; NULL: nobody does. */
+	/* Called with each message; NULL: messages are dropped. */
 	void (*tell)(const struct pm_operation *op, enum pm_tone tone, const char *text);
 	struct pm_config config;
 };
