@@ -561,4 +561,8 @@ def make_up(world: World, chance: random.Random, counts: dict[str, int], actions
     possible = [(action, step) for action in actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]
     action, step = chance.choices(possible, [want(action) for action, _ in possible])[0]
-    return {"do": action.name} | step | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}
+    return as_step(action, step, chance)
+
+
+def as_step(action: Action, words: dict, chance: random.Random) -> dict:
+    return {"do": action.name} | words | {"pause": round(chance.choice((0, 0.1, 0.2, 0.4, 0.8)), 1)}

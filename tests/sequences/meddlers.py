@@ -176,8 +176,10 @@ class KillPmctl:
             return None
         changing = [node for node in fitting if "POWER" in world.state(node)]
         idle = [node for node in fitting if world.state(node) == "IDLE"]
-        step = {"node": chance.choice(changing or idle or fitting), "late": chance.choice((0, 0, 0.05, 0.3))}
-        if changing or not idle or len(world.live()) >= MAX_LIVE + BESIDE:
+        if not changing and (not idle or len(world.live()) >= MAX_LIVE + BESIDE):
+            return None
+        step = {"node": chance.choice(changing or idle), "late": chance.choice((0, 0, 0.05, 0.3))}
+        if changing:
             return step
         return step | job_on(world, step["node"], other_modes(world, step["node"]), chance)
 

@@ -44,6 +44,7 @@ class Promises:
     def __init__(self, world: World, lasts):
         self.world, self.lasts = world, lasts
         self.in_use: list[tuple[str, float, float, int, Submission]] = []
+        self.excused: dict[str, int] = {}       # restarts of Slurm's jobs that something of ours may have caused
 
     # --- what a site's own doings may cost -----------------------------------------------------
     def is_limited(self, job: Submission) -> bool:
@@ -97,7 +98,7 @@ class Promises:
             found.append(("accepted", f"{job} asks for more than any node has"))
         for record in job.records:
             found += (self._check_flat(job, record) + self._check_turned(job, record) + self._check_delay(job, record)
-                      + self._check_cancelled(job, record))
+                      + self._check_cancelled(job, record) + self._check_restarts(job, record))
         return found
 
     def _check_flat(self, job: Submission, record: dict) -> list[Broken]:
@@ -125,6 +126,19 @@ class Promises:
         if times > TURN_AWAY_LIMIT and job.number not in more.uncounted:
             return [("requeued", f"{job} went back to the queue {times} times, since nodes turned it away")]
         return []
+
+    def _check_restarts(self, job: Submission, record: dict) -> list[Broken]:
+        """Slurm starts a job anew for what happens to the job itself: a node turns it away, its user requeues it."""
+        number, more = record["JobId"], self.world.more
+        turned = runs(at for job_id, at in self.world.site.turned_away() if job_id == number)
+        unexplained = int(record.get("Restarts", "0")) - turned - self.excused.get(number, 0)
+        if unexplained <= 0:
+            return []
+        if (job.disturbed or job.shares or job.number in more.uncounted | more.half_updated
+                or any(self.world.is_disturbed(node) for node in self.world.site.nodes)):
+            self.excused[number] = self.excused.get(number, 0) + unexplained
+            return []
+        return [("restarted", f"{job} was started anew {unexplained} times, and no node has turned it away")]
 
     def _check_delay(self, job: Submission, record: dict) -> list[Broken]:
         """By jobs that may have no node rebooted. Slurm may plan idle nodes for such a one; for one of several nodes, of

@@ -16,8 +16,9 @@ def job_of(line: str, number: int = 1, **said) -> Submission:
 
 
 def promises(**site) -> Promises:
-    given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list, "cycled": {}} | site
-    world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=set, live=list)
+    given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list, "cycled": {},
+             "nodes": ["n1"]} | site
+    world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=set, live=list, is_disturbed=lambda node: False)
     return Promises(world, lambda *_: False)
 
 
@@ -104,6 +105,18 @@ def test_turned_away_too_often(turned, uncounted, found):
     judge = promises(turned_away=lambda: times)
     judge.world.more.uncounted |= {1} if uncounted else set()
     assert kinds(judge.check_job(job_of("sbatch --pm-mode=memory"))) == found
+
+
+@pytest.mark.parametrize("restarts, turned, disturbed, found", [
+    ("0", 0, False, []), ("1", 1, False, []), ("1", 0, False, ["restarted"]), ("2", 1, False, ["restarted"]),
+    ("1", 0, True, [])])
+def test_started_anew_for_what_happened_to_another(restarts, turned, disturbed, found):
+    judge = promises(turned_away=lambda: [("1", 10 * at) for at in range(turned)] + [("2", 5)])
+    judge.world.is_disturbed = lambda node: disturbed
+    job = job_of("sbatch --pm-mode=memory", Restarts=restarts)
+    assert kinds(judge.check_job(job)) == found
+    judge.world.is_disturbed = lambda node: False
+    assert kinds(judge.check_job(job)) == found, "what was excused once stays so"
 
 
 def test_what_the_service_could_not_count():
