@@ -11,7 +11,7 @@ from sites import POLICIES
 from submitting import BESIDE, MAX_LIVE, next_number, submit
 from world import Submission, World
 
-LOOK_S, FIND_S, CHANGE_S = 0.005, 6, 6
+LOOK_S, FIND_S, CHANGE_S, CANCEL_S = 0.005, 6, 6, 3
 TURNING_S = 35      # a job comes back to the queue for six seconds each time
 LONG_S = 60.0
 # Jobs come to be beside one another, or to wait behind one another for as long as the oracle takes to say so.
@@ -86,7 +86,8 @@ class Service:
 
 class TurnAway:
     """Nodes take no job, as where memory or devices are another's; and take them again. A user names one of them for a
-    job that it has the mode for, and which so comes to it soon and often. None that an administrator's reboot waits for: it
+    job that it has the mode for, and which so comes to it soon and often; or submits an array, of which it gets a task; or
+    cancels the job as it is turned away. None that an administrator's reboot waits for: it
     would come as soon as the node has booted for a job (AdminReboot)."""
 
     name, weight = "turn away", 4.0
@@ -101,13 +102,28 @@ class TurnAway:
         ready = [node for node in nodes if node in world.in_service() and modes_of(world, node)]
         if not ready or len(world.live()) >= MAX_LIVE + BESIDE:
             return {"nodes": nodes}
-        return {"nodes": nodes} | job_on(world, node := chance.choice(ready), modes_of(world, node), chance)
+        job = job_on(world, node := chance.choice(ready), modes_of(world, node), chance)
+        way = chance.choice(("named", "named", "array", "cancelled"))
+        if way == "array":
+            job["argv"] = [*job["argv"][:2], "--array=0-1"]
+        return {"nodes": nodes} | job | ({"cancel": True} if way == "cancelled" else {})
 
     def do(self, world: World, step: dict) -> bool:
         turn_away(world, step["nodes"])
-        if "job" in step:
-            submit(world, step)
+        job = submit(world, step) if "job" in step else None
+        if job and step.get("cancel"):
+            cancel_as_it_is_turned_away(world, job)
         return True
+
+
+def cancel_as_it_is_turned_away(world: World, job: Submission) -> None:
+    before, end = len(world.site.turned_away()), time.monotonic() + CANCEL_S
+    while time.monotonic() < end and len(world.site.turned_away()) == before:
+        time.sleep(LOOK_S)
+    world.observe()
+    if job.live():
+        job.cancelled = True
+        job.stays_cancelled = world.user("scancel", job.job_id() or "")
 
 
 def modes_of(world: World, node: str) -> list[str]:

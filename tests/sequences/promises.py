@@ -45,6 +45,7 @@ class Promises:
         self.world, self.lasts = world, lasts
         self.in_use: list[tuple[str, float, float, int, Submission]] = []
         self.excused: dict[str, int] = {}       # restarts of Slurm's jobs that something of ours may have caused
+        self.seen_on: dict[str, list[str]] = {} # nodes of Slurm's jobs, since their last restart
 
     # --- what a site's own doings may cost -----------------------------------------------------
     def is_limited(self, job: Submission) -> bool:
@@ -133,9 +134,11 @@ class Promises:
         turned = runs(at for job_id, at in self.world.site.turned_away() if job_id == number)
         unexplained = int(record.get("Restarts", "0")) - turned - self.excused.get(number, 0)
         if unexplained <= 0:
+            self.seen_on[number] = nodes_of(record) or self.seen_on.get(number, [])
             return []
+        nodes = self.seen_on.pop(number, []) or self.world.site.nodes
         if (job.disturbed or job.shares or job.number in more.uncounted | more.half_updated
-                or any(self.world.is_disturbed(node) for node in self.world.site.nodes)):
+                or any(self.world.is_disturbed(node) for node in nodes)):
             self.excused[number] = self.excused.get(number, 0) + unexplained
             return []
         return [("restarted", f"{job} was started anew {unexplained} times, and no node has turned it away")]

@@ -9,11 +9,15 @@ from pathlib import Path
 from actions import end_reservations, repair
 from catalogue import named
 from common import Cluster
-from meddlers import come_to_rest, forget_reboot, let_go
+from meddlers import come_to_rest, forget_reboot, let_go, modes_of, other_modes
 from oracle import Oracle, Violation, unfinished
 from sites import wait_for
+from submitting import next_number, submit
 from where import PLACES
 from world import Submission, World
+
+
+BEHIND_S = 8    # longer than the oracle takes to say that a job is held
 
 
 class Sequence:
@@ -35,6 +39,8 @@ class Sequence:
         self.world.said.append(f"--- {time.strftime('%T')} {json.dumps(step)}")
         if step["do"] == "rest":
             self.rest()
+            if "behind" in step and not self.violations:
+                self.wait_behind(step)
             done = True
         else:
             done = named(step["do"], self.world.site).do(self.world, step)
@@ -63,6 +69,20 @@ class Sequence:
         if not self.violations:
             self.violations += [Violation("left", text) for text in world.site.left_behind()]
 
+    def wait_behind(self, step: dict) -> None:
+        """A job names a node that another one has. Nothing else happens that would have slurmctld look again at it."""
+        world, node = self.world, step["behind"]
+        number, modes = step.setdefault("job", next_number(world)), modes_of(world, node)
+        if not modes:
+            return
+        alone, both = ["-w", node], ["-w", node, "-N", "2"]
+        submit(world, {"job": number, "argv": ["sbatch", f"--pm-mode={modes[0]}", *alone], "env": {},
+                       "seconds": world.site.times.held + BEHIND_S})
+        wait_for(BEHIND_S, lambda: self.look() or world.state(node) != "IDLE")
+        submit(world, {"job": number + 1, "argv": ["sbatch", f"--pm-mode={other_modes(world, node)[0]}", *both],
+                       "env": {}, "seconds": 0.3})
+        self._wait(asks=False)
+
     def _let_go(self, job: Submission) -> None:
         """Cancels a job that cannot be served, or that lost its node: Slurm misses an interactive one at no time."""
         world = self.world
@@ -79,8 +99,8 @@ class Sequence:
         self.world.before_reconfigure()
         self.world.admin("scontrol", "reconfigure")
 
-    def _wait(self) -> None:
-        world, asked = self.world, False
+    def _wait(self, asks: bool = True) -> None:
+        world, asked = self.world, not asks
         times = world.site.times
         end = time.time() + times.settle
         while not self.violations and world.live():
