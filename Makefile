@@ -159,6 +159,7 @@ uninstall:
 
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 # What check-all runs after check: run-NAME of each. The long ones come last, the next goes in front of them.
+# Of the fault campaign it runs a sample of each kind and pair of modes; "make check-faults" runs all 1,800 injections.
 CHECK_ALL := bench-races bench-trixie sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
 
 .PHONY: check check-all check-unit check-bench check-bench-races check-bench-trixie check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
@@ -167,7 +168,7 @@ check:
 	@tests/run-all
 check-all:
 	@./setup build twin bench check fuzz lint ansible package speed root
-	@tests/run-all $(CHECK_ALL)
+	@FAULTS_SAMPLE='--count 345 --benches 3' tests/run-all $(CHECK_ALL)
 check-unit:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-unit

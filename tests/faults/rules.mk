@@ -5,13 +5,15 @@ $(BUILD)/tests/pmfault.so: tests/faults/preload.c
 	$(CC) -std=gnu11 $(WARNINGS) -fPIC -shared $(CFLAGS) -U_FORTIFY_SOURCE $(RELRO) -o $@ $< -ldl
 
 FAULTS_ARGS ?=
+# How many injections check-all tries.
+FAULTS_SAMPLE ?=
 
 .PHONY: check-faults run-faults check-faults-twin run-faults-twin
 check-faults:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-faults
 run-faults: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
-	tests/faults/campaign $(FAULTS_ARGS)
+	tests/faults/campaign $(FAULTS_ARGS) $(FAULTS_SAMPLE)
 
 check-faults-twin:
 	@./setup build check twin
