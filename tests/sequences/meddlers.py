@@ -13,7 +13,7 @@ from world import Submission, World
 
 LOOK_S, FIND_S, CHANGE_S, CANCEL_S = 0.005, 6, 6, 3
 TURNING_S = 35      # a job comes back to the queue for six seconds each time
-LONG_S = 60.0
+LONG_S, ARRAY_S = 60.0, 8.0
 # Jobs come to be beside one another, or to wait behind one another for as long as the oracle takes to say so.
 POLICY_S = {"shared nodes": 20, "no reboots": 45}
 # Of these there is always one soon, and nothing depends on them.
@@ -104,8 +104,9 @@ class TurnAway:
             return {"nodes": nodes}
         job = job_on(world, node := chance.choice(ready), modes_of(world, node), chance)
         way = chance.choice(("named", "named", "array", "cancelled"))
-        if way == "array":
-            job["argv"] = [*job["argv"][:2], "--array=0-1"]
+        if way == "array":      # its other task runs on another node meanwhile
+            nodes = [node]
+            job |= {"argv": [*job["argv"][:2], "--array=0-1"], "seconds": ARRAY_S}
         return {"nodes": nodes} | job | ({"cancel": True} if way == "cancelled" else {})
 
     def do(self, world: World, step: dict) -> bool:
