@@ -111,20 +111,25 @@ class TurnAway:
 
     def do(self, world: World, step: dict) -> bool:
         turn_away(world, step["nodes"])
-        job = submit(world, step) if "job" in step else None
-        if job and step.get("cancel"):
-            cancel_as_it_is_turned_away(world, job)
+        if "job" in step:
+            submit(world, step)
+        if step.get("cancel"):
+            cancel_as_it_is_turned_away(world)
         return True
 
 
-def cancel_as_it_is_turned_away(world: World, job: Submission) -> None:
+def cancel_as_it_is_turned_away(world: World) -> None:
+    """Before it is back in the queue: there is no time to ask Slurm for the job's number."""
     before, end = len(world.site.turned_away()), time.monotonic() + CANCEL_S
-    while time.monotonic() < end and len(world.site.turned_away()) == before:
+    while len(turned := world.site.turned_away()) == before:
+        if time.monotonic() > end:
+            return
         time.sleep(LOOK_S)
+    done = world.user("scancel", turned[-1][0])
     world.observe()
-    if job.live():
-        job.cancelled = True
-        job.stays_cancelled = world.user("scancel", job.job_id() or "")
+    for other in world.submissions.values():    # most often the one that has just come
+        if any(record["JobId"] == turned[-1][0] for record in other.records):
+            other.cancelled, other.stays_cancelled = True, done and "--array" not in other.request.extra
 
 
 def modes_of(world: World, node: str) -> list[str]:
