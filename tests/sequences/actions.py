@@ -364,15 +364,15 @@ class Resume(OfNode):
 
 
 class AdminReboot(OfNode):
-    """Not of a node that boots for a job or has just booted: slurmctld 22.05 may then show it as rebooting for ever. So not
-    of one that turns jobs away either, which are over as soon as it has booted for them. An idle node may have a goal of a job that is long
+    """Not of a node that boots for a job or has just booted, or of whose boot slurmctld has not heard: 22.05 may then show
+    it as rebooting for ever. So not of one that turns jobs away either, which are over as soon as it has booted for them. An idle node may have a goal of a job that is long
     gone."""
 
     name = "scontrol reboot"
 
     def fits(self, world, node):
         return (node in world.in_service() and node not in world.rebooting and node not in world.booting()
-                and world.site.uptime(node) > world.site.times.fresh)
+                and world.site.uptime(node) > world.site.times.fresh and world.has_registered(node))
 
     def words(self, chance):
         return {"words": chance.choice((["ASAP"], []))}

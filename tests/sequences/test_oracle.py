@@ -1,6 +1,8 @@
 """The oracle's own pieces, on what jobs printed and what Slurm showed."""
 
+import time
 from dataclasses import replace
+from datetime import datetime
 from types import SimpleNamespace
 
 import pytest
@@ -121,3 +123,11 @@ def test_shrinking_keeps_what_fails():
 def test_the_steps_of_what_is_named():
     steps = [{"do": "sbatch", "job": 1}, {"do": "sbatch", "job": 12}, {"do": "drain", "node": "n2"}, {"do": "wait"}]
     assert sequence.about(steps, [Violation("held", "s12 (sbatch) waits for n2")]) == steps[1:3]
+
+
+@pytest.mark.parametrize("started, registered", [(-10, False), (10, True), (None, False)])
+def test_slurm_knows_of_a_boot(started, registered):
+    """A node that was booted 20 s ago, and a slurmd that was started so many seconds before or after that."""
+    site = SimpleNamespace(times=BENCH, uptime=lambda node: 20)
+    said = "Unknown" if started is None else datetime.fromtimestamp(time.time() - 20 + started).isoformat(timespec="seconds")
+    assert World(site, nodes={"n1": {"SlurmdStartTime": said}}).has_registered("n1") == registered

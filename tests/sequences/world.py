@@ -4,6 +4,7 @@ import re
 import subprocess
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from meddling import Meddling
@@ -199,6 +200,14 @@ class World:
     def booting(self) -> list[str]:
         """For jobs, as Slurm has it."""
         return [node for node in self.site.nodes if "POWERING_UP" in self.state(node)]
+
+    def has_registered(self, node: str) -> bool:
+        """Since its boot: its slurmd is younger, as Slurm has it to the second."""
+        try:
+            since = datetime.fromisoformat(self.nodes[node]["SlurmdStartTime"]).timestamp()
+        except (KeyError, ValueError):
+            return False
+        return since + 1 + self.site.times.clock >= time.time() - self.site.uptime(node)
 
     def note(self, done: subprocess.CompletedProcess) -> bool:
         words = (done.stderr or "").strip() or (done.stdout or "").strip()
