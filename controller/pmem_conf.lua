@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A reader of pmem.conf for the controller: the same lines as site/config_file.c, the same keys as
--- site/config.c. Only what says what jobs get is read into values: that is the part that may differ by
+-- A reader of pmem.conf for the controller: the same lines as site/config_file.c, the keys of
+-- site/keys.def. Only what says what jobs get is read into values: that is the part that may differ by
 -- partition. What the nodes need is known by name, and its values are checked there. Lines for some
 -- nodes are checked and change nothing here.
 --
@@ -129,31 +129,45 @@ local function read_users(text)
 	return set
 end
 
--- The keys that say what jobs get, in the order of site/config.c.
+-- By the kind of value.
+local readers = {
+	modes = read_modes,
+	mode = read_mode,
+	usable = read_usable,
+	limit = read_limit,
+	yes_no = read_yes_no,
+	delay = read_delay,
+	users = read_users,
+}
+
+-- The keys that say what jobs get.
+-- made by 'make tables' from site/keys.def
 conf.keys = {
-	{ name = "Modes", read = read_modes, default = "memory,appdirect,flat,mixed" },
-	{ name = "DefaultMode", read = read_mode, default = "none" },
-	{ name = "UsableMemory", read = read_usable, default = "none" },
-	{ name = "UsablePmem", read = read_limit, default = "none" },
-	{ name = "UsableDram", read = read_limit, default = "none" },
-	{ name = "ImplyMode", read = read_yes_no, default = "no" },
-	{ name = "DelayBoot", read = read_delay, default = "0" },
-	{ name = "RebootUsers", read = read_users, default = "*" },
-	{ name = "Exclusive", read = read_yes_no, default = "yes" },
+	{ name = "Modes", kind = "modes", default = "memory,appdirect,flat,mixed" },
+	{ name = "DefaultMode", kind = "mode", default = "none" },
+	{ name = "UsableMemory", kind = "usable", default = "none" },
+	{ name = "UsablePmem", kind = "limit", default = "none" },
+	{ name = "UsableDram", kind = "limit", default = "none" },
+	{ name = "ImplyMode", kind = "yes_no", default = "no" },
+	{ name = "DelayBoot", kind = "delay", default = "0" },
+	{ name = "RebootUsers", kind = "users", default = "*" },
+	{ name = "Exclusive", kind = "yes_no", default = "yes" },
 }
 
 -- The nodes' keys.
 conf.others = {
 	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "ScancelPath", "SqueuePath",
-	"PmctlPath", "RebootCommand",
-	"ToolTimeout", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "FsRoot",
-	"Provision", "FileSystem", "MountDir", "MkfsExt4Path", "MkfsXfsPath", "OfflineTimeout",
-	"Wipe", "MixedPercent", "ReservedPercent", "DramReserve", "MetadataSpace", "TemporarySpace",
-	"MigrationSpace", "RemoteMemory", "MemoryNodes", "ControllerAddr", "TurnAwayLimit", "MungeSocket",
+	"PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand", "ToolTimeout", "StateDir",
+	"RunDir", "BadIpmctlVersions", "AppDirectType", "MixedPercent", "ReservedPercent", "Provision",
+	"FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace",
+	"TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes", "ControllerAddr",
+	"TurnAwayLimit", "MungeSocket",
 }
+-- end
 
 local by_name = {}
 for _, key in ipairs(conf.keys) do
+	key.read = readers[key.kind]
 	by_name[string.lower(key.name)] = key
 end
 for _, name in ipairs(conf.others) do

@@ -12,3 +12,9 @@ $(BUILD)/man/%: docs/man/%.rst
 .PHONY: docs
 docs:
 	@docs/architecture.py
+
+# What follows from site/keys.def in other languages and in texts. It stands in the tree: Ansible, slurmctld and readers of
+# the documents have no build.
+.PHONY: tables
+tables:
+	@docs/tables.py

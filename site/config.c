@@ -16,7 +16,6 @@
 #include "plan/topology.h"
 #include "site/config_file.h"
 
-#define wipe_text	     "zero, discard or crypto-erase"
 #define MAX_COUNT	     1000
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
@@ -182,7 +181,7 @@ static int parse_wipe(const char *value, void *field, struct pm_err *err)
 			return 0;
 		}
 	}
-	return pm_err_set(err, -EINVAL, wipe_text " expected");
+	return pm_err_set(err, -EINVAL, "zero, discard or crypto-erase expected");
 }
 
 static int parse_mode(const char *value, void *field, struct pm_err *err)
@@ -221,7 +220,7 @@ static int parse_delay(const char *value, void *field, struct pm_err *err)
 	return parse_seconds(value, field, err);
 }
 
-static int parse_bool(const char *value, void *field, struct pm_err *err)
+static int parse_yes_no(const char *value, void *field, struct pm_err *err)
 {
 	bool yes = !strcasecmp(value, "yes");
 
@@ -304,129 +303,20 @@ static const struct kind usable_kind = {parse_usable, keep};
 static const struct kind limit_kind = {parse_limit, keep};
 static const struct kind delay_kind = {parse_delay, keep};
 static const struct kind users_kind = {parse_users, release_string};
-static const struct kind bool_kind = {parse_bool, keep};
+static const struct kind yes_no_kind = {parse_yes_no, keep};
 static const struct kind dram_kind = {parse_dram_reserve, keep};
 static const struct kind nodes_kind = {parse_nodes, release_string};
 
-#define path_text      "absolute path"
-#define command_text   "absolute path and arguments"
-#define seconds_text   "seconds, 1 to 86400"
-#define modes_text     "comma list of modes"
-#define share_text     "percentage, 1 to 99"
-#define reserve_text   "percentage, 0 to 90"
-#define versions_text  "comma list of versions"
-#define appdirect_text "AppDirect or AppDirectNotInterleaved"
-#define fstype_text    "ext4 or xfs"
-#define mode_text      "none or a mode"
-#define usable_text    "none or comma list of MODE:SIZE"
-#define limit_text     "none or size"
-#define delay_text     "seconds, 0 to 86400"
-#define users_text     "* or comma list of users"
-#define bool_text      "yes or no"
-#define dram_text      "none, size or percentage with %"
-#define address_text   "none or HOST[:PORT]"
-#define count_text     "number, 1 to 1000"
-#define nodes_text     "none or comma list of NODE:KIND[:SOCKET]"
-
-#define ROW(key_, name_, kind_, field_, value_, help_)                                             \
-	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, false},                       \
+#define ROW(key_, name_, kind_, field_, value_, by_partition_)                                     \
+	[PM_KEY_##key_] = {.info = {PM_KEY_##key_, #name_, value_, by_partition_},                 \
 		.kind = &kind_##_kind,                                                             \
-		.offset = offsetof(struct pm_config, field_)}
+		.offset = offsetof(struct pm_config, field_)},
 
-/* A key that may differ by partition. */
-#define PARTITION_ROW(key_, name_, kind_, field_, value_, help_)                                   \
-	[key_] = {.info = {key_, name_, kind_##_text, value_, help_, true},                        \
-		.kind = &kind_##_kind,                                                             \
-		.offset = offsetof(struct pm_config, field_)}
-
-/* clang-format off */
 static const struct row rows[PM_KEY_MAX] = {
-	PARTITION_ROW(PM_KEY_MODES, "Modes", modes, modes, "memory,appdirect,flat,mixed",
-		"modes that jobs may ask for"),
-	ROW(PM_KEY_IPMCTL_PATH, "IpmctlPath", path, ipmctl_path, "/usr/bin/ipmctl",
-		"the ipmctl program"),
-	ROW(PM_KEY_NDCTL_PATH, "NdctlPath", path, ndctl_path, "/usr/bin/ndctl",
-		"the ndctl program"),
-	ROW(PM_KEY_DAXCTL_PATH, "DaxctlPath", path, daxctl_path, "/usr/bin/daxctl",
-		"the daxctl program"),
-	ROW(PM_KEY_SCONTROL_PATH, "ScontrolPath", path, scontrol_path, "/usr/bin/scontrol",
-		"Slurm's scontrol program"),
-	ROW(PM_KEY_SCANCEL_PATH, "ScancelPath", path, scancel_path, "/usr/bin/scancel",
-		"Slurm's scancel program"),
-	ROW(PM_KEY_SQUEUE_PATH, "SqueuePath", path, squeue_path, "/usr/bin/squeue",
-		"Slurm's squeue program"),
-	ROW(PM_KEY_PMCTL_PATH, "PmctlPath", path, pmctl_path, PM_BINDIR "/pmctl",
-		"the pmctl program, for those who run it"),
-	ROW(PM_KEY_REBOOT_COMMAND, "RebootCommand", command, reboot_command,
-		"/usr/bin/systemctl reboot",
-		"program and arguments that reboot the node, split at spaces, no shell"),
-	ROW(PM_KEY_TOOL_TIMEOUT, "ToolTimeout", seconds, tool_timeout_s, "120",
-		"how long one run of a tool may take before it is killed"),
-	ROW(PM_KEY_STATE_DIR, "StateDir", path, state_dir, "/var/lib/slurm-pmem",
-		"directory of the journal and of the lock, kept over reboots"),
-	ROW(PM_KEY_RUN_DIR, "RunDir", path, run_dir, "/run/slurm-pmem",
-		"directory of the record of this boot's mode"),
-	ROW(PM_KEY_BAD_IPMCTL_VERSIONS, "BadIpmctlVersions", versions, bad_ipmctl_versions,
-		"02.00.00.3809,02.00.00.3814,02.00.00.3816",
-		"versions of ipmctl that are refused, because they lose goals; may be empty"),
-	ROW(PM_KEY_APPDIRECT_TYPE, "AppDirectType", appdirect, appdirect_type, "AppDirect",
-		"how App Direct goals lay out the modules of a socket"),
-	ROW(PM_KEY_FS_ROOT, "FsRoot", path, fs_root, "/",
-		"directory below which proc and sys are read, for recorded and emulated machines"),
-	ROW(PM_KEY_PROVISION, "Provision", bool, provision, "yes",
-		"whether pmctl makes namespaces and file systems for jobs; with no the site does"),
-	ROW(PM_KEY_FILE_SYSTEM, "FileSystem", fstype, file_system, "ext4",
-		"the file system that jobs get on persistent memory"),
-	ROW(PM_KEY_MOUNT_DIR, "MountDir", path, mount_dir, "/mnt/slurm-pmem",
-		"directory below which the file systems are mounted, one a region"),
-	ROW(PM_KEY_MKFS_EXT4_PATH, "MkfsExt4Path", path, mkfs_ext4_path, "/usr/sbin/mkfs.ext4",
-		"the mkfs.ext4 program"),
-	ROW(PM_KEY_MKFS_XFS_PATH, "MkfsXfsPath", path, mkfs_xfs_path, "/usr/sbin/mkfs.xfs",
-		"the mkfs.xfs program"),
-	ROW(PM_KEY_OFFLINE_TIMEOUT, "OfflineTimeout", seconds, offline_timeout_s, "60",
-		"how long the kernel may take to give a region's memory back before it is a reboot"),
-	ROW(PM_KEY_WIPE, "Wipe", wipe, wipe, "zero",
-		"how what a job leaves behind on persistent memory is made unreadable"),
-	PARTITION_ROW(PM_KEY_DEFAULT_MODE, "DefaultMode", mode, default_mode, "none",
-		"mode of jobs that name none, and which one of a feature's modes it means"),
-	PARTITION_ROW(PM_KEY_USABLE_MEMORY, "UsableMemory", usable, usable_memory_bytes, "none",
-		"memory that a node has for jobs in each mode"),
-	PARTITION_ROW(PM_KEY_USABLE_PMEM, "UsablePmem", limit, usable_pmem_bytes, "none",
-		"most that --pm-size may ask for, of one socket"),
-	PARTITION_ROW(PM_KEY_USABLE_DRAM, "UsableDram", limit, usable_dram_bytes, "none",
-		"most that --pm-dram may ask for, of one socket in App Direct"),
-	PARTITION_ROW(PM_KEY_IMPLY_MODE, "ImplyMode", bool, imply_mode, "no",
-		"whether a request for much memory implies the mode that has it"),
-	PARTITION_ROW(PM_KEY_DELAY_BOOT, "DelayBoot", delay, delay_boot_s, "0",
-		"how long a job waits for nodes in its mode before others are rebooted"),
-	PARTITION_ROW(PM_KEY_REBOOT_USERS, "RebootUsers", users, reboot_users, "*",
-		"users whose jobs may have nodes rebooted"),
-	PARTITION_ROW(PM_KEY_EXCLUSIVE, "Exclusive", bool, exclusive, "yes",
-		"whether a job that names a mode has its nodes to itself"),
-	ROW(PM_KEY_MIXED_PERCENT, "MixedPercent", share, mixed_percent, "50",
-		"how much of the persistent memory is main memory in mode mixed"),
-	ROW(PM_KEY_RESERVED_PERCENT, "ReservedPercent", reserve, reserved_percent, "0",
-		"how much of the persistent memory no mode uses"),
-	ROW(PM_KEY_DRAM_RESERVE, "DramReserve", dram, dram_reserve, "5%",
-		"how much of a socket's DRAM is kept back from the ranks"),
-	ROW(PM_KEY_METADATA_SPACE, "MetadataSpace", limit, metadata_space_bytes, "none",
-		"what of a rank's DRAM is for small objects that live long"),
-	ROW(PM_KEY_TEMPORARY_SPACE, "TemporarySpace", limit, temporary_space_bytes, "none",
-		"what of a rank's DRAM is for objects that live short"),
-	ROW(PM_KEY_MIGRATION_SPACE, "MigrationSpace", limit, migration_space_bytes, "none",
-		"what of a rank's DRAM is for what is prefetched"),
-	ROW(PM_KEY_REMOTE_MEMORY, "RemoteMemory", bool, remote_memory, "no",
-		"whether a rank may have the other socket's memory when its own is full"),
-	ROW(PM_KEY_MEMORY_NODES, "MemoryNodes", nodes, memory_nodes, "none",
-		"what NUMA nodes are and whose, where the machine tells it wrong or not at all"),
-	ROW(PM_KEY_CONTROLLER_ADDR, "ControllerAddr", address, controller_addr, "none",
-		"where nodes reach pm-controller by TCP, and where that listens"),
-	ROW(PM_KEY_TURN_AWAY_LIMIT, "TurnAwayLimit", count, turn_away_limit, "3",
-		"how many nodes may turn a job away before it is held"),
-	ROW(PM_KEY_MUNGE_SOCKET, "MungeSocket", path, munge_socket, "/run/munge/munge.socket.2",
-		"munge's socket on the nodes"),
+#define PM_KEY(key, name, kind, field, value, ...)	  ROW(key, name, kind, field, value, false)
+#define PM_POLICY_KEY(key, name, kind, field, value, ...) ROW(key, name, kind, field, value, true)
+#include "site/keys.def"
 };
-/* clang-format on */
 
 const struct pm_key_info *pm_key_info(enum pm_key key)
 {

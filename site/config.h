@@ -7,9 +7,9 @@
  * when it is at the start of a line or behind white space, and a line may hold several pairs. A
  * value ends where the next Key= begins; in double quotes it may hold anything. A line that starts
  * with NodeName=LIST holds for these nodes only, one that starts with PartitionName=LIST, for what
- * jobs get, in these partitions only, and a later line overrides an earlier one. One table of keys
- * drives parsing, show-config and the manual page. An unknown key, a key twice on one line or a bad
- * value is an error "FILE:LINE: ...", also on lines for others.
+ * jobs get, in these partitions only, and a later line overrides an earlier one. The table of keys
+ * is site/keys.def. An unknown key, a key twice on one line or a bad value is an error
+ * "FILE:LINE: ...", also on lines for others.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,47 +21,8 @@
 #define PM_CONFIG_DEFAULT_PATH "/etc/slurm/pmem.conf"
 
 enum pm_key {
-	PM_KEY_MODES,
-	PM_KEY_IPMCTL_PATH,
-	PM_KEY_NDCTL_PATH,
-	PM_KEY_DAXCTL_PATH,
-	PM_KEY_SCONTROL_PATH,
-	PM_KEY_SCANCEL_PATH,
-	PM_KEY_SQUEUE_PATH,
-	PM_KEY_PMCTL_PATH,
-	PM_KEY_REBOOT_COMMAND,
-	PM_KEY_TOOL_TIMEOUT,
-	PM_KEY_STATE_DIR,
-	PM_KEY_RUN_DIR,
-	PM_KEY_BAD_IPMCTL_VERSIONS,
-	PM_KEY_APPDIRECT_TYPE,
-	PM_KEY_FS_ROOT,
-	PM_KEY_PROVISION,
-	PM_KEY_FILE_SYSTEM,
-	PM_KEY_MOUNT_DIR,
-	PM_KEY_MKFS_EXT4_PATH,
-	PM_KEY_MKFS_XFS_PATH,
-	PM_KEY_OFFLINE_TIMEOUT,
-	PM_KEY_WIPE,
-	PM_KEY_DEFAULT_MODE,
-	PM_KEY_USABLE_MEMORY,
-	PM_KEY_USABLE_PMEM,
-	PM_KEY_USABLE_DRAM,
-	PM_KEY_IMPLY_MODE,
-	PM_KEY_DELAY_BOOT,
-	PM_KEY_REBOOT_USERS,
-	PM_KEY_EXCLUSIVE,
-	PM_KEY_MIXED_PERCENT,
-	PM_KEY_RESERVED_PERCENT,
-	PM_KEY_DRAM_RESERVE,
-	PM_KEY_METADATA_SPACE,
-	PM_KEY_TEMPORARY_SPACE,
-	PM_KEY_MIGRATION_SPACE,
-	PM_KEY_REMOTE_MEMORY,
-	PM_KEY_MEMORY_NODES,
-	PM_KEY_CONTROLLER_ADDR,
-	PM_KEY_TURN_AWAY_LIMIT,
-	PM_KEY_MUNGE_SOCKET,
+#define PM_KEY(KEY, ...) PM_KEY_##KEY,
+#include "site/keys.def"
 	PM_KEY_MAX,
 };
 
@@ -77,54 +38,35 @@ struct pm_reserve {
 struct pm_key_info {
 	enum pm_key key;
 	const char *name;  /* "ToolTimeout" */
-	const char *type;  /* for people: "seconds", "absolute path", ... */
 	const char *value; /* the default, as one would write it */
-	const char *help;  /* one sentence */
 	bool by_partition; /* may stand on a line PartitionName=LIST: what jobs get */
 };
 
+/* What a value of each kind is read into. Strings and lists are the configuration's. */
+#define PM_FIELD_address(field)	  char *field	 /* "none" or HOST[:PORT], see pm_address_parse() */
+#define PM_FIELD_appdirect(field) char *field	 /* "AppDirect" or "AppDirectNotInterleaved" */
+#define PM_FIELD_command(field)	  char **field	 /* words, NULL at the end */
+#define PM_FIELD_count(field)	  unsigned field /* 1 to 1000 */
+#define PM_FIELD_delay(field)	  unsigned field /* seconds, 0 to 86400 */
+#define PM_FIELD_dram(field)	  struct pm_reserve field
+#define PM_FIELD_fstype(field)	  char *field	     /* "ext4" or "xfs" */
+#define PM_FIELD_limit(field)	  uint64_t field     /* bytes, 0 for none */
+#define PM_FIELD_mode(field)	  enum pm_mode field /* PM_MODE_UNKNOWN for none */
+#define PM_FIELD_modes(field)	  unsigned field     /* bit 1 << enum pm_mode for each */
+#define PM_FIELD_nodes(field)	  char *field /* "none" or as pm_memory_hints_parse() reads it */
+#define PM_FIELD_path(field)	  char *field
+#define PM_FIELD_reserve(field)	  unsigned field		  /* percent, 0 to 90 */
+#define PM_FIELD_seconds(field)	  unsigned field		  /* 1 to 86400 */
+#define PM_FIELD_share(field)	  unsigned field		  /* percent, 1 to 99 */
+#define PM_FIELD_usable(field)	  uint64_t field[PM_POLICY_MODES] /* bytes by enum pm_mode, or 0 */
+#define PM_FIELD_users(field)	  char *field			  /* "*" or "a,b" */
+#define PM_FIELD_versions(field)  char **field			  /* NULL at the end */
+#define PM_FIELD_wipe(field)	  enum pm_wipe field
+#define PM_FIELD_yes_no(field)	  bool field
+
 struct pm_config {
-	unsigned modes; /* bit 1 << enum pm_mode for each allowed mode */
-	char *ipmctl_path;
-	char *ndctl_path;
-	char *daxctl_path;
-	char *scontrol_path;
-	char *scancel_path;
-	char *squeue_path;
-	char *pmctl_path;
-	char **reboot_command; /* words, NULL at the end */
-	unsigned tool_timeout_s;
-	char *state_dir;
-	char *run_dir;
-	char **bad_ipmctl_versions; /* NULL at the end */
-	char *appdirect_type;	    /* "AppDirect" or "AppDirectNotInterleaved", spelt so */
-	char *fs_root;
-	bool provision;
-	char *file_system; /* "ext4" or "xfs" */
-	char *mount_dir;
-	char *mkfs_ext4_path;
-	char *mkfs_xfs_path;
-	unsigned offline_timeout_s;
-	enum pm_wipe wipe;
-	enum pm_mode default_mode;		       /* PM_MODE_UNKNOWN for none */
-	uint64_t usable_memory_bytes[PM_POLICY_MODES]; /* by enum pm_mode, 0 when not told */
-	uint64_t usable_pmem_bytes;		       /* of a socket, 0 when not told */
-	uint64_t usable_dram_bytes;		       /* likewise */
-	bool imply_mode;
-	unsigned delay_boot_s;
-	char *reboot_users; /* "*" or "a,b" */
-	bool exclusive;
-	unsigned mixed_percent;	   /* MemoryMode= of the goal of mixed, 1 to 99 */
-	unsigned reserved_percent; /* Reserved= of all goals, 0 to 90 */
-	struct pm_reserve dram_reserve;
-	uint64_t metadata_space_bytes;	/* of a rank; 0: none was said, for this and the next two */
-	uint64_t temporary_space_bytes; /* without its spare */
-	uint64_t migration_space_bytes;
-	bool remote_memory;    /* a rank may have the other socket's memory when its own is full */
-	char *memory_nodes;    /* "none" or as pm_memory_hints_parse() reads it */
-	char *controller_addr; /* "none" or HOST[:PORT], see pm_ask_address() */
-	unsigned turn_away_limit; /* nodes, 1 to 1000 */
-	char *munge_socket;
+#define PM_KEY(KEY, name, kind, field, ...) PM_FIELD_##kind(field);
+#include "site/keys.def"
 
 	struct pm_partition_pairs by_partition;
 	char *text[PM_KEY_MAX];	  /* each value as it was written */

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from conftest import TOP
 
 ROLES = sorted((TOP / "ansible/roles").iterdir())
@@ -112,6 +113,31 @@ def test_who_may_reboot_is_told_to_slurm(conf, lines, users):
     text = load(TOP / "ansible/roles/pmem/vars/main.yml")["__pmem_reboot_users"]
     found = template(text, names)
     assert ([None] if "*" in found else [",".join(found)]) == [users]
+
+
+def spec_problems(**variables):
+    """What Ansible says of these variables of the role pmem before it does anything."""
+    given = {name: option for name, option in options(TOP / "ansible/roles/pmem").items() if name in variables}
+    return ArgumentSpecValidator(given).validate(variables).error_messages
+
+
+def test_the_keys_of_pmem_conf_are_those_of_pmctl(machine):
+    """With a sample, which sets nothing."""
+    (machine.directory / "pmem.conf").write_text((TOP / "etc/pmem.conf").read_text())
+    shown = json.loads(machine.pmctl("show-config", "--json"))["keys"]
+    keys = {name: key["value"] for name, key in shown.items()}
+    for name in ("pmem_conf", "pmem_plugstack_conf"):
+        assert spec_problems(**{name: keys}) == []
+    assert spec_problems(pmem_conf_lines=[{"NodeName": "n[1-4]", **keys}, {"PartitionName": ["a", "b"], "Modes": "memory"}]) == []
+    specified = {name: option["default"] for name, option in options(TOP / "ansible/roles/pmem")["pmem_conf"]["options"].items()}
+    assert {name: ("no", "yes")[value] if isinstance(value, bool) else as_slurm(value) for name, value in specified.items()} == keys
+
+
+@pytest.mark.parametrize("variable, value", [
+    ("pmem_conf", {"Bogus": 1}), ("pmem_conf", {"modes": "memory"}), ("pmem_plugstack_conf", {"Bogus": 1}),
+    ("pmem_conf_lines", [{"NodeName": "n1", "Bogus": 1}]), ("pmem_conf", {"NodeName": "n1"}), ("pmem_conf", {"ToolTimeout": "soon"})])
+def test_what_is_no_key_of_pmem_conf_is_refused(variable, value):
+    assert spec_problems(**{variable: value})
 
 
 def test_job_submit_is_the_sample():

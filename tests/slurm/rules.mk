@@ -8,7 +8,7 @@ $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS): %: %.o $(LIBRARIES)
 
 -include $(PRINT_MODES).d $(PRINT_KEYS).d $(PRINT_CONSTRAINTS).d
 
-# Who adds a key to site/config.c adds it to pmem_conf.lua: an unknown one refuses jobs there.
+# Keys of site/keys.def are in pmem_conf.lua, too: an unknown one refuses jobs there.
 .PHONY: check-lua
 run-unit: check-lua
 check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
