@@ -45,5 +45,10 @@ check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 check-unit-pmrun: $(BUILD)/pmrun
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmrun.bats
 
+# A new key in a copy of the tree, which is built there.
+.PHONY: check-unit-tables
+check-unit-tables:
+	@tests/unit/run tests/unit/test_tables.py
+
 .PHONY: run-unit
-run-unit: check-unit-c check-unit-c-asan check-unit-pmctl check-unit-pmrun
+run-unit: check-unit-c check-unit-c-asan check-unit-pmctl check-unit-pmrun check-unit-tables
