@@ -87,7 +87,7 @@ help:
 	'make check-sequences-twin  the same on the emulated cluster, with file systems and memory for users to make a mess of; an hour' \
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, and what a profile does' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes, arrows between rooms' \
-	'make tables       what follows from the table of keys: sample, manual page, Lua, Ansible' \
+	'make tables       what follows from the tables of keys and options: sample, manual pages, Lua, Ansible, completion' \
 	'make docs         the picture of rooms and arrows in docs/dev/architecture.md, from the includes' \
 	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \

@@ -36,14 +36,14 @@ local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
 -- For who must not have nodes rebooted. Slurm adds it to the time of submission.
 local FOREVER_S = 10 * 365 * 86400
 
--- Each with the variable by which Slurm carries it here, and its environment twin.
-local OPTIONS = {
-	mode = { text = "--pm-mode", word = "_SLURM_SPANK_OPTION_pmem_pm_mode", twin = "PM_MODE" },
-	size = { text = "--pm-size", word = "_SLURM_SPANK_OPTION_pmem_pm_size", twin = "PM_SIZE" },
-	namespace = { text = "--pm-namespace", word = "_SLURM_SPANK_OPTION_pmem_pm_namespace",
-		twin = "PM_NAMESPACE" },
-	dram = { text = "--pm-dram", word = "_SLURM_SPANK_OPTION_pmem_pm_dram", twin = "PM_DRAM" },
-}
+-- An option of plan/options.def, the variable by which Slurm carries it here, and its twin.
+local function our_option(name)
+	return { text = "--pm-" .. name, word = "_SLURM_SPANK_OPTION_pmem_pm_" .. name,
+		twin = "PM_" .. string.upper(name) }
+end
+
+local OPTIONS = { mode = our_option("mode"), size = our_option("size"),
+	namespace = our_option("namespace"), dram = our_option("dram") }
 
 -- Modes whose jobs get persistent memory of their own: --pm-size and --pm-namespace mean something.
 local HAS_PMEM = { appdirect = true, mixed = true }

@@ -13,8 +13,8 @@ $(BUILD)/man/%: docs/man/%.rst
 docs:
 	@docs/architecture.py
 
-# What follows from site/keys.def in other languages and in texts. It stands in the tree: Ansible, slurmctld and readers of
-# the documents have no build.
+# What follows from site/keys.def and plan/options.def in other languages and in texts. It stands in the tree: Ansible,
+# slurmctld and readers of the documents have no build.
 .PHONY: tables
 tables:
 	@docs/tables.py

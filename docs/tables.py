@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what follows from site/keys.def into the files that have it. Usage: tables.py [--check]
+"""Writes what follows from site/keys.def and plan/options.def into the files that have it. Usage: tables.py [--check]
 
 With --check it writes nothing, and fails where a file has something else.
 """
@@ -16,6 +16,7 @@ from typing import Callable
 
 TOP = Path(__file__).resolve().parents[1]
 KEYS = "site/keys.def"
+OPTIONS = "plan/options.def"
 BINDIR = '"/usr/bin" '  # as all texts name it: make install puts another one in
 WIDTH = 120
 
@@ -29,7 +30,12 @@ def rows(path: str) -> list[tuple[str, list]]:
     text = re.sub(r"^/\*.*?\*/", "", (TOP / path).read_text(), flags=re.M | re.S)
     text = re.sub(r"^#.*", "", text, flags=re.M).replace("PM_BINDIR ", BINDIR)
     calls = [statement.value for statement in ast.parse(text).body]
-    return [(call.func.id, [getattr(word, "id", None) or word.value for word in call.args]) for call in calls]
+    return [(call.func.id, [word_of(word) for word in call.args]) for call in calls]
+
+
+def word_of(node: ast.expr) -> str | int:
+    """C's NULL is no text."""
+    return node.value if isinstance(node, ast.Constant) else "" if node.id == "NULL" else node.id
 
 
 @dataclass
@@ -138,6 +144,89 @@ def ansible() -> str:
     return "        options: &keys\n" + "".join(map(ansible_of, keys()))
 
 
+# --- Options ---
+
+@dataclass
+class Option:
+    name: str  # with "--"
+    letter: str
+    twin: str
+    argument: str
+    help: str
+    manual: str = ""
+    told: str = ""  # words that may be the argument, where it does not say them itself
+
+    def form(self) -> str:
+        return self.name + ("=" + self.argument if self.argument else "")
+
+    def words(self) -> list[str]:
+        return self.told.split() or [word for word in self.argument.split("|") if word.islower()]
+
+
+def option_of(macro: str, words: list) -> Option:
+    name, word, *rest = words
+    if macro != "PM_RUN_OPTION":
+        return Option(f"--pm-{word}", "", f"PM_{name}", *rest)
+    letter, *texts = rest
+    return Option(f"--{word}", f"-{letter}" if letter else "", "", *texts)
+
+
+def options(*macros: str) -> list[Option]:
+    return [option_of(macro, words) for macro, words in rows(OPTIONS) if macro in macros]
+
+
+def of_pmrun() -> list[Option]:
+    return options("PM_PLAN_OPTION", "PM_RANK_OPTION", "PM_RUN_OPTION")
+
+
+# --- pmrun(1) ---
+
+def pmrun_manual_of(option: Option) -> str:
+    short = f"{option.letter} {option.argument}".rstrip() + ", " if option.letter else ""
+    twin = f" Variable: **{option.twin}**." if option.twin else ""
+    return f"\n{short}{option.form()}\n" + wrapped(option.manual + twin, "    ")
+
+
+def pmrun_manual() -> str:
+    return "".join(map(pmrun_manual_of, of_pmrun())) + "\n"
+
+
+# --- Completion ---
+
+def completer(option: Option) -> str:
+    if option.words():
+        return f"compgen -W '{' '.join(option.words())}'"
+    return {"DIR": "compgen -d", "FILE": "compgen -f"}.get(option.argument.partition(".")[0], "")
+
+
+def completion() -> str:
+    pmrun = of_pmrun()
+    names = [option.name + ("=" if option.argument else "") for option in pmrun] + [option.letter for option in pmrun]
+    alone = [name for option in pmrun if not option.argument for name in (option.name, option.letter) if name]
+    cases = "".join(f'\t{option.name}) {completer(option)} -- "$2" ;;\n' for option in pmrun if completer(option))
+    return (f"_pmrun_options='\n{wrapped(' '.join(filter(None, names)), chr(9), 96)}'\n\n"
+            f"_pmrun_argument() {{\n\tcase $1 in\n{cases}\tesac\n}}\n\n"
+            f"_pmrun_stands_alone() {{\n\tcase $1 in\n\t{' | '.join(alone)}) ;;\n\t*) return 1 ;;\n\tesac\n}}\n")
+
+
+# --- srun --help, as Slurm prints it in README.md ---
+
+def modes() -> str:
+    return ", ".join(re.findall(r'\.name = "(\w+)"', (TOP / "site/modes.c").read_text()))
+
+
+def help_of(option: Option) -> str:
+    goes_on = modes() if option.name == "--pm-mode" else ""
+    text = textwrap.wrap(f"[pm] {option.help}{goes_on}", 50, break_on_hyphens=False)
+    left = f"      {option.form()}"
+    lines = [f"{left:<30}{text.pop(0)}"] if len(left) < 30 else [left]
+    return "\n".join(lines + [" " * 30 + line for line in text]) + "\n"
+
+
+def srun_help() -> str:
+    return "".join(map(help_of, options("PM_JOB_OPTION", "PM_PLAN_OPTION", "PM_RANK_OPTION")))
+
+
 # --- The files ---
 
 @dataclass
@@ -156,12 +245,15 @@ class Part:
         return before + begin + self.make() + end + after
 
 
-MADE = "made by 'make tables' from site/keys.def\n"
+MADE = "made by 'make tables' from"
 PARTS = [
-    Part("docs/man/pmem.conf.5.rst", "\nKEYS\n====\n", "EXAMPLE\n=======\n", manual),
+    Part("docs/man/pmem.conf.5.rst", f"KEYS\n====\n\n.. {MADE} {KEYS}\n", "EXAMPLE\n=======\n", manual),
     Part("etc/pmem.conf", "prints what is in force.\n", "", sample),
-    Part("controller/pmem_conf.lua", f"-- {MADE}", "-- end\n", lua),
-    Part("ansible/roles/pmem/meta/argument_specs.yml", f"        # {MADE}", "        # end\n", ansible),
+    Part("controller/pmem_conf.lua", f"-- {MADE} {KEYS}\n", "-- end\n", lua),
+    Part("ansible/roles/pmem/meta/argument_specs.yml", f"        # {MADE} {KEYS}\n", "        # end\n", ansible),
+    Part("docs/man/pmrun.1.rst", f".. {MADE} {OPTIONS}\n", "JSON\n====\n", pmrun_manual),
+    Part("launcher/pmrun.bash", f"# {MADE} {OPTIONS}\n", "# end\n", completion),
+    Part("README.md", f"<!-- {MADE} {OPTIONS} -->\n```\n", "```\n", srun_help),
 ]
 
 

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/config.h"
-
-#define N_LETTERS 2 /* of rows below */
+#define MAX_LETTERS (2 * PM_RUN_OPTIONS + 3) /* "+:", each may have one and ':' */
 
 static const struct row {
 	const char *name; /* with "--", as it is written */
@@ -18,24 +16,15 @@ static const struct row {
 	const char *twin;     /* the variable that means the same; NULL for none */
 	const char *help;
 } rows[PM_RUN_OPTIONS] = {
-#define PM_RANK_OPTION(NAME, word, argument, help)                                                 \
+#define PM_RANK_OPTION(NAME, word, argument, help, ...)                                            \
 	[PM_RUN_##NAME] = {"--pm-" #word, 0, argument, "PM_" #NAME, help},
-#include "plan/rank_options.def"
-	[PM_RUN_RANKS] = {"--ranks", 'n', "N", NULL,
-		"start N ranks on this machine; with --plan, plan for N"},
-	[PM_RUN_PLAN] = {"--plan", 0, NULL, NULL, "print the plan and start nothing"},
-	[PM_RUN_JSON] = {"--json", 0, NULL, NULL, "print it as JSON"},
-	[PM_RUN_SVG] = {"--svg", 0, "FILE", NULL, "draw it; - is stdout"},
-	[PM_RUN_TOPOLOGY] = {"--topology", 0, "FILE.xml", NULL,
-		"plan for the machine that lstopo wrote down in FILE.xml"},
-	[PM_RUN_CONFIG] = {"--config", 0, "FILE", NULL,
-		"read FILE instead of " PM_CONFIG_DEFAULT_PATH},
-	[PM_RUN_VERSION] = {"--version", 0, NULL, NULL, "print the version"},
-	[PM_RUN_HELP] = {"--help", 'h', NULL, NULL, "print this help"},
+#define PM_RUN_OPTION(NAME, word, letter, argument, help, ...)                                     \
+	[PM_RUN_##NAME] = {"--" #word, letter, argument, NULL, help},
+#include "plan/options.def"
 };
 
 /* For getopt_long(3): `val` is the row's index, which is below all letters. */
-static void build(struct option options[PM_RUN_OPTIONS + 1], char letters[2 * N_LETTERS + 3])
+static void build(struct option options[PM_RUN_OPTIONS + 1], char letters[MAX_LETTERS])
 {
 	letters += sprintf(letters, "+:");
 	for (int i = 0; i < PM_RUN_OPTIONS; i++) {
@@ -73,7 +62,7 @@ int pm_run_options_read(int argc, char **argv, struct pm_run_given *ret, struct 
 {
 	struct pm_run_given given = {0};
 	struct option options[PM_RUN_OPTIONS + 1];
-	char letters[2 * N_LETTERS + 3];
+	char letters[MAX_LETTERS];
 	int c;
 
 	take_twins(&given);

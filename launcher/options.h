@@ -3,9 +3,9 @@
 #define PM_LAUNCHER_OPTIONS_H
 
 /*
- * What pmrun takes: one table for parsing, the environment's twins and the help. Options end at the
- * first word, which is the program: what follows is the program's. An option wins over its twin,
- * the last of two over the first; an empty twin is none.
+ * What pmrun takes, by the table in plan/options.def: parsing, the environment's twins and the
+ * help. Options end at the first word, which is the program: what follows is the program's. An
+ * option wins over its twin, the last of two over the first; an empty twin is none.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,15 +14,8 @@
 
 enum pm_run_option {
 #define PM_RANK_OPTION(NAME, ...) PM_RUN_##NAME,
-#include "plan/rank_options.def"
-	PM_RUN_RANKS,
-	PM_RUN_PLAN,
-	PM_RUN_JSON,
-	PM_RUN_SVG,
-	PM_RUN_TOPOLOGY,
-	PM_RUN_CONFIG,
-	PM_RUN_VERSION,
-	PM_RUN_HELP,
+#define PM_RUN_OPTION(NAME, ...)  PM_RUN_##NAME,
+#include "plan/options.def"
 	PM_RUN_OPTIONS,
 };
 

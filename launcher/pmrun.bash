@@ -1,23 +1,39 @@
-# bash completion of pmrun(1); what it knows is checked against 'pmrun --help'.
+# bash completion of pmrun(1)
 
-_pmrun_values() {
+# made by 'make tables' from plan/options.def
+_pmrun_options='
+	--pm-dram= --pm-bind= --pm-policy= --pm-distribution= --pm-threads= --pm-smt= --pm-runtime=
+	--pm-profile= --pm-advice= --pm-verbose --ranks= --plan --json --svg= --topology= --config=
+	--version --help -n -h
+'
+
+_pmrun_argument() {
 	case $1 in
-	--pm-dram) echo auto ;;
-	--pm-bind) echo socket none ;;
-	--pm-policy) echo dram-first pm-only interleave weighted none ;;
-	--pm-distribution) echo block cyclic ;;
-	--pm-smt) echo no threads helpers ;;
-	--pm-runtime) echo none ;;
+	--pm-dram) compgen -W 'auto' -- "$2" ;;
+	--pm-bind) compgen -W 'socket none' -- "$2" ;;
+	--pm-policy) compgen -W 'dram-first pm-only interleave weighted none' -- "$2" ;;
+	--pm-distribution) compgen -W 'block cyclic' -- "$2" ;;
+	--pm-smt) compgen -W 'no threads helpers' -- "$2" ;;
+	--pm-runtime) compgen -W 'none' -- "$2" ;;
+	--pm-profile) compgen -d -- "$2" ;;
+	--pm-advice) compgen -f -- "$2" ;;
+	--svg) compgen -f -- "$2" ;;
+	--topology) compgen -f -- "$2" ;;
+	--config) compgen -f -- "$2" ;;
 	esac
 }
 
-# Does the option take an argument, which may be the next word?
-_pmrun_has_argument() {
+_pmrun_stands_alone() {
 	case $1 in
-	--plan | --json | --pm-verbose | --version | --help | -h) return 1 ;;
-	-*) return 0 ;;
+	--pm-verbose | --plan | --json | --version | --help | -h) ;;
 	*) return 1 ;;
 	esac
+}
+# end
+
+# Does the option take an argument, which may be the next word?
+_pmrun_has_argument() {
+	[[ $1 == -* ]] && ! _pmrun_stands_alone "$1"
 }
 
 # Where the program stands: the first word that is no option and no option's argument. '=' is a word of its own.
@@ -33,17 +49,11 @@ _pmrun_program() {
 }
 
 _pmrun_complete_argument() {
-	case $1 in
-	--pm-profile) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
-	--svg | --topology | --config | --pm-advice) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
-	*) mapfile -t COMPREPLY < <(compgen -W "$(_pmrun_values "$1")" -- "$2") ;;
-	esac
+	mapfile -t COMPREPLY < <(_pmrun_argument "$1" "$2")
 }
 
 _pmrun() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
-	local options='--pm-dram= --pm-bind= --pm-policy= --pm-distribution= --pm-threads= --pm-smt= --pm-runtime=
-		--pm-profile= --pm-advice= --pm-verbose --ranks= --plan --json --svg= --topology= --config= --version --help -n -h'
 	program=$(_pmrun_program)
 	if [ -n "$program" ]; then
 		! declare -F _command_offset >/dev/null || _command_offset "$program"
@@ -54,7 +64,7 @@ _pmrun() {
 	elif [ "$COMP_CWORD" -gt 1 ] && _pmrun_has_argument "$before"; then
 		_pmrun_complete_argument "$before" "$word"
 	elif [[ $word == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$_pmrun_options" -- "$word")
 		[[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
 	else
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")

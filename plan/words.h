@@ -7,8 +7,7 @@
 
 enum pm_plan_word {
 #define PM_PLAN_OPTION(NAME, ...) PM_PLAN_WORD_##NAME,
-#define PM_RANK_OPTION(...)
-#include "plan/rank_options.def"
+#include "plan/options.def"
 	PM_PLAN_WORDS,
 };
 

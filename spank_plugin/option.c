@@ -14,33 +14,7 @@
 #define PROLOG	      "SPANK_" /* Slurm puts this before what spank_job_control_setenv() was told */
 
 static const struct pm_option_info options[PM_OPTION_COUNT] = {
-	[PM_OPTION_MODE] =
-		{
-			.name = "pm-mode",
-			.twin = "PM_MODE",
-			.arginfo = "MODE",
-			.usage = "[pm] run on nodes whose persistent memory is in this mode: ",
-			.carrier = CARRIER "pm_mode",
-		},
-	[PM_OPTION_SIZE] =
-		{
-			.name = "pm-size",
-			.twin = "PM_SIZE",
-			.arginfo = "SIZE",
-			.usage = "[pm] get this much persistent memory of each socket, as 100G "
-				 "(modes appdirect and mixed)",
-			.carrier = CARRIER "pm_size",
-		},
-	[PM_OPTION_NAMESPACE] =
-		{
-			.name = "pm-namespace",
-			.twin = "PM_NAMESPACE",
-			.arginfo = "KIND",
-			.usage = "[pm] get it as fsdax (directories, the default) or devdax "
-				 "(devices; modes appdirect and mixed)",
-			.carrier = CARRIER "pm_namespace",
-		},
-#define PM_RANK_OPTION(NAME, word, argument, help)                                                 \
+#define ROW(NAME, word, argument, help, ...)                                                       \
 	[PM_OPTION_##NAME] = {                                                                     \
 		.name = "pm-" #word,                                                               \
 		.twin = "PM_" #NAME,                                                               \
@@ -48,7 +22,9 @@ static const struct pm_option_info options[PM_OPTION_COUNT] = {
 		.usage = "[pm] " help,                                                             \
 		.carrier = CARRIER "pm_" #word,                                                    \
 	},
-#include "plan/rank_options.def"
+#define PM_JOB_OPTION  ROW
+#define PM_RANK_OPTION ROW
+#include "plan/options.def"
 };
 
 static struct state {
@@ -103,12 +79,6 @@ static int check_path(const char *source, const char *text, struct pm_err *err)
 	return *text ? 0 : pm_err_set(err, -EINVAL, "%s: write a path", source);
 }
 
-static int accept(const char *source, const char *text, struct pm_err *err)
-{
-	(void)source, (void)text, (void)err;
-	return 0;
-}
-
 static bool is_word(enum pm_option option)
 {
 	return option >= PM_OPTION_PLAN && option < PM_OPTION_PLAN + PM_PLAN_WORDS;
@@ -124,13 +94,12 @@ int pm_option_check(
 		[PM_OPTION_RUNTIME] = check_runtime,
 		[PM_OPTION_PROFILE] = check_path,
 		[PM_OPTION_ADVICE] = check_path,
-		[PM_OPTION_VERBOSE] = accept,
 	};
 
 	if (is_word(option))
 		return pm_plan_take((enum pm_plan_word)(option - PM_OPTION_PLAN), source,
 			value ? value : "", &(struct pm_plan_request){0}, err);
-	return checks[option](source, value ? value : "", err);
+	return checks[option] ? checks[option](source, value ? value : "", err) : 0;
 }
 
 /* The first call of a later component is for the carrier, if that is set: see option.h. */

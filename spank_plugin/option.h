@@ -4,8 +4,8 @@
 
 /*
  * The options: --pm-mode, --pm-size and --pm-namespace, which are about the job's nodes, and those
- * of the plan for a step's ranks, as pmrun has them. Each has its environment twin. One table
- * drives registration, help, checking and how Slurm carries them.
+ * of the plan for a step's ranks, as pmrun has them: plan/options.def. Each has its environment
+ * twin. The table drives registration, help, checking and how Slurm carries them.
  *
  * Heterogeneous jobs: sbatch, salloc and srun read the components one after the other in one
  * process, each ends with init_post_opt. Slurm never forgets that an option was given, and sbatch
@@ -20,11 +20,9 @@
 #include "site/modes.h"
 
 enum pm_option {
-	PM_OPTION_MODE,
-	PM_OPTION_SIZE,
-	PM_OPTION_NAMESPACE,
+#define PM_JOB_OPTION(NAME, ...)  PM_OPTION_##NAME,
 #define PM_RANK_OPTION(NAME, ...) PM_OPTION_##NAME,
-#include "plan/rank_options.def"
+#include "plan/options.def"
 	PM_OPTION_COUNT,
 	PM_OPTION_PLAN = PM_OPTION_DRAM, /* the first of the plan's, in the order of plan/words.h */
 };

@@ -11,7 +11,8 @@ base=${TMPDIR:-/tmp}
 scratch=$(mktemp -d "$base/pm-agree.XXXXXX") || exit
 trap 'rm -rf "$scratch"' EXIT
 file=$scratch/pmem.conf
-keys='Modes|DefaultMode|UsableMemory|UsablePmem|UsableDram|ImplyMode|DelayBoot|RebootUsers|Exclusive'
+# Those that say what jobs get: they are printed with their defaults.
+keys=$("$lua" tests/lua/print_config.lua keys | sed -n 's/=.*//p' | paste -sd'|')
 
 # Either the values, or "FILE:LINE".
 by_pmctl() {

@@ -45,7 +45,7 @@ check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 check-unit-pmrun: $(BUILD)/pmrun
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmrun.bats
 
-# A new key in a copy of the tree, which is built there.
+# A new key and a new option in a copy of the tree, which is built there.
 .PHONY: check-unit-tables
 check-unit-tables:
 	@tests/unit/run tests/unit/test_tables.py
