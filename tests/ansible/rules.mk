@@ -18,7 +18,7 @@ $(COLLECTION_LINK):
 ANSIBLE_RELEASES ?= bookworm trixie
 ansible_pytest = PYTHONDONTWRITEBYTECODE=1 PM_BUILD=$(abspath $(BUILD)) PM_RELEASES="$(ANSIBLE_RELEASES)" \
 	$(ANSIBLE_VENV)/bin/python -m pytest -q -p no:cacheprovider
-ANSIBLE_MODULE_TESTS = $(addprefix tests/ansible/test_,collection.py connection.py series.py pmem_info.py pmem_mode.py)
+ANSIBLE_MODULE_TESTS = $(addprefix tests/ansible/test_,collection.py connection.py series.py pmem_info.py pmem_mode.py pmem_packages.py)
 
 # run-ansible is the part of make check.
 .PHONY: run-ansible run-ansible-all run-ansible-lint run-ansible-modules run-ansible-sanity run-ansible-tests \
