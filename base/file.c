@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +12,9 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+
+/* Behind the name of the file; no person calls a copy so. */
+#define TEMPORARY ".new.XXXXXX"
 
 static int read_some(int fd, char *data, size_t size, size_t *used)
 {
@@ -67,7 +69,7 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
 	return pm_file_read_fd(fd, path, max_bytes, ret, ret_length, err);
 }
 
-int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err)
+static int check_owner(int fd, const char *name, uid_t user, struct pm_err *err)
 {
 	struct stat st;
 
@@ -79,28 +81,28 @@ int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err
 	return 0;
 }
 
-static int read_of(const char *path, uid_t user, size_t max_bytes, char **ret, size_t *ret_length,
-	struct pm_err *err)
+static int read_of(int dir_fd, const char *path, uid_t user, size_t max_bytes, char **ret,
+	size_t *ret_length, struct pm_err *err)
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	int rc;
 
 	if (fd < 0)
 		return pm_err_sys(err, -errno, "open '%s'", path);
-	rc = pm_file_check_owner(fd, path, user, err);
+	rc = check_owner(fd, path, user, err);
 	return rc ? rc : pm_file_read_fd(fd, path, max_bytes, ret, ret_length, err);
 }
 
-int pm_file_read_ours(
-	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+int pm_file_read_ours(int dir_fd, const char *path, size_t max_bytes, char **ret,
+	size_t *ret_length, struct pm_err *err)
 {
-	return read_of(path, geteuid(), max_bytes, ret, ret_length, err);
+	return read_of(dir_fd, path, geteuid(), max_bytes, ret, ret_length, err);
 }
 
 int pm_file_read_roots(
 	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
 {
-	return read_of(path, 0, max_bytes, ret, ret_length, err);
+	return read_of(AT_FDCWD, path, 0, max_bytes, ret, ret_length, err);
 }
 
 static int write_all(int fd, const char *data, size_t length)
@@ -146,7 +148,7 @@ int pm_file_write(
 	cleanup_close int fd = -1;
 	int rc;
 
-	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
+	if (snprintf(temporary, sizeof(temporary), "%s" TEMPORARY, path) >= (int)sizeof(temporary))
 		return pm_err_sys(err, -ENAMETOOLONG, "write '%.100s'", path);
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
@@ -162,35 +164,47 @@ int pm_file_write(
 	return rc ? pm_err_sys(err, rc, "sync the directory of '%s'", path) : 0;
 }
 
-/* "mode.json.a1B2c3", "12.a1B2c3" */
-static bool is_temporary(const char *name)
+/* Is `entry` "NAME.new.a1B2c3", where NAME may be NULL for any? */
+static bool is_temporary(const char *entry, const char *name)
 {
-	static const char json[] = ".json";
-	const char *dot = strrchr(name, '.');
-	size_t base = dot ? (size_t)(dot - name) : 0;
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t fixed = strlen(TEMPORARY) - strlen("XXXXXX");
+	const char *at = strlen(entry) > strlen(TEMPORARY)
+				 ? entry + strlen(entry) - strlen(TEMPORARY)
+				 : NULL;
 
-	if (!base || strlen(dot + 1) != strlen("XXXXXX"))
-		return false;
-	for (const char *at = dot + 1; *at; at++)
-		if (!isalnum((unsigned char)*at))
-			return false;
-	return strspn(name, "0123456789") == base ||
-	       (base > strlen(json) && !strncmp(dot - strlen(json), json, strlen(json)));
+	return at && !strncmp(at, TEMPORARY, fixed) &&
+	       strspn(at + fixed, letters) == strlen("XXXXXX") &&
+	       (!name || (strlen(name) == (size_t)(at - entry) &&
+				 !strncmp(entry, name, strlen(name))));
+}
+
+static int sweep(const char *path, const char *name, struct pm_err *err)
+{
+	cleanup_dir DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : pm_err_sys(err, -errno, "open '%s'", path);
+	while ((errno = 0, entry = readdir(dir)))
+		if (is_temporary(entry->d_name, name) && unlinkat(dirfd(dir), entry->d_name, 0))
+			return pm_err_sys(err, -errno, "remove '%s/%s'", path, entry->d_name);
+	return errno ? pm_err_sys(err, -errno, "read '%s'", path) : 0;
 }
 
 int pm_file_sweep(const char *path, struct pm_err *err)
 {
-	DIR *dir = opendir(path);
-	const struct dirent *entry;
-	int rc = 0;
+	return sweep(path, NULL, err);
+}
 
-	if (!dir)
-		return errno == ENOENT ? 0 : pm_err_sys(err, -errno, "open '%s'", path);
-	while (!rc && (entry = readdir(dir)))
-		if (is_temporary(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0))
-			rc = pm_err_sys(err, -errno, "remove '%s/%s'", path, entry->d_name);
-	closedir(dir);
-	return rc;
+int pm_file_sweep_of(const char *path, struct pm_err *err)
+{
+	char parent[PATH_MAX], name[PATH_MAX];
+
+	snprintf(parent, sizeof(parent), "%s", path);
+	snprintf(name, sizeof(name), "%s", path);
+	return sweep(dirname(parent), basename(name), err);
 }
 
 int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err)

@@ -22,13 +22,10 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
  * The same for what we have written and everybody may read: a regular file that only root, or who
  * runs this, can write to, and no link; the second trusts root alone. -EPERM: it is something else.
  */
-int pm_file_read_ours(
-	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+int pm_file_read_ours(int dir_fd, const char *path, size_t max_bytes, char **ret,
+	size_t *ret_length, struct pm_err *err);
 int pm_file_read_roots(
 	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
-
-/* Is an open file such a one, of root's or of `user`? `name` is only for the message. */
-int pm_file_check_owner(int fd, const char *name, uid_t user, struct pm_err *err);
 
 /*
  * Replaces a file as a whole: temporary file in the same directory, fsync, rename, fsync of the
@@ -39,11 +36,11 @@ int pm_file_write(
 	const char *path, mode_t mode, const char *data, size_t length, struct pm_err *err);
 
 /*
- * Removes the temporary files that writers killed in the middle have left in a directory: of
- * NAME.json and of files whose names are numbers. Nobody may be writing there. A directory that is
- * not there has none.
+ * Removes the temporary files that killed writers have left: all of a directory, or those of one
+ * file. Nothing may be writing there, or that file. A directory that is not there has none.
  */
 int pm_file_sweep(const char *dir, struct pm_err *err);
+int pm_file_sweep_of(const char *path, struct pm_err *err);
 
 /* mkdir -p of the last component only, exact mode; an existing directory is left as it is. */
 int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err);

@@ -40,13 +40,11 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 	return rc;
 }
 
+/* The directories of many files; each other file's are removed by its next writer. */
 static int sweep_temporaries(const char *parent, struct pm_err *err)
 {
 	cleanup_free char *jobs = NULL;
-	int rc = pm_file_sweep(parent, err);
 
-	if (rc)
-		return rc;
 	if (asprintf(&jobs, "%s/jobs", parent) < 0) {
 		jobs = NULL;
 		return pm_err_nomem(err);

@@ -4,20 +4,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/store.h"
 #include "base/units.h"
 
-#define VERSION	  2
-#define MAX_BYTES (16 * 1024)
-#define SUFFIX	  ".json"
+#define SUFFIX ".json"
 
 static const char *const states[] = {
 	[PM_JOB_BEGUN] = "begun",
@@ -99,12 +93,12 @@ static bool read_additions(const json_object *root, struct pm_job *job)
 	       pm_json_copy(root, "run", job->run, sizeof(job->run));
 }
 
-static bool read_object(const json_object *root, struct pm_job *job)
+static bool read_object(const json_object *root, void *into)
 {
+	struct pm_job *job = into;
 	uint32_t version;
 
-	return json_object_is_type(root, json_type_object) && read_u32(root, "version", &version) &&
-	       (version == 1 || (version == VERSION && read_additions(root, job))) &&
+	return read_u32(root, "version", &version) && (version == 1 || read_additions(root, job)) &&
 	       read_u32(root, "job", &job->id) && read_u32(root, "uid", &job->uid) &&
 	       read_u32(root, "gid", &job->gid) && read_names(root, job) &&
 	       !pm_json_u64(root, "size_bytes", &job->size_bytes) &&
@@ -112,22 +106,44 @@ static bool read_object(const json_object *root, struct pm_job *job)
 	       pm_json_copy(root, "time", job->time, sizeof(job->time));
 }
 
+static void format(const void *from, json_object *root)
+{
+	const struct pm_job *job = from;
+
+	pm_json_add_u64(root, "job", job->id);
+	pm_json_add_u64(root, "uid", job->uid);
+	pm_json_add_u64(root, "gid", job->gid);
+	pm_json_add_string(root, "state", states[job->state]);
+	pm_json_add_string(root, "mode", pm_mode_name(job->mode));
+	pm_json_add_string(root, "substate", pm_substate_name(job->substate));
+	pm_json_add_u64(root, "size_bytes", job->size_bytes);
+	pm_json_add_u64(root, "memory_bytes", job->memory_bytes);
+	pm_json_add_string(root, "boot_id", job->boot_id);
+	pm_json_add_string(root, "run", job->run);
+	pm_json_add_string(root, "time", job->time);
+}
+
+static const struct pm_store store = {
+	.what = "a record of a job",
+	.oldest = 1,
+	.version = 2,
+	.mode = 0600,
+	.max_bytes = 16 * 1024,
+	.is_ours = true,
+	.size = sizeof(struct pm_job),
+	.read = read_object,
+	.format = format,
+};
+
 /* Errors that are the file's, not the machine's, are -EBADMSG. */
 static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job *ret)
 {
-	cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	cleanup_with(pm_json_cleanup) json_object *root = NULL;
-	cleanup_free char *text = NULL;
-	struct pm_job job = {0};
-	size_t length;
-	int rc = fd < 0 ? -errno : pm_file_check_owner(fd, name, geteuid(), NULL);
+	struct pm_job job;
+	int rc = pm_store_read_at(&store, dir_fd, name, &job, NULL);
 
-	if (!rc)
-		rc = pm_file_read_fd(fd, name, MAX_BYTES, &text, &length, NULL);
 	if (rc)
 		return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : -EBADMSG;
-	root = pm_json_parse(text, length);
-	if (!root || !read_object(root, &job) || job.id != id)
+	if (job.id != id)
 		return -EBADMSG;
 	*ret = job;
 	return 0;
@@ -240,50 +256,23 @@ const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct p
 
 int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
 	cleanup_free char *path = path_of(dir, job->id);
-	cleanup_free char *text = NULL;
 
-	if (!root || !path)
-		return pm_err_nomem(err);
-	pm_json_add_u64(root, "version", VERSION);
-	pm_json_add_u64(root, "job", job->id);
-	pm_json_add_u64(root, "uid", job->uid);
-	pm_json_add_u64(root, "gid", job->gid);
-	pm_json_add_string(root, "state", states[job->state]);
-	pm_json_add_string(root, "mode", pm_mode_name(job->mode));
-	pm_json_add_string(root, "substate", pm_substate_name(job->substate));
-	pm_json_add_u64(root, "size_bytes", job->size_bytes);
-	pm_json_add_u64(root, "memory_bytes", job->memory_bytes);
-	pm_json_add_string(root, "boot_id", job->boot_id);
-	pm_json_add_string(root, "run", job->run);
-	pm_json_add_string(root, "time", job->time);
-	text = pm_json_format(root);
-	return text ? pm_file_write(path, 0600, text, strlen(text), err) : pm_err_nomem(err);
+	return path ? pm_store_write(&store, path, job, err) : pm_err_nomem(err);
 }
 
 int pm_job_forget(const char *dir, uint32_t id, struct pm_err *err)
 {
 	cleanup_free char *path = path_of(dir, id);
 
-	if (!path)
-		return pm_err_nomem(err);
-	if (unlink(path) && errno != ENOENT)
-		return pm_err_sys(err, -errno, "remove '%s'", path);
-	return 0;
+	return path ? pm_store_remove(path, err) : pm_err_nomem(err);
 }
 
 int pm_job_set_aside(const char *dir, uint32_t id, struct pm_err *err)
 {
-	cleanup_free char *path = path_of(dir, id), *aside = NULL;
+	cleanup_free char *path = path_of(dir, id);
 
-	if (!path || asprintf(&aside, "%s.unreadable", path) < 0) {
-		aside = NULL;
-		return pm_err_nomem(err);
-	}
-	if (rename(path, aside) && errno != ENOENT)
-		return pm_err_sys(err, -errno, "set '%s' aside", path);
-	return 0;
+	return path ? pm_store_set_aside(path, err) : pm_err_nomem(err);
 }
 
 void pm_jobs_done(struct pm_jobs *jobs)

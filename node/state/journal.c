@@ -8,12 +8,10 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/store.h"
 #include "base/timestamp.h"
 
-#define VERSION 1
-#define BY_JOB	"job"
+#define BY_JOB "job"
 
 static const char *const state_names[PM_JOURNAL_STATE_MAX] = {
 	[PM_JOURNAL_NONE] = "none",
@@ -104,12 +102,8 @@ static bool read_order(const json_object *root, struct pm_journal *journal)
 static bool read_object(const json_object *root, void *into)
 {
 	struct pm_journal *journal = into;
-	const char *reason;
-	uint64_t version;
+	const char *reason = pm_json_string(root, "reason");
 
-	if (pm_json_u64(root, "version", &version) || version != VERSION)
-		return false;
-	reason = pm_json_string(root, "reason");
 	journal->reason = reason ? strdup(reason) : NULL;
 	return state_by_name(pm_json_string(root, "state"), &journal->state) &&
 	       read_mode(root, "mode", &journal->mode) && journal->mode &&
@@ -117,18 +111,6 @@ static bool read_object(const json_object *root, void *into)
 	       pm_json_copy_filled(root, "boot_id", journal->boot_id, sizeof(journal->boot_id)) &&
 	       read_order(root, journal) && read_steps(root, journal) &&
 	       journal->steps[journal->n_steps - 1].state == journal->state;
-}
-
-int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err)
-{
-	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	int rc = pm_json_file_read(path, "a journal", read_object, &journal, err);
-
-	if (rc)
-		return rc;
-	*ret = journal;
-	journal = (struct pm_journal){0};
-	return 0;
 }
 
 static int add_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
@@ -206,12 +188,11 @@ static json_object *format_step(const struct pm_journal_step *step)
 	return object;
 }
 
-char *pm_journal_format(const struct pm_journal *journal)
+static void format(const void *from, json_object *root)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	const struct pm_journal *journal = from;
 	json_object *steps = json_object_new_array();
 
-	pm_json_add_u64(root, "version", VERSION);
 	pm_json_add_string(root, "state", pm_journal_state_name(journal->state));
 	pm_json_add_string(root, "mode", pm_mode_name(journal->mode));
 	pm_json_add_string(root, "from", pm_mode_name(journal->from));
@@ -224,16 +205,39 @@ char *pm_journal_format(const struct pm_journal *journal)
 	for (size_t i = 0; i < journal->n_steps; i++)
 		json_object_array_add(steps, format_step(&journal->steps[i]));
 	json_object_object_add(root, "steps", steps);
-	return pm_json_format(root);
+}
+
+static void release(void *journal)
+{
+	pm_journal_done(journal);
+}
+
+static const struct pm_store store = {
+	.what = "a journal",
+	.oldest = 1,
+	.version = 1,
+	.mode = 0644,
+	.max_bytes = PM_STORE_BYTES,
+	.starts_empty = true,
+	.size = sizeof(struct pm_journal),
+	.read = read_object,
+	.done = release,
+	.format = format,
+};
+
+int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err)
+{
+	return pm_store_read(&store, path, ret, err);
 }
 
 int pm_journal_write(const char *path, const struct pm_journal *journal, struct pm_err *err)
 {
-	cleanup_free char *text = pm_journal_format(journal);
+	return pm_store_write(&store, path, journal, err);
+}
 
-	if (!text)
-		return pm_err_nomem(err);
-	return pm_file_write(path, 0644, text, strlen(text), err);
+char *pm_journal_format(const struct pm_journal *journal)
+{
+	return pm_store_format(&store, journal);
 }
 
 void pm_journal_done(struct pm_journal *journal)

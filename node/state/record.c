@@ -100,7 +100,7 @@ int pm_record_read(const char *path, struct pm_record *ret, struct pm_err *err)
 	size_t length;
 	int rc;
 
-	rc = pm_file_read_ours(path, MAX_BYTES, &text, &length, err);
+	rc = pm_file_read_ours(AT_FDCWD, path, MAX_BYTES, &text, &length, err);
 	if (rc)
 		return rc;
 	root = pm_json_parse(text, length);

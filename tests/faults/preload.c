@@ -123,8 +123,12 @@ static void subject_of(const char *path, char *ret, size_t size)
 
 	snprintf(ret, size, "%s%s", is_number ? "ID" : "", name + (is_number ? digits : 0));
 	length = strlen(ret);
-	if (length > 7 && ret[length - 7] == '.' && !strchr(ret + length - 6, '.'))
-		ret[length - 7] = '\0';
+	if (length > 7 && ret[length - 7] == '.' && !strchr(ret + length - 6, '.')) {
+		length -= strlen(".XXXXXX");
+		if (length > 4 && !strncmp(ret + length - 4, ".new", 4))
+			length -= strlen(".new");
+		ret[length] = '\0';
+	}
 }
 
 static unsigned count_lines(int fd, const char *line)

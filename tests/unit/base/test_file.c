@@ -74,19 +74,26 @@ static void test_write(void)
 static void test_sweep(void)
 {
 	static const char *const kept[] = {"s/mode.json", "s/12", "s/12.json", "s/notes.backup",
-		"s/.json.a1b2c3", "s/12.json.old", "s/lock", "s/12.abc"};
+		"s/mode.json.backup", "s/pins.a1b2c3", "s/.new.a1b2c3", "s/12.json.old", "s/lock",
+		"s/12.abc", "s/12.new.a1b2c", "s/pins.new.a1b2.c", "s/pins.new"};
 	struct stat st;
 
 	is_number(pm_file_sweep(scratch_path("none"), NULL), 0, "no directory");
-	scratch_file("s/mode.json.a1B2c3", "x");
-	scratch_file("s/12.a1B2c3", "x");
-	scratch_file("s/12.json.XXXXXX", "x");
+	is_number(pm_file_sweep_of(scratch_path("none/pins"), NULL), 0, "none of a file either");
+	scratch_file("s/mode.json.new.a1B2c3", "x");
+	scratch_file("s/12.new.a1B2c3", "x");
+	scratch_file("s/12.json.new.XXXXXX", "x");
+	scratch_file("s/pins.new.a1B2c3", "x");
+	scratch_file("s/pins.new.backup", "x");
 	FOR_EACH(name, kept)
 	scratch_file(*name, "x");
+	is_number(pm_file_sweep_of(scratch_path("s/pins"), NULL), 0, "what writers of one left");
+	is_number(count_entries(scratch_path("s")), 2 + 13 + 3, "that of others is kept");
 	is_number(pm_file_sweep(scratch_path("s"), NULL), 0, "what killed writers left");
 	FOR_EACH(name, kept)
 	ok(!stat(scratch_path(*name), &st), "%s is kept", *name);
-	is_number(count_entries(scratch_path("s")), 2 + 8, "the rest is gone");
+	is_number(count_entries(scratch_path("s")), 2 + 13, "the rest is gone");
+	is_number(pm_file_sweep(scratch_path("s/lock"), NULL), -ENOTDIR, "a file");
 }
 
 int main(void)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+static bool has_version(const struct pm_store *store, const json_object *root)
+{
+	uint64_t version;
+
+	return !pm_json_u64(root, "version", &version) && version >= store->oldest &&
+	       version <= store->version;
+}
+
+static int parse(const struct pm_store *store, const char *path, const char *text, size_t length,
+	void *into, struct pm_err *err)
+{
+	cleanup_with(pm_json_cleanup) json_object *root = pm_json_parse(text, length);
+
+	if (root && json_object_is_type(root, json_type_object) && has_version(store, root) &&
+		store->read(root, into))
+		return 0;
+	return pm_err_set(err, -EBADMSG,
+		"read '%s': truncated or not %s, it is kept as it is; look at it, then move it "
+		"away",
+		path, store->what);
+}
+
+static int read_into(
+	const struct pm_store *store, int dir_fd, const char *path, void *into, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length = 0;
+	int rc = (store->is_ours ? pm_file_read_ours : pm_file_read)(
+		dir_fd, path, store->max_bytes, &text, &length, err);
+
+	if (rc)
+		return rc == -ENOENT && store->starts_empty ? 0 : rc;
+	return parse(store, path, text, length, into, err);
+}
+
+int pm_store_read_at(
+	const struct pm_store *store, int dir_fd, const char *path, void *ret, struct pm_err *err)
+{
+	cleanup_free void *value = calloc(1, store->size);
+	int rc = value ? read_into(store, dir_fd, path, value, err) : pm_err_nomem(err);
+
+	if (!rc)
+		memcpy(ret, value, store->size);
+	else if (value && store->done)
+		store->done(value);
+	return rc;
+}
+
+int pm_store_read(const struct pm_store *store, const char *path, void *ret, struct pm_err *err)
+{
+	return pm_store_read_at(store, AT_FDCWD, path, ret, err);
+}
+
+char *pm_store_format(const struct pm_store *store, const void *from)
+{
+	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+
+	if (!root)
+		return NULL;
+	pm_json_add_u64(root, "version", store->version);
+	store->format(from, root);
+	return pm_json_format(root);
+}
+
+int pm_store_write(
+	const struct pm_store *store, const char *path, const void *from, struct pm_err *err)
+{
+	cleanup_free char *text = pm_store_format(store, from);
+	size_t length = text ? strlen(text) : 0;
+	int rc;
+
+	if (!text)
+		return pm_err_nomem(err);
+	if (length > store->max_bytes)
+		return pm_err_set(
+			err, -EFBIG, "write '%s': longer than %zu bytes", path, store->max_bytes);
+	/* Before the write: who is killed behind its rename leaves nothing, so one is left at most.
+	 */
+	rc = pm_file_sweep_of(path, err);
+	return rc ? rc : pm_file_write(path, store->mode, text, length, err);
+}
+
+int pm_store_remove(const char *path, struct pm_err *err)
+{
+	int rc = pm_file_sweep_of(path, err);
+
+	if (!rc && unlink(path) && errno != ENOENT)
+		rc = pm_err_sys(err, -errno, "remove '%s'", path);
+	return rc;
+}
+
+int pm_store_set_aside(const char *path, struct pm_err *err)
+{
+	cleanup_free char *aside = NULL;
+
+	if (asprintf(&aside, "%s.unreadable", path) < 0) {
+		aside = NULL;
+		return pm_err_nomem(err);
+	}
+	if (rename(path, aside) && errno != ENOENT)
+		return pm_err_sys(err, -errno, "set '%s' aside", path);
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_STORE_H
+#define PM_STORE_H
+
+/*
+ * Small files of our own, each one JSON object with its version. A kind of file is a row that says
+ * which fields it has and who may have written it; reading and replacing are the same for all.
+ *
+ * One process at a time replaces a file, held apart by a lock (base/lock.h) or by there being only
+ * one such process. Readers need no lock: they see the old file or the new one.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+/* What most of the files may have at most: a thousand entries. */
+#define PM_STORE_BYTES (256 * 1024)
+
+struct pm_store {
+	const char *what;	  /* "a journal": for the sentence that the file is not one */
+	unsigned oldest, version; /* those that are read; the second is written */
+	mode_t mode;		  /* exact, whatever the umask */
+	size_t max_bytes;	  /* a longer file is neither read nor written */
+	bool starts_empty;	  /* a missing file is the value of zeros, not -ENOENT */
+	bool is_ours;		  /* who reads trusts only pm_file_read_ours() */
+
+	/* The value that is read: its size in bytes, its fields without the version (false: one is
+	 * not what it should be), and what releases it, NULL where nothing does. */
+	size_t size;
+	bool (*read)(const json_object *root, void *into);
+	void (*done)(void *value);
+
+	/* Adds the fields of what is written, which may be another struct. */
+	void (*format)(const void *from, json_object *root);
+};
+
+/*
+ * Reads a file, relative to the directory `dir_fd`, into *ret, which is untouched on failure.
+ * -EBADMSG: truncated, of another version or refused by `read`; the file is kept, and the sentence
+ * says what to do. -EFBIG: longer than allowed. -EPERM, -ELOOP: not ours. Else of open(2), read(2).
+ */
+int pm_store_read_at(
+	const struct pm_store *store, int dir_fd, const char *path, void *ret, struct pm_err *err);
+int pm_store_read(const struct pm_store *store, const char *path, void *ret, struct pm_err *err);
+
+/*
+ * Replaces a file as pm_file_write() does, and removes what earlier writers of it, killed in the
+ * middle, have left. -EFBIG: it could not be read again. On failure the old file is as it was, but
+ * where only its directory could not be synced.
+ */
+int pm_store_write(
+	const struct pm_store *store, const char *path, const void *from, struct pm_err *err);
+
+/* Removes a file and what its writers have left. A missing file is fine. */
+int pm_store_remove(const char *path, struct pm_err *err);
+
+/* For a file that cannot be understood and must not stay: "12.json" becomes "12.json.unreadable". A
+ * missing file is fine. */
+int pm_store_set_aside(const char *path, struct pm_err *err);
+
+/* The text of the file; malloc'ed, NULL when out of memory. */
+char *pm_store_format(const struct pm_store *store, const void *from);
+
+#endif
