@@ -39,6 +39,23 @@ out:
 	return object;
 }
 
+bool pm_json_each(const json_object *object, const char *key, enum json_type type,
+	pm_json_reader *read, void *into)
+{
+	json_object *list;
+
+	if (!json_object_object_get_ex(object, key, &list) ||
+		!json_object_is_type(list, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const json_object *entry = json_object_array_get_idx(list, i);
+
+		if (!json_object_is_type(entry, type) || !read(entry, into))
+			return false;
+	}
+	return true;
+}
+
 const char *pm_json_string(const json_object *object, const char *key)
 {
 	json_object *member;

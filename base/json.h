@@ -11,6 +11,14 @@
 /* One value and nothing but white space behind it; NULL when that is not what the text is. */
 json_object *pm_json_parse(const char *text, size_t length);
 
+/* Takes what a value says into `into`; false when it is not what it should be. */
+typedef bool pm_json_reader(const json_object *value, void *into);
+
+/* Has `read` take each entry of the array that the member is, in its order; false when it is
+ * missing or no array, or at the first entry that is not of `type` or refused. */
+bool pm_json_each(const json_object *object, const char *key, enum json_type type,
+	pm_json_reader *read, void *into);
+
 /* The member's text, which lives as long as `object`; NULL when missing or no string. */
 const char *pm_json_string(const json_object *object, const char *key);
 

@@ -8,9 +8,6 @@
 #include "base/err.h"
 #include "base/json.h"
 
-/* Takes what the file says into `into`; false when it is not what it should be. */
-typedef bool pm_json_reader(const json_object *root, void *into);
-
 /*
  * Has `read` take a file's content; without such a file `into` stays as it is. -EBADMSG: no JSON,
  * or refused by `read`; the file is kept, and the sentence says that it is not `what` and what to

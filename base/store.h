@@ -30,7 +30,7 @@ struct pm_store {
 	/* The value that is read: its size in bytes, its fields without the version (false: one is
 	 * not what it should be), and what releases it, NULL where nothing does. */
 	size_t size;
-	bool (*read)(const json_object *root, void *into);
+	pm_json_reader *read;
 	void (*done)(void *value);
 
 	/* Adds the fields of what is written, which may be another struct. */

@@ -56,37 +56,32 @@ static bool read_mode(const json_object *object, const char *key, enum pm_mode *
 	return row || (name && !strcmp(name, pm_mode_name(PM_MODE_UNKNOWN)));
 }
 
-static bool read_step(const json_object *object, struct pm_journal_step *step)
+/* The step behind the last one, all zero; it counts when n_steps says so. NULL: out of memory. */
+static struct pm_journal_step *next_step(struct pm_journal *journal)
 {
+	struct pm_journal_step *grown =
+		realloc(journal->steps, (journal->n_steps + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	journal->steps = grown;
+	grown[journal->n_steps] = (struct pm_journal_step){0};
+	return &grown[journal->n_steps];
+}
+
+static bool read_step(const json_object *object, void *into)
+{
+	struct pm_journal *journal = into;
+	struct pm_journal_step *step = next_step(journal);
 	const char *text = pm_json_string(object, "text");
 
-	step->text = text ? strdup(text) : NULL;
+	if (!step || !text)
+		return false;
+	journal->n_steps++;
+	step->text = strdup(text);
 	return step->text && pm_json_copy_filled(object, "time", step->time, sizeof(step->time)) &&
 	       pm_json_copy_filled(object, "boot_id", step->boot_id, sizeof(step->boot_id)) &&
 	       state_by_name(pm_json_string(object, "state"), &step->state);
-}
-
-static bool read_steps(const json_object *root, struct pm_journal *journal)
-{
-	json_object *steps;
-	size_t n;
-
-	if (!json_object_object_get_ex(root, "steps", &steps) ||
-		!json_object_is_type(steps, json_type_array))
-		return false;
-	n = json_object_array_length(steps);
-	journal->steps = calloc(n + 1, sizeof(*journal->steps));
-	if (!journal->steps || !n)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const json_object *step = json_object_array_get_idx(steps, i);
-
-		journal->n_steps++;
-		if (!json_object_is_type(step, json_type_object) ||
-			!read_step(step, &journal->steps[i]))
-			return false;
-	}
-	return true;
 }
 
 /* A journal of before has neither: an administrator's. */
@@ -109,22 +104,20 @@ static bool read_object(const json_object *root, void *into)
 	       read_mode(root, "mode", &journal->mode) && journal->mode &&
 	       read_mode(root, "from", &journal->from) &&
 	       pm_json_copy_filled(root, "boot_id", journal->boot_id, sizeof(journal->boot_id)) &&
-	       read_order(root, journal) && read_steps(root, journal) &&
-	       journal->steps[journal->n_steps - 1].state == journal->state;
+	       read_order(root, journal) &&
+	       pm_json_each(root, "steps", json_type_object, read_step, journal) &&
+	       journal->n_steps && journal->steps[journal->n_steps - 1].state == journal->state;
 }
 
 static int add_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
 	const char *text)
 {
-	struct pm_journal_step *grown =
-		realloc(journal->steps, (journal->n_steps + 1) * sizeof(*grown));
-	struct pm_journal_step *step;
+	struct pm_journal_step *step = next_step(journal);
 
-	if (!grown)
+	if (!step)
 		return -ENOMEM;
-	journal->steps = grown;
-	step = &grown[journal->n_steps];
-	*step = (struct pm_journal_step){.state = state, .text = strdup(text)};
+	step->state = state;
+	step->text = strdup(text);
 	if (!step->text)
 		return -ENOMEM;
 	pm_timestamp(step->time);

@@ -6,12 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/store.h"
 #include "base/timestamp.h"
 #include "node/tools/tool_json.h"
-
-#define VERSION 1
 
 #define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
@@ -49,82 +46,49 @@ static bool read_wanted(const json_object *root, enum pm_substate *ret)
 	return false;
 }
 
-static bool read_step(const json_object *object, struct pm_os_step *ret)
+/* The step behind the last one, all zero; it counts when n_steps says so. NULL: out of memory. */
+static struct pm_os_step *next_step(struct pm_os_journal *journal)
 {
+	struct pm_os_step *grown = realloc(journal->steps, (journal->n_steps + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	journal->steps = grown;
+	grown[journal->n_steps] = (struct pm_os_step){0};
+	return &grown[journal->n_steps];
+}
+
+static bool read_step(const json_object *object, void *into)
+{
+	struct pm_os_journal *journal = into;
+	struct pm_os_step *step = next_step(journal);
 	const char *text = pm_json_string(object, "text");
 
-	ret->text = text ? strdup(text) : NULL;
-	return ret->text && COPY(object, "time", ret->time);
+	if (!step || !text)
+		return false;
+	journal->n_steps++;
+	step->text = strdup(text);
+	return step->text && COPY(object, "time", step->time);
 }
 
-static bool read_steps(const json_object *root, struct pm_os_journal *journal)
+static bool read_dirty(const json_object *iset_id, void *journal)
 {
-	json_object *list;
-	size_t n;
-
-	if (!json_object_object_get_ex(root, "steps", &list) ||
-		!json_object_is_type(list, json_type_array))
-		return false;
-	n = json_object_array_length(list);
-	journal->steps = calloc(n + 1, sizeof(*journal->steps));
-	if (!journal->steps)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const json_object *step = json_object_array_get_idx(list, i);
-
-		journal->n_steps++;
-		if (!json_object_is_type(step, json_type_object) ||
-			!read_step(step, &journal->steps[i]))
-			return false;
-	}
-	return true;
-}
-
-static bool read_dirty(const json_object *root, struct pm_os_journal *journal)
-{
-	json_object *list;
-
-	if (!json_object_object_get_ex(root, "dirty", &list))
-		return true;
-	if (!json_object_is_type(list, json_type_array))
-		return false;
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const json_object *one = json_object_array_get_idx(list, i);
-
-		if (!json_object_is_type(one, json_type_int) ||
-			pm_os_journal_mark(journal, json_object_get_uint64(one), NULL))
-			return false;
-	}
-	return true;
+	return !pm_os_journal_mark(journal, json_object_get_uint64(iset_id), NULL);
 }
 
 static bool read_object(const json_object *root, void *into)
 {
 	struct pm_os_journal *journal = into;
-	const char *reason;
-	uint64_t version;
+	const char *reason = pm_json_string(root, "reason");
 
-	if (pm_json_u64(root, "version", &version) || version != VERSION)
-		return false;
-	reason = pm_json_string(root, "reason");
 	journal->reason = reason ? strdup(reason) : NULL;
 	journal->demotion = pm_json_string(root, "demotion");
 	return read_state(root, &journal->state) && read_wanted(root, &journal->wanted) &&
 	       COPY(root, "boot_id", journal->boot_id) && *journal->boot_id &&
-	       COPY(root, "policy", journal->policy) && read_steps(root, journal) &&
-	       read_dirty(root, journal);
-}
-
-int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err)
-{
-	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
-	int rc = pm_json_file_read(path, "a journal of sub-states", read_object, &journal, err);
-
-	if (rc)
-		return rc;
-	*ret = journal;
-	journal = (struct pm_os_journal){0};
-	return 0;
+	       COPY(root, "policy", journal->policy) &&
+	       pm_json_each(root, "steps", json_type_object, read_step, journal) &&
+	       (!json_object_object_get_ex(root, "dirty", NULL) ||
+		       pm_json_each(root, "dirty", json_type_int, read_dirty, journal));
 }
 
 void pm_os_journal_begin(
@@ -177,13 +141,10 @@ void pm_os_journal_unmark(struct pm_os_journal *journal, uint64_t iset_id)
 
 int pm_os_journal_add(struct pm_os_journal *journal, const char *text, struct pm_err *err)
 {
-	struct pm_os_step *grown = realloc(journal->steps, (journal->n_steps + 1) * sizeof(*grown));
-	struct pm_os_step *step;
+	struct pm_os_step *step = next_step(journal);
 
-	if (!grown)
+	if (!step)
 		return pm_err_nomem(err);
-	journal->steps = grown;
-	step = &grown[journal->n_steps];
 	step->text = strdup(text);
 	if (!step->text)
 		return pm_err_nomem(err);
@@ -213,12 +174,11 @@ static json_object *format_step(const struct pm_os_step *step)
 	return object;
 }
 
-static char *format(const struct pm_os_journal *journal)
+static void format(const void *from, json_object *root)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	const struct pm_os_journal *journal = from;
 	json_object *steps = json_object_new_array(), *dirty = json_object_new_array();
 
-	pm_json_add_u64(root, "version", VERSION);
 	pm_json_add_string(root, "state", pm_os_state_name(journal->state));
 	pm_json_add_string(root, "wanted", pm_substate_name(journal->wanted));
 	pm_json_add_string(root, "boot_id", journal->boot_id);
@@ -231,14 +191,34 @@ static char *format(const struct pm_os_journal *journal)
 	for (size_t i = 0; i < journal->n_steps; i++)
 		json_object_array_add(steps, format_step(&journal->steps[i]));
 	json_object_object_add(root, "steps", steps);
-	return pm_json_format(root);
+}
+
+static void release(void *journal)
+{
+	pm_os_journal_done(journal);
+}
+
+static const struct pm_store store = {
+	.what = "a journal of sub-states",
+	.oldest = 1,
+	.version = 1,
+	.mode = 0644,
+	.max_bytes = PM_STORE_BYTES,
+	.starts_empty = true,
+	.size = sizeof(struct pm_os_journal),
+	.read = read_object,
+	.done = release,
+	.format = format,
+};
+
+int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err)
+{
+	return pm_store_read(&store, path, ret, err);
 }
 
 int pm_os_journal_write(const char *path, const struct pm_os_journal *journal, struct pm_err *err)
 {
-	cleanup_free char *text = format(journal);
-
-	return text ? pm_file_write(path, 0644, text, strlen(text), err) : pm_err_nomem(err);
+	return pm_store_write(&store, path, journal, err);
 }
 
 void pm_os_journal_done(struct pm_os_journal *journal)

@@ -6,53 +6,38 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/store.h"
 #include "base/timestamp.h"
 #include "node/tools/tool_json.h"
 
-#define VERSION 1
-
 #define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
-static bool read_pin(const json_object *object, struct pm_pin *ret)
+/* The pin behind the last one, all zero; it counts when n says so. NULL: out of memory. */
+static struct pm_pin *next_pin(struct pm_pins *pins)
 {
-	return json_object_is_type(object, json_type_object) && COPY(object, "uuid", ret->uuid) &&
-	       *ret->uuid && COPY(object, "name", ret->name) && COPY(object, "dev", ret->dev) &&
-	       COPY(object, "time", ret->time);
+	struct pm_pin *grown = realloc(pins->list, (pins->n + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	pins->list = grown;
+	grown[pins->n] = (struct pm_pin){0};
+	return &grown[pins->n];
 }
 
-static bool read_all(const json_object *root, void *into)
+static bool read_pin(const json_object *object, void *into)
 {
 	struct pm_pins *pins = into;
-	json_object *list;
-	uint64_t version;
-	size_t n;
+	struct pm_pin *pin = next_pin(pins);
 
-	if (pm_json_u64(root, "version", &version) || version != VERSION ||
-		!json_object_object_get_ex(root, "pins", &list) ||
-		!json_object_is_type(list, json_type_array))
-		return false;
-	n = json_object_array_length(list);
-	pins->list = calloc(n + 1, sizeof(*pins->list));
-	if (!pins->list)
-		return false;
-	for (; pins->n < n; pins->n++)
-		if (!read_pin(json_object_array_get_idx(list, pins->n), &pins->list[pins->n]))
-			return false;
-	return true;
+	pins->n += pin != NULL;
+	return pin && COPY(object, "uuid", pin->uuid) && *pin->uuid &&
+	       COPY(object, "name", pin->name) && COPY(object, "dev", pin->dev) &&
+	       COPY(object, "time", pin->time);
 }
 
-int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err)
+static bool read_all(const json_object *root, void *pins)
 {
-	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
-	int rc = pm_json_file_read(path, "a list of pins", read_all, &pins, err);
-
-	if (rc)
-		return rc;
-	*ret = pins;
-	pins = (struct pm_pins){0};
-	return 0;
+	return pm_json_each(root, "pins", json_type_object, read_pin, pins);
 }
 
 static json_object *format_pin(const struct pm_pin *pin)
@@ -66,18 +51,42 @@ static json_object *format_pin(const struct pm_pin *pin)
 	return object;
 }
 
-int pm_pins_write(const char *path, const struct pm_pins *pins, struct pm_err *err)
+static void format(const void *from, json_object *root)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	const struct pm_pins *pins = from;
 	json_object *list = json_object_new_array();
-	cleanup_free char *text = NULL;
 
-	pm_json_add_u64(root, "version", VERSION);
 	for (size_t i = 0; i < pins->n; i++)
 		json_object_array_add(list, format_pin(&pins->list[i]));
 	json_object_object_add(root, "pins", list);
-	text = pm_json_format(root);
-	return text ? pm_file_write(path, 0644, text, strlen(text), err) : pm_err_nomem(err);
+}
+
+static void release(void *pins)
+{
+	pm_pins_done(pins);
+}
+
+static const struct pm_store store = {
+	.what = "a list of pins",
+	.oldest = 1,
+	.version = 1,
+	.mode = 0644,
+	.max_bytes = PM_STORE_BYTES,
+	.starts_empty = true,
+	.size = sizeof(struct pm_pins),
+	.read = read_all,
+	.done = release,
+	.format = format,
+};
+
+int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err)
+{
+	return pm_store_read(&store, path, ret, err);
+}
+
+int pm_pins_write(const char *path, const struct pm_pins *pins, struct pm_err *err)
+{
+	return pm_store_write(&store, path, pins, err);
 }
 
 const struct pm_pin *pm_pins_find(const struct pm_pins *pins, const char *uuid)
@@ -90,7 +99,7 @@ const struct pm_pin *pm_pins_find(const struct pm_pins *pins, const char *uuid)
 
 int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_err *err)
 {
-	struct pm_pin *grown;
+	struct pm_pin *pin;
 
 	if (!*nd->uuid)
 		return pm_err_set(err, -EINVAL,
@@ -99,15 +108,13 @@ int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_e
 			nd->dev);
 	if (pm_pins_find(pins, nd->uuid))
 		return pm_err_set(err, -EEXIST, "%s is pinned already", nd->dev);
-	grown = realloc(pins->list, (pins->n + 1) * sizeof(*grown));
-	if (!grown)
+	pin = next_pin(pins);
+	if (!pin)
 		return pm_err_nomem(err);
-	pins->list = grown;
-	grown[pins->n] = (struct pm_pin){0};
-	strcpy(grown[pins->n].uuid, nd->uuid);
-	strcpy(grown[pins->n].name, nd->name);
-	strcpy(grown[pins->n].dev, nd->dev);
-	pm_timestamp(grown[pins->n].time);
+	strcpy(pin->uuid, nd->uuid);
+	strcpy(pin->name, nd->name);
+	strcpy(pin->dev, nd->dev);
+	pm_timestamp(pin->time);
 	pins->n++;
 	return 0;
 }

@@ -1,53 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/state/roster.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/store.h"
 
-#define VERSION 1
-
-static bool read_module(const json_object *object, struct pm_module *ret)
-{
-	return json_object_is_type(object, json_type_object) &&
-	       pm_json_copy_filled(object, "id", ret->id, sizeof(ret->id)) &&
-	       pm_json_copy_filled(object, "socket", ret->socket, sizeof(ret->socket)) &&
-	       !pm_json_u64(object, "capacity_bytes", &ret->capacity_bytes);
-}
-
-static bool read_modules(const json_object *root, void *into)
+static bool read_module(const json_object *object, void *into)
 {
 	struct pm_roster *roster = into;
-	json_object *list;
-	uint64_t version;
+	struct pm_module *grown = realloc(roster->list, (roster->n + 1) * sizeof(*grown));
+	struct pm_module *module;
 
-	if (pm_json_u64(root, "version", &version) || version != VERSION ||
-		!json_object_object_get_ex(root, "modules", &list) ||
-		!json_object_is_type(list, json_type_array))
+	if (!grown)
 		return false;
-	roster->list = calloc(json_object_array_length(list) + 1, sizeof(*roster->list));
-	if (!roster->list)
-		return false;
-	for (; roster->n < json_object_array_length(list); roster->n++)
-		if (!read_module(
-			    json_object_array_get_idx(list, roster->n), &roster->list[roster->n]))
-			return false;
-	return true;
+	roster->list = grown;
+	module = &grown[roster->n++];
+	return pm_json_copy_filled(object, "id", module->id, sizeof(module->id)) &&
+	       pm_json_copy_filled(object, "socket", module->socket, sizeof(module->socket)) &&
+	       !pm_json_u64(object, "capacity_bytes", &module->capacity_bytes);
 }
 
-int pm_roster_read(const char *path, struct pm_roster *ret, struct pm_err *err)
+static bool read_modules(const json_object *root, void *roster)
 {
-	cleanup_with(pm_roster_done) struct pm_roster roster = {0};
-	int rc = pm_json_file_read(path, "a list of modules", read_modules, &roster, err);
-
-	if (rc)
-		return rc;
-	*ret = roster;
-	roster = (struct pm_roster){0};
-	return 0;
+	return pm_json_each(root, "modules", json_type_object, read_module, roster);
 }
 
 static json_object *module_object(const struct pm_dimm *dimm)
@@ -60,20 +36,42 @@ static json_object *module_object(const struct pm_dimm *dimm)
 	return object;
 }
 
-int pm_roster_write(const char *path, const struct pm_dimms *dimms, struct pm_err *err)
+static void format(const void *from, json_object *root)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	const struct pm_dimms *dimms = from;
 	json_object *list = json_object_new_array();
-	cleanup_free char *text = NULL;
 
 	for (size_t i = 0; i < dimms->n; i++)
 		json_object_array_add(list, module_object(&dimms->list[i]));
-	pm_json_add_u64(root, "version", VERSION);
 	json_object_object_add(root, "modules", list);
-	text = pm_json_format(root);
-	if (!text)
-		return pm_err_nomem(err);
-	return pm_file_write(path, 0644, text, strlen(text), err);
+}
+
+static void release(void *roster)
+{
+	pm_roster_done(roster);
+}
+
+static const struct pm_store store = {
+	.what = "a list of modules",
+	.oldest = 1,
+	.version = 1,
+	.mode = 0644,
+	.max_bytes = PM_STORE_BYTES,
+	.starts_empty = true,
+	.size = sizeof(struct pm_roster),
+	.read = read_modules,
+	.done = release,
+	.format = format,
+};
+
+int pm_roster_read(const char *path, struct pm_roster *ret, struct pm_err *err)
+{
+	return pm_store_read(&store, path, ret, err);
+}
+
+int pm_roster_write(const char *path, const struct pm_dimms *dimms, struct pm_err *err)
+{
+	return pm_store_write(&store, path, dimms, err);
 }
 
 static bool has(const struct pm_roster *roster, const struct pm_dimm *dimm)
