@@ -2,19 +2,12 @@
 #include "node/state/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/store.h"
 #include "base/timestamp.h"
-
-#define MAX_BYTES (64 * 1024)
-#define VERSION	  2
 
 /* The kernel's numbers by the names they have in the file; those that stay as they are until the
  * next boot. */
@@ -38,15 +31,13 @@ static uint64_t get_number(const struct pm_kernel *kernel, const struct number *
 	return *(const uint64_t *)((const char *)kernel + number->offset);
 }
 
-int pm_record_write(const char *path, const struct pm_record *record, struct pm_err *err)
+static void format(const void *from, json_object *root)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
+	const struct pm_record *record = from;
 	const struct pm_capabilities *caps = &record->capabilities;
-	cleanup_free char *text = NULL;
 	char now[32];
 
 	pm_timestamp(now);
-	pm_json_add_u64(root, "version", VERSION);
 	pm_json_add_string(root, "platform", pm_platform_name(record->verdict.platform));
 	pm_json_add_string(root, "why", record->verdict.why);
 	pm_json_add_string(root, "time", now);
@@ -56,10 +47,6 @@ int pm_record_write(const char *path, const struct pm_record *record, struct pm_
 	pm_json_add_string(root, "allowed_volatile_mode", caps->allowed_volatile_mode);
 	pm_json_add_string(root, "current_volatile_mode", caps->current_volatile_mode);
 	pm_json_add_u64(root, "alignment_bytes", caps->alignment_bytes);
-	text = pm_json_format(root);
-	if (!text)
-		return pm_err_nomem(err);
-	return pm_file_write(path, 0644, text, strlen(text), err);
 }
 
 static bool read_capabilities(const json_object *root, struct pm_capabilities *caps)
@@ -71,14 +58,13 @@ static bool read_capabilities(const json_object *root, struct pm_capabilities *c
 	       !pm_json_u64(root, "alignment_bytes", &caps->alignment_bytes);
 }
 
-static bool read_object(const json_object *root, struct pm_record *record)
+static bool read_object(const json_object *root, void *into)
 {
+	struct pm_record *record = into;
 	const char *name = pm_json_string(root, "platform");
 	enum pm_platform platform = pm_platform_by_name(name);
-	uint64_t version;
 
-	if (!name || strcmp(name, pm_platform_name(platform)) ||
-		pm_json_u64(root, "version", &version) || version != VERSION)
+	if (!name || strcmp(name, pm_platform_name(platform)))
 		return false;
 	record->verdict.platform = platform;
 	for (size_t i = 0; i < N_NUMBERS; i++)
@@ -92,22 +78,30 @@ static bool read_object(const json_object *root, struct pm_record *record)
 		       root, "boot_id", record->kernel.boot_id, sizeof(record->kernel.boot_id));
 }
 
+static const struct pm_store store = {
+	.what = "a record of the mode",
+	.oldest = 2,
+	.version = 2,
+	.mode = 0644,
+	.max_bytes = 64 * 1024,
+	.is_ours = true,
+	.size = sizeof(struct pm_record),
+	.read = read_object,
+	.format = format,
+};
+
+int pm_record_write(const char *path, const struct pm_record *record, struct pm_err *err)
+{
+	return pm_store_write(&store, path, record, err);
+}
+
+/* The store's sentence asks to look at a file that cannot be made again: this one is, each boot. */
 int pm_record_read(const char *path, struct pm_record *ret, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = NULL;
-	cleanup_free char *text = NULL;
-	struct pm_record record = {0};
-	size_t length;
-	int rc;
+	int rc = pm_store_read(&store, path, ret, err);
 
-	rc = pm_file_read_ours(AT_FDCWD, path, MAX_BYTES, &text, &length, err);
-	if (rc)
-		return rc;
-	root = pm_json_parse(text, length);
-	if (!root || !json_object_is_type(root, json_type_object) || !read_object(root, &record))
-		return pm_err_set(err, -EBADMSG, "read '%s': not a record of the mode", path);
-	*ret = record;
-	return 0;
+	return rc == -EBADMSG ? pm_err_set(err, rc, "read '%s': not a record of the mode", path)
+			      : rc;
 }
 
 static bool is_near(uint64_t then, uint64_t now, bool may_grow)
