@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/json_file.h"
+#include "base/store.h"
 #include "controller/candidates.h"
-
-#define VERSION 1
 
 /* Slurm's record of the job has it. */
 #define MAX_SENTENCE 900
+
+/* PM_TURNED_JOBS_MAX, each with six sentences of that length. */
+#define MAX_BYTES (64 * 1024 * 1024)
 
 struct key {
 	char text[16];
@@ -32,20 +32,41 @@ static struct key key_of(uint32_t job_id)
 static bool read_jobs(const json_object *root, void *into)
 {
 	json_object **jobs = into, *member;
-	uint64_t version;
 
-	if (pm_json_u64(root, "version", &version) || version != VERSION ||
-		!json_object_object_get_ex(root, "jobs", &member) ||
+	if (!json_object_object_get_ex(root, "jobs", &member) ||
 		!json_object_is_type(member, json_type_object))
 		return false;
 	*jobs = json_object_get(member);
 	return true;
 }
 
+static void format(const void *from, json_object *root)
+{
+	json_object *const *jobs = from;
+
+	json_object_object_add(root, "jobs", json_object_get(*jobs));
+}
+
+static const struct pm_store store = {
+	.what = "a list of jobs",
+	.oldest = 1,
+	.version = 1,
+	.mode = 0600,
+	.max_bytes = MAX_BYTES,
+	.starts_empty = true,
+	.size = sizeof(json_object *),
+	.read = read_jobs,
+	.format = format,
+};
+
 int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_err *err)
 {
-	if (pm_json_file_read(path, "a list of jobs", read_jobs, &turned->jobs, err))
+	int rc = pm_store_read(&store, path, &turned->jobs, err);
+
+	if (rc)
 		fprintf(stderr, "%s; starting anew\n", err->text);
+	if (rc == -EBADMSG && pm_store_set_aside(path, err))
+		fprintf(stderr, "%s\n", err->text);
 	if (!turned->jobs)
 		turned->jobs = json_object_new_object();
 	turned->path = strdup(path);
@@ -54,14 +75,7 @@ int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_er
 
 static int save(const struct pm_turned_away *turned, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = json_object_new_object();
-	cleanup_free char *text = NULL;
-
-	pm_json_add_u64(root, "version", VERSION);
-	json_object_object_add(root, "jobs", json_object_get(turned->jobs));
-	text = pm_json_format(root);
-	return text ? pm_file_write(turned->path, 0600, text, strlen(text), err)
-		    : pm_err_nomem(err);
+	return pm_store_write(&store, turned->path, &turned->jobs, err);
 }
 
 /* Of this very job: ids are used again. Slurm counts its restarts, and sets its time of submission

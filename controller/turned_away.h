@@ -30,7 +30,7 @@ struct pm_turned_verdict {
 	char *excluded; /* its list of excluded nodes from now on */
 };
 
-/* A file that cannot be understood is said and replaced. `path` is copied. */
+/* A file that cannot be understood is said, set aside, and begun anew. `path` is copied. */
 int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_err *err);
 
 /*

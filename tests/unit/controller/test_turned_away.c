@@ -2,6 +2,7 @@
 /* What becomes of a job that nodes turn away: which nodes it is kept from, when it has them back,
  * and when it is held. Three nodes in one partition, and another node in another. */
 #include <slurm/slurm.h>
+#include <unistd.h>
 
 #include "controller/give_back.h"
 #include "tests/unit/scratch.h"
@@ -226,8 +227,44 @@ static void test_held(void)
 	pm_turned_done(&turned);
 }
 
+static void test_broken(void)
+{
+	scratch_file("turned-away.json", "{");
+	open_turned();
+	is_number(json_object_object_length(turned.jobs), 0, "a broken file is begun anew");
+	ok(!access(scratch_path("turned-away.json.unreadable"), F_OK), "and kept beside");
+	pm_turned_done(&turned);
+}
+
+/* Longer than most files may be. */
+static void test_many(void)
+{
+	struct pm_turned_verdict verdict;
+	struct pm_err err = {0};
+	char sentence[900] = "";
+	int rc = 0;
+
+	memset(sentence, 'x', sizeof(sentence) - 1);
+	open_turned();
+	for (uint32_t id = 1; !rc && id <= 300; id++) {
+		slurm_job_info_t job = new_job();
+
+		job.job_id = id;
+		memset(&verdict, 0, sizeof(verdict));
+		rc = pm_turned_note(&turned, &cluster, &job, "n1", sentence, LIMIT, &verdict, &err);
+		pm_turned_verdict_done(&verdict);
+	}
+	is_number(rc, 0, "300 jobs are turned away");
+	open_again();
+	is_number(json_object_object_length(turned.jobs), 300, "and known after a restart");
+	pm_turned_done(&turned);
+	(void)unlink(scratch_path("turned-away.json"));
+}
+
 int main(void)
 {
+	test_broken();
+	test_many();
 	test_due();
 	test_limit();
 	test_given_back();
