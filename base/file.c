@@ -202,6 +202,8 @@ int pm_file_sweep_of(const char *path, struct pm_err *err)
 {
 	char parent[PATH_MAX], name[PATH_MAX];
 
+	if (strlen(path) >= sizeof(parent))
+		return pm_err_sys(err, -ENAMETOOLONG, "write '%.100s'", path);
 	snprintf(parent, sizeof(parent), "%s", path);
 	snprintf(name, sizeof(name), "%s", path);
 	return sweep(dirname(parent), basename(name), err);

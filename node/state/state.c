@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/state/state.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/lock.h"
 #include "base/secure.h"
 #include "node/tools/tool_locks.h"
 
 #define WAIT_S 10
 
-static char *path_in(const char *directory, const char *name)
-{
-	char *path = NULL;
+/* A text that does not fit is longer than any path: open(2) refuses it, and no other file is taken.
+ */
+struct path {
+	char text[PATH_MAX + NAME_MAX];
+};
 
-	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+static struct path path_in(const char *directory, const char *name)
+{
+	struct path path;
+
+	snprintf(path.text, sizeof(path.text), "%s/%s", directory, name);
+	return path;
 }
 
-static char *journal_path(const struct pm_config *config)
-{
-	return path_in(config->state_dir, "journal.json");
-}
-
-static char *record_path(const struct pm_config *config)
-{
-	return path_in(config->run_dir, "mode.json");
-}
+#define JOURNAL(config_)    path_in((config_)->state_dir, "journal.json").text
+#define OS_JOURNAL(config_) path_in((config_)->state_dir, "substate.json").text
+#define PINS(config_)	    path_in((config_)->state_dir, "pins").text
+#define ROSTER(config_)	    path_in((config_)->state_dir, "modules.json").text
+#define RECORD(config_)	    path_in((config_)->run_dir, "mode.json").text
 
 int pm_state_lock_within(
 	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(op->config.state_dir, "lock");
+	const struct path path = path_in(op->config.state_dir, "lock");
 	int rc = pm_secure_make_dir(op->config.state_dir, err);
 
 	if (!rc)
 		rc = pm_secure_make_dir(op->config.run_dir, err);
 	if (rc)
 		return rc;
-	if (!path)
-		return pm_err_nomem(err);
-	rc = pm_lock_take(path, op->name, 0, ret_fd, err);
+	rc = pm_lock_take(path.text, op->name, 0, ret_fd, err);
 	if (rc == -EBUSY) {
 		pm_warn(op, "%s, waiting", err->text);
-		rc = pm_lock_take(path, op->name, wait_s * 1000, ret_fd, err);
+		rc = pm_lock_take(path.text, op->name, wait_s * 1000, ret_fd, err);
 	}
 	if (!rc)
 		pm_tool_hold_lock(*ret_fd);
@@ -60,17 +60,13 @@ int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err
 int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err)
 {
-	cleanup_free char *path = journal_path(config);
-
-	return path ? pm_journal_read(path, ret, err) : pm_err_nomem(err);
+	return pm_journal_read(JOURNAL(config), ret, err);
 }
 
 int pm_state_write_journal(
 	const struct pm_config *config, const struct pm_journal *journal, struct pm_err *err)
 {
-	cleanup_free char *path = journal_path(config);
-
-	return path ? pm_journal_write(path, journal, err) : pm_err_nomem(err);
+	return pm_journal_write(JOURNAL(config), journal, err);
 }
 
 int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
@@ -84,39 +80,29 @@ int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 int pm_state_read_os_journal(
 	const struct pm_config *config, struct pm_os_journal *ret, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(config->state_dir, "substate.json");
-
-	return path ? pm_os_journal_read(path, ret, err) : pm_err_nomem(err);
+	return pm_os_journal_read(OS_JOURNAL(config), ret, err);
 }
 
 int pm_state_write_os_journal(
 	const struct pm_config *config, const struct pm_os_journal *journal, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(config->state_dir, "substate.json");
-
-	return path ? pm_os_journal_write(path, journal, err) : pm_err_nomem(err);
+	return pm_os_journal_write(OS_JOURNAL(config), journal, err);
 }
 
 int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(config->state_dir, "pins");
-
-	return path ? pm_pins_read(path, ret, err) : pm_err_nomem(err);
+	return pm_pins_read(PINS(config), ret, err);
 }
 
 int pm_state_write_pins(
 	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(config->state_dir, "pins");
-
-	return path ? pm_pins_write(path, pins, err) : pm_err_nomem(err);
+	return pm_pins_write(PINS(config), pins, err);
 }
 
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
-	cleanup_free char *path = record_path(config);
-
-	return path ? pm_record_read(path, ret, err) : pm_err_nomem(err);
+	return pm_record_read(RECORD(config), ret, err);
 }
 
 int pm_state_current_record(const struct pm_config *config, struct pm_record *ret,
@@ -132,30 +118,21 @@ int pm_state_current_record(const struct pm_config *config, struct pm_record *re
 int pm_state_write_record(
 	const struct pm_config *config, const struct pm_record *record, struct pm_err *err)
 {
-	cleanup_free char *path = record_path(config);
-
-	return path ? pm_record_write(path, record, err) : pm_err_nomem(err);
+	return pm_record_write(RECORD(config), record, err);
 }
 
 int pm_state_read_roster(const struct pm_config *config, struct pm_roster *ret, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(config->state_dir, "modules.json");
-
-	return path ? pm_roster_read(path, ret, err) : pm_err_nomem(err);
+	return pm_roster_read(ROSTER(config), ret, err);
 }
 
 int pm_state_write_roster(
 	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err)
 {
-	cleanup_free char *path = path_in(config->state_dir, "modules.json");
-
-	return path ? pm_roster_write(path, dimms, err) : pm_err_nomem(err);
+	return pm_roster_write(ROSTER(config), dimms, err);
 }
 
 void pm_state_drop_record(const struct pm_config *config)
 {
-	cleanup_free char *path = record_path(config);
-
-	if (path)
-		(void)unlink(path);
+	(void)unlink(RECORD(config));
 }

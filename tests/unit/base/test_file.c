@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,8 +77,11 @@ static void test_sweep(void)
 	static const char *const kept[] = {"s/mode.json", "s/12", "s/12.json", "s/notes.backup",
 		"s/mode.json.backup", "s/pins.a1b2c3", "s/.new.a1b2c3", "s/12.json.old", "s/lock",
 		"s/12.abc", "s/12.new.a1b2c", "s/pins.new.a1b2.c", "s/pins.new"};
+	char endless[PATH_MAX + 10] = "/";
 	struct stat st;
 
+	memset(endless, '/', sizeof(endless) - 1);
+	is_number(pm_file_sweep_of(endless, NULL), -ENAMETOOLONG, "too long a path");
 	is_number(pm_file_sweep(scratch_path("none"), NULL), 0, "no directory");
 	is_number(pm_file_sweep_of(scratch_path("none/pins"), NULL), 0, "none of a file either");
 	scratch_file("s/mode.json.new.a1B2c3", "x");
