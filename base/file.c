@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -164,23 +165,19 @@ int pm_file_write(
 	return rc ? pm_err_sys(err, rc, "sync the directory of '%s'", path) : 0;
 }
 
+#define LETTER "[0-9A-Za-z]"
+
 /* Is `entry` "NAME.new.a1B2c3", where NAME may be NULL for any? */
 static bool is_temporary(const char *entry, const char *name)
 {
-	static const char letters[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	size_t fixed = strlen(TEMPORARY) - strlen("XXXXXX");
-	const char *at = strlen(entry) > strlen(TEMPORARY)
-				 ? entry + strlen(entry) - strlen(TEMPORARY)
-				 : NULL;
+	static const char any[] = "?*.new." LETTER LETTER LETTER LETTER LETTER LETTER;
 
-	return at && !strncmp(at, TEMPORARY, fixed) &&
-	       strspn(at + fixed, letters) == strlen("XXXXXX") &&
-	       (!name || (strlen(name) == (size_t)(at - entry) &&
+	return !fnmatch(any, entry, 0) &&
+	       (!name || (strlen(entry) == strlen(name) + strlen(TEMPORARY) &&
 				 !strncmp(entry, name, strlen(name))));
 }
 
-static int sweep(const char *path, const char *name, struct pm_err *err)
+int pm_file_sweep(const char *path, const char *name, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = opendir(path);
 	const struct dirent *entry;
@@ -193,11 +190,6 @@ static int sweep(const char *path, const char *name, struct pm_err *err)
 	return errno ? pm_err_sys(err, -errno, "read '%s'", path) : 0;
 }
 
-int pm_file_sweep(const char *path, struct pm_err *err)
-{
-	return sweep(path, NULL, err);
-}
-
 int pm_file_sweep_of(const char *path, struct pm_err *err)
 {
 	char parent[PATH_MAX], name[PATH_MAX];
@@ -206,7 +198,7 @@ int pm_file_sweep_of(const char *path, struct pm_err *err)
 		return pm_err_sys(err, -ENAMETOOLONG, "write '%.100s'", path);
 	snprintf(parent, sizeof(parent), "%s", path);
 	snprintf(name, sizeof(name), "%s", path);
-	return sweep(dirname(parent), basename(name), err);
+	return pm_file_sweep(dirname(parent), basename(name), err);
 }
 
 int pm_file_make_dir(const char *path, mode_t mode, struct pm_err *err)

@@ -36,10 +36,11 @@ int pm_file_write(
 	const char *path, mode_t mode, const char *data, size_t length, struct pm_err *err);
 
 /*
- * Removes the temporary files that killed writers have left: all of a directory, or those of one
- * file. Nothing may be writing there, or that file. A directory that is not there has none.
+ * Removes the temporary files that killed writers have left in a directory: of the file `name`, or
+ * of all of them (NULL); the second names one file by its path. Nothing may be writing there. A
+ * directory that is not there has none.
  */
-int pm_file_sweep(const char *dir, struct pm_err *err);
+int pm_file_sweep(const char *dir, const char *name, struct pm_err *err);
 int pm_file_sweep_of(const char *path, struct pm_err *err);
 
 /* mkdir -p of the last component only, exact mode; an existing directory is left as it is. */

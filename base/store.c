@@ -12,9 +12,10 @@
 
 static bool has_version(const struct pm_store *store, const json_object *root)
 {
+	unsigned oldest = store->oldest ? store->oldest : store->version;
 	uint64_t version;
 
-	return !pm_json_u64(root, "version", &version) && version >= store->oldest &&
+	return !pm_json_u64(root, "version", &version) && version >= oldest &&
 	       version <= store->version;
 }
 

@@ -21,7 +21,7 @@
 
 struct pm_store {
 	const char *what;	  /* "a journal": for the sentence that the file is not one */
-	unsigned oldest, version; /* those that are read; the second is written */
+	unsigned version, oldest; /* that is written, and the oldest that is read; 0: the same */
 	mode_t mode;		  /* exact, whatever the umask */
 	size_t max_bytes;	  /* a longer file is neither read nor written */
 	bool starts_empty;	  /* a missing file is the value of zeros, not -ENOENT */

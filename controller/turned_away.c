@@ -49,7 +49,6 @@ static void format(const void *from, json_object *root)
 
 static const struct pm_store store = {
 	.what = "a list of jobs",
-	.oldest = 1,
 	.version = 1,
 	.mode = 0600,
 	.max_bytes = MAX_BYTES,

@@ -49,7 +49,7 @@ static int sweep_temporaries(const char *parent, struct pm_err *err)
 		jobs = NULL;
 		return pm_err_nomem(err);
 	}
-	return pm_file_sweep(jobs, err);
+	return pm_file_sweep(jobs, NULL, err);
 }
 
 static int make_dir(const char *parent, mode_t mode, struct pm_err *err)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "base/store.h"
 #include "base/units.h"
 
@@ -164,12 +165,12 @@ static bool is_record(const char *name, uint32_t *ret_id)
 
 static int add(struct pm_jobs *jobs, const struct pm_job *job)
 {
-	struct pm_job *grown = realloc(jobs->list, (jobs->n + 1) * sizeof(*grown));
+	struct pm_job *entry = pm_list_next(&jobs->list, jobs->n, sizeof(*entry));
 
-	if (!grown)
+	if (!entry)
 		return -ENOMEM;
-	jobs->list = grown;
-	grown[jobs->n++] = *job;
+	*entry = *job;
+	jobs->n++;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "base/store.h"
 #include "base/timestamp.h"
 
@@ -56,23 +57,11 @@ static bool read_mode(const json_object *object, const char *key, enum pm_mode *
 	return row || (name && !strcmp(name, pm_mode_name(PM_MODE_UNKNOWN)));
 }
 
-/* The step behind the last one, all zero; it counts when n_steps says so. NULL: out of memory. */
-static struct pm_journal_step *next_step(struct pm_journal *journal)
-{
-	struct pm_journal_step *grown =
-		realloc(journal->steps, (journal->n_steps + 1) * sizeof(*grown));
-
-	if (!grown)
-		return NULL;
-	journal->steps = grown;
-	grown[journal->n_steps] = (struct pm_journal_step){0};
-	return &grown[journal->n_steps];
-}
-
 static bool read_step(const json_object *object, void *into)
 {
 	struct pm_journal *journal = into;
-	struct pm_journal_step *step = next_step(journal);
+	struct pm_journal_step *step =
+		pm_list_next(&journal->steps, journal->n_steps, sizeof(*step));
 	const char *text = pm_json_string(object, "text");
 
 	if (!step || !text)
@@ -112,7 +101,8 @@ static bool read_object(const json_object *root, void *into)
 static int add_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
 	const char *text)
 {
-	struct pm_journal_step *step = next_step(journal);
+	struct pm_journal_step *step =
+		pm_list_next(&journal->steps, journal->n_steps, sizeof(*step));
 
 	if (!step)
 		return -ENOMEM;
@@ -207,7 +197,6 @@ static void release(void *journal)
 
 static const struct pm_store store = {
 	.what = "a journal",
-	.oldest = 1,
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,

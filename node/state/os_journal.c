@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "base/store.h"
 #include "base/timestamp.h"
 #include "node/tools/tool_json.h"
@@ -46,22 +47,10 @@ static bool read_wanted(const json_object *root, enum pm_substate *ret)
 	return false;
 }
 
-/* The step behind the last one, all zero; it counts when n_steps says so. NULL: out of memory. */
-static struct pm_os_step *next_step(struct pm_os_journal *journal)
-{
-	struct pm_os_step *grown = realloc(journal->steps, (journal->n_steps + 1) * sizeof(*grown));
-
-	if (!grown)
-		return NULL;
-	journal->steps = grown;
-	grown[journal->n_steps] = (struct pm_os_step){0};
-	return &grown[journal->n_steps];
-}
-
 static bool read_step(const json_object *object, void *into)
 {
 	struct pm_os_journal *journal = into;
-	struct pm_os_step *step = next_step(journal);
+	struct pm_os_step *step = pm_list_next(&journal->steps, journal->n_steps, sizeof(*step));
 	const char *text = pm_json_string(object, "text");
 
 	if (!step || !text)
@@ -117,15 +106,15 @@ bool pm_os_journal_is_dirty(const struct pm_os_journal *journal, uint64_t iset_i
 
 int pm_os_journal_mark(struct pm_os_journal *journal, uint64_t iset_id, struct pm_err *err)
 {
-	uint64_t *grown;
+	uint64_t *entry;
 
 	if (pm_os_journal_is_dirty(journal, iset_id))
 		return 0;
-	grown = realloc(journal->dirty, (journal->n_dirty + 1) * sizeof(*grown));
-	if (!grown)
+	entry = pm_list_next(&journal->dirty, journal->n_dirty, sizeof(*entry));
+	if (!entry)
 		return pm_err_nomem(err);
-	journal->dirty = grown;
-	grown[journal->n_dirty++] = iset_id;
+	*entry = iset_id;
+	journal->n_dirty++;
 	return 0;
 }
 
@@ -141,7 +130,7 @@ void pm_os_journal_unmark(struct pm_os_journal *journal, uint64_t iset_id)
 
 int pm_os_journal_add(struct pm_os_journal *journal, const char *text, struct pm_err *err)
 {
-	struct pm_os_step *step = next_step(journal);
+	struct pm_os_step *step = pm_list_next(&journal->steps, journal->n_steps, sizeof(*step));
 
 	if (!step)
 		return pm_err_nomem(err);
@@ -200,7 +189,6 @@ static void release(void *journal)
 
 static const struct pm_store store = {
 	.what = "a journal of sub-states",
-	.oldest = 1,
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,

@@ -6,28 +6,17 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "base/store.h"
 #include "base/timestamp.h"
 #include "node/tools/tool_json.h"
 
 #define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
-/* The pin behind the last one, all zero; it counts when n says so. NULL: out of memory. */
-static struct pm_pin *next_pin(struct pm_pins *pins)
-{
-	struct pm_pin *grown = realloc(pins->list, (pins->n + 1) * sizeof(*grown));
-
-	if (!grown)
-		return NULL;
-	pins->list = grown;
-	grown[pins->n] = (struct pm_pin){0};
-	return &grown[pins->n];
-}
-
 static bool read_pin(const json_object *object, void *into)
 {
 	struct pm_pins *pins = into;
-	struct pm_pin *pin = next_pin(pins);
+	struct pm_pin *pin = pm_list_next(&pins->list, pins->n, sizeof(*pin));
 
 	pins->n += pin != NULL;
 	return pin && COPY(object, "uuid", pin->uuid) && *pin->uuid &&
@@ -68,7 +57,6 @@ static void release(void *pins)
 
 static const struct pm_store store = {
 	.what = "a list of pins",
-	.oldest = 1,
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,
@@ -108,7 +96,7 @@ int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_e
 			nd->dev);
 	if (pm_pins_find(pins, nd->uuid))
 		return pm_err_set(err, -EEXIST, "%s is pinned already", nd->dev);
-	pin = next_pin(pins);
+	pin = pm_list_next(&pins->list, pins->n, sizeof(*pin));
 	if (!pin)
 		return pm_err_nomem(err);
 	strcpy(pin->uuid, nd->uuid);

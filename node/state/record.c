@@ -80,7 +80,6 @@ static bool read_object(const json_object *root, void *into)
 
 static const struct pm_store store = {
 	.what = "a record of the mode",
-	.oldest = 2,
 	.version = 2,
 	.mode = 0644,
 	.max_bytes = 64 * 1024,

@@ -4,19 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/store.h"
 
 static bool read_module(const json_object *object, void *into)
 {
 	struct pm_roster *roster = into;
-	struct pm_module *grown = realloc(roster->list, (roster->n + 1) * sizeof(*grown));
-	struct pm_module *module;
+	struct pm_module *module = pm_list_next(&roster->list, roster->n, sizeof(*module));
 
-	if (!grown)
-		return false;
-	roster->list = grown;
-	module = &grown[roster->n++];
-	return pm_json_copy_filled(object, "id", module->id, sizeof(module->id)) &&
+	roster->n += module != NULL;
+	return module && pm_json_copy_filled(object, "id", module->id, sizeof(module->id)) &&
 	       pm_json_copy_filled(object, "socket", module->socket, sizeof(module->socket)) &&
 	       !pm_json_u64(object, "capacity_bytes", &module->capacity_bytes);
 }
@@ -53,7 +50,6 @@ static void release(void *roster)
 
 static const struct pm_store store = {
 	.what = "a list of modules",
-	.oldest = 1,
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,

@@ -82,7 +82,7 @@ static void test_sweep(void)
 
 	memset(endless, '/', sizeof(endless) - 1);
 	is_number(pm_file_sweep_of(endless, NULL), -ENAMETOOLONG, "too long a path");
-	is_number(pm_file_sweep(scratch_path("none"), NULL), 0, "no directory");
+	is_number(pm_file_sweep(scratch_path("none"), NULL, NULL), 0, "no directory");
 	is_number(pm_file_sweep_of(scratch_path("none/pins"), NULL), 0, "none of a file either");
 	scratch_file("s/mode.json.new.a1B2c3", "x");
 	scratch_file("s/12.new.a1B2c3", "x");
@@ -93,11 +93,11 @@ static void test_sweep(void)
 	scratch_file(*name, "x");
 	is_number(pm_file_sweep_of(scratch_path("s/pins"), NULL), 0, "what writers of one left");
 	is_number(count_entries(scratch_path("s")), 2 + 13 + 3, "that of others is kept");
-	is_number(pm_file_sweep(scratch_path("s"), NULL), 0, "what killed writers left");
+	is_number(pm_file_sweep(scratch_path("s"), NULL, NULL), 0, "what killed writers left");
 	FOR_EACH(name, kept)
 	ok(!stat(scratch_path(*name), &st), "%s is kept", *name);
 	is_number(count_entries(scratch_path("s")), 2 + 13, "the rest is gone");
-	is_number(pm_file_sweep(scratch_path("s/lock"), NULL), -ENOTDIR, "a file");
+	is_number(pm_file_sweep(scratch_path("s/lock"), NULL, NULL), -ENOTDIR, "a file");
 }
 
 int main(void)
