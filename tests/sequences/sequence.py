@@ -11,6 +11,7 @@ from catalogue import named
 from common import Cluster
 from meddlers import come_to_rest, forget_reboot, let_go, modes_of, other_modes
 from oracle import Oracle, Violation, unfinished
+from promises import has_mode
 from sites import wait_for
 from submitting import next_number, submit
 from where import PLACES
@@ -120,8 +121,14 @@ class Sequence:
                 repair(world, node)
             for job in world.live():
                 let_go(world, job, self.oracle.more)
-                if job.waits_for_ever() and not job.cancelled:
+                lost = waited > times.reconfigure and is_in_prolog(job) and job.disturbed and not has_mode(job)
+                if (job.waits_for_ever() or lost) and not job.cancelled:
                     self._let_go(job)
+
+
+def is_in_prolog(job: Submission) -> bool:
+    """Or it has lost that with its node. Slurm misses it at no time, and slurm-pmem cares for jobs in a mode."""
+    return job.client is not None and any(record.get("Reason") == "Prolog" for record in job.live())
 
 
 def with_site(use: Callable[[Cluster], object], place: str = "bench") -> object:
