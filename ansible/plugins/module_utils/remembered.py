@@ -62,9 +62,7 @@ class Remembered:
         return os.path.exists(self.path("upgrading.json"))
 
     def keep(self, versions, files):
-        """Copies what is there now, for a way back; what an upgrade that has not ended has kept stays."""
-        if self.is_upgrading:
-            return
+        """Copies what is there now, for a way back. Not while an upgrade has not ended: that goes back to before it."""
         self.forget("upgrading")
         os.makedirs(self.path("upgrading"), mode=0o700)
         for path in filter(os.path.lexists, files):
