@@ -62,10 +62,11 @@ int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_er
 {
 	int rc = pm_store_read(&store, path, &turned->jobs, err);
 
-	if (rc)
+	if (rc == -EBADMSG && !pm_store_set_aside(path, err))
+		fprintf(stderr, "'%s' is broken and is '%s.unreadable' now; starting anew\n", path,
+			path);
+	else if (rc)
 		fprintf(stderr, "%s; starting anew\n", err->text);
-	if (rc == -EBADMSG && pm_store_set_aside(path, err))
-		fprintf(stderr, "%s\n", err->text);
 	if (!turned->jobs)
 		turned->jobs = json_object_new_object();
 	turned->path = strdup(path);
