@@ -104,27 +104,28 @@ class TurnAway:
             return {"nodes": nodes}
         job = job_on(world, node := chance.choice(ready), modes_of(world, node), chance)
         way = chance.choice(("named", "named", "array", "cancelled"))
-        if way == "array":      # its other task runs on another node meanwhile
-            nodes = [node]
+        if way == "array":      # its first task runs on the first node, its last one comes to another
+            nodes = staying[1:]
             job |= {"argv": [*job["argv"][:2], "--array=0-1"], "seconds": ARRAY_S}
-        return {"nodes": nodes} | job | ({"cancel": True} if way == "cancelled" else {})
+        return {"nodes": nodes} | job | ({"cancel": round(chance.uniform(0, 0.08), 3)} if way == "cancelled" else {})
 
     def do(self, world: World, step: dict) -> bool:
         turn_away(world, step["nodes"])
         if "job" in step:
             submit(world, step)
-        if step.get("cancel"):
-            cancel_as_it_is_turned_away(world)
+        if "cancel" in step:
+            cancel_as_it_is_turned_away(world, step["cancel"])
         return True
 
 
-def cancel_as_it_is_turned_away(world: World) -> None:
+def cancel_as_it_is_turned_away(world: World, later: float) -> None:
     """Before it is back in the queue: there is no time to ask Slurm for the job's number."""
     before, end = len(world.site.turned_away()), time.monotonic() + CANCEL_S
     while len(turned := world.site.turned_away()) == before:
         if time.monotonic() > end:
             return
         time.sleep(LOOK_S)
+    time.sleep(later)
     done = world.user("scancel", turned[-1][0])
     world.observe()
     for other in world.submissions.values():    # most often the one that has just come
