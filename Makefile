@@ -135,8 +135,8 @@ install: all
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
 	$(foreach program,pm-reachable pm-controller prolog_slurmctld,$(INSTALL) -D -m 755 $(BUILD)/$(program) \
 		$(DESTDIR)$(pkglibexecdir)/$(program) &&) true
-	$(foreach file,$(RUNTIME_SO),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(runtimedir)/$(notdir $(file)))
-	$(if $(RUNTIME_SO),$(INSTALL) -D -m 644 runtime/pmplace.h $(DESTDIR)$(includedir)/pmplace.h)
+	$(INSTALL) -D -m 644 $(BUILD)/libpmplace.so $(DESTDIR)$(runtimedir)/libpmplace.so
+	$(INSTALL) -D -m 644 runtime/pmplace.h $(DESTDIR)$(includedir)/pmplace.h
 	$(INSTALL) -D -m 755 pmreport/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
 	$(foreach file,$(wildcard pmreport/pmprofile/*.py),$(INSTALL) -D -m 644 $(file) \
 		$(DESTDIR)$(pkgdatadir)/$(file:pmreport/%=%) &&) true

@@ -6,13 +6,14 @@
 #include <sys/types.h>
 
 #include "runtime/heap/heap.h"
+#include "runtime/heap/jemalloc_calls.h"
 
 /*
  * One arena a processor: each has 2 MiB of bookkeeping, which is DRAM of the budget. No brk, whose
  * memory is not ours. Objects up to 64 KiB in the threads' caches: in DRAM nothing is gained by
  * giving them back.
  */
-const char *pmje_malloc_conf = "narenas_ratio:1,dss:disabled,tcache_max:65536,prof:false";
+const char *pmje_malloc_conf = "narenas_ratio:1,dss:disabled,tcache_max:65536";
 
 /* Its exp_grow_t: size classes of the next piece an arena asks for, and of the largest. */
 struct growth {
@@ -34,19 +35,8 @@ void *pmje_mallocx(size_t size, int flags);
 void pmje_dallocx(void *object, int flags);
 int pmje_mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
 
-/* What jemalloc calls in place of the C library's; see runtime/heap/jemalloc.syms. */
-void *pmje_mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset);
-int pmje_munmap(void *start, size_t bytes);
-int pmje_madvise(void *start, size_t bytes, int advice);
-ssize_t pmje_readlink(const char *path, char *text, size_t size);
-char *pmje_secure_getenv(const char *name);
-void __wrap_je_exp_grow_init(struct growth *growth);
-void __real_je_exp_grow_init(struct growth *growth);
-double pmje_exp(double x);
-double pmje_log(double x);
-double pmje_round(double x);
-int pmje_unwind(void *callback, void *argument);
-uintptr_t pmje_unwind_ip(void *context);
+void __wrap_pmje_exp_grow_init(struct growth *growth);
+void __real_pmje_exp_grow_init(struct growth *growth);
 
 /*
  * At an address: where overcommit is off, jemalloc commits what it has mapped already, which is
@@ -79,58 +69,14 @@ int pmje_madvise(void *start, size_t bytes, int advice)
 	return dropped ? 0 : -1;
 }
 
-/* /etc/malloc.conf and MALLOC_CONF are for the jemalloc of whoever wrote them. */
-ssize_t pmje_readlink(const char *path, char *text, size_t size)
-{
-	(void)path;
-	(void)text;
-	(void)size;
-	return -1;
-}
-
-char *pmje_secure_getenv(const char *name)
-{
-	(void)name;
-	return NULL;
-}
-
 /*
  * An arena asks for 2 MiB, and not for more each time, which would leave the end of each space
  * unused: arena.<i>.retain_grow_limit of jemalloc(3), which cannot be set before an arena's first.
  */
-void __wrap_je_exp_grow_init(struct growth *growth)
+void __wrap_pmje_exp_grow_init(struct growth *growth)
 {
-	__real_je_exp_grow_init(growth);
+	__real_pmje_exp_grow_init(growth);
 	growth->limit = growth->next;
-}
-
-/* Its profiler is off, so that libm and libgcc_s need not be loaded into every rank for it. */
-double pmje_exp(double x)
-{
-	return x;
-}
-
-double pmje_log(double x)
-{
-	return x;
-}
-
-double pmje_round(double x)
-{
-	return x;
-}
-
-int pmje_unwind(void *callback, void *argument)
-{
-	(void)callback;
-	(void)argument;
-	return 0;
-}
-
-uintptr_t pmje_unwind_ip(void *context)
-{
-	(void)context;
-	return 0;
 }
 
 bool pm_jemalloc_start(void)

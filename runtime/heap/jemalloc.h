@@ -3,13 +3,12 @@
 #define PM_RUNTIME_JEMALLOC_H
 
 /*
- * Small objects are jemalloc's: Debian's libjemalloc_pic.a 5.3.0, linked into this library with its
- * names changed by objcopy(1), as runtime/heap/jemalloc.syms lists them, and without its
- * constructor. So it neither defines malloc() before us, nor meets a jemalloc that the program
- * itself is linked to, nor heeds that one's MALLOC_CONF, nor does anything in a process where
- * nothing is placed. The system calls it asks for memory with lead to the spaces of
- * runtime/heap/heap.h: its arenas and its own bookkeeping alike are within the budget, and the path
- * of a small object is its own, unchanged.
+ * Small objects are jemalloc's: version 5.3.0, built by runtime/jemalloc with names of its own and
+ * without its constructor, and linked into this library. So it neither defines malloc() before us,
+ * nor meets a jemalloc that the program itself is linked to, nor heeds that one's MALLOC_CONF, nor
+ * does anything in a process where nothing is placed. The system calls it asks for memory with lead
+ * to the spaces of runtime/heap/heap.h: its arenas and its own bookkeeping alike are within the
+ * budget, and the path of a small object is its own, unchanged.
  *
  * Extent hooks (jemalloc(3), arena.<i>.extent_hooks) would be the documented way. They come one
  * arena at a time, after that arena has mapped its first 2 MiB by mmap, and never for the first

@@ -9,7 +9,7 @@ setup() {
 
 # Of a package's files those in places that both kinds of packages have alike.
 alike() {
-	sed -nE 's,^\.?/(usr/)?((bin|libexec|share/slurm-pmem|share/man|lib/systemd/system)/.*[^/])$,\2,p' | sed 's/\.gz$//' | sort
+	sed -nE 's,^\.?/(usr/)?((bin|include|libexec|lib/slurm-pmem|share/slurm-pmem|share/man|lib/systemd/system)/.*[^/])$,\2,p' | sed 's/\.gz$//' | sort
 }
 
 @test "lintian finds nothing that is not said to be meant" {
@@ -24,6 +24,38 @@ alike() {
 	assert_output "$version"
 	run -0 sed -n 's/^Version: //p' rpm/slurm-pmem.spec
 	assert_output "$version"
+	run -0 rpmspec -q --srpm --queryformat '[%{SOURCE}\n]' rpm/slurm-pmem.spec
+	read -r _ jemalloc <packaging/jemalloc.sha256
+	assert_line "$jemalloc"
+}
+
+@test "jemalloc's source is fetched once, and again when it is not whole" {
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR
+	run -0 --separate-stderr packaging/jemalloc
+	source=$output
+	assert_equal "$source" "$BATS_TEST_TMPDIR/slurm-pmem/sources/$(sed 's/.* //' packaging/jemalloc.sha256)"
+	PM_MIRROR=http://nowhere.invalid run -0 packaging/jemalloc
+	assert_output "$source"
+	echo more >>"$source"
+	PM_MIRROR=http://nowhere.invalid run ! packaging/jemalloc
+	assert_output --partial "'http://nowhere.invalid/pool/main/j/jemalloc/${source##*/}' could not be fetched; put"
+	run -0 packaging/jemalloc
+	assert_output --partial "fetching jemalloc's source"
+}
+
+@test "another file in its place is refused" {
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR
+	cp -r packaging "$BATS_TEST_TMPDIR"
+	sed -i 's/^../00/' "$BATS_TEST_TMPDIR/packaging/jemalloc.sha256"
+	run ! "$BATS_TEST_TMPDIR/packaging/jemalloc"
+	assert_output --partial 'does not have the sum that is expected, 00'
+	run -0 find "$BATS_TEST_TMPDIR/slurm-pmem" -type f
+	assert_output ''
+}
+
+@test "a build without it says what to do" {
+	XDG_CACHE_HOME=$BATS_TEST_TMPDIR run ! make BUILD="$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/jemalloc/source/configure"
+	assert_output --partial 'is not there: run packaging/jemalloc, which fetches it'
 }
 
 @test "what make install places is in a package, and in one only" {
@@ -36,7 +68,7 @@ alike() {
 }
 
 @test "RPM packages have the same files" {
-	for kind in client common controller node plugin; do
+	for kind in client common controller node plugin runtime; do
 		dpkg-deb --fsys-tarfile "$PM_PACKAGES/bookworm/slurm-pmem-${kind}"_*.deb | tar -t | alike >"$BATS_TEST_TMPDIR/deb"
 		# Without the folders, which the other list tells by a slash at their end.
 		HOME=$BATS_TEST_TMPDIR rpm -qlvp "$PM_PACKAGES/../rpm/slurm-pmem-$kind"-*.rpm | grep -v ^d | sed 's/ -> .*//; s/.* //' |

@@ -26,7 +26,7 @@ ours() {
 
 @test "RPM: all packages are in, with their files as they were packed" {
 	run -0 ours
-	assert_output "$(printf 'slurm-pmem-%s\n' client common controller node plugin)"
+	assert_output "$(printf 'slurm-pmem-%s\n' client common controller node plugin runtime)"
 	run -0 by_rpm -Va --nodeps
 	assert_output ''
 }
@@ -37,6 +37,15 @@ ours() {
 	run -0 inside pmreport --help
 	run -0 cat "$root/asked"
 	refute_output --regexp '(^| )(re|try-re)?start( |$)'
+}
+
+@test "RPM: a program's allocations are served by the runtime" {
+	run -0 inside PM_RANK_DRAM=67108864 PM_NODE_DRAM=0 PM_NODE_PMEM=0 PM_REPORT=/tmp/report \
+		LD_PRELOAD=/usr/lib/slurm-pmem/libpmplace.so sort /etc/passwd
+	refute_output --partial 'cannot be preloaded'
+	run -0 python3 -c 'import json; told = json.loads(input()); print(told["program"], told["spaces"]["free"]["peak_bytes"] > 0)' \
+		<"$root/tmp/report"
+	assert_output 'sort True'
 }
 
 @test "RPM: the plugin stays as long as plugstack.conf requires it" {

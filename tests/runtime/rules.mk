@@ -17,11 +17,11 @@ $(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addpr
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread
 
 # The same of the whole runtime, linked into the program under names of its own: the sanitizer has malloc() itself.
-$(BUILD)/tests/runtime/threads_tsan: tests/runtime/threads.c $(RUNTIME_SRCS) $(BUILD)/runtime/libpmje.a tests/runtime/family.syms
+$(BUILD)/tests/runtime/threads_tsan: tests/runtime/threads.c $(RUNTIME_SRCS) $(JEMALLOC) tests/runtime/family.syms
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -fno-builtin -r -nostdlib -o $@.o $(filter %.c,$^)
 	objcopy --redefine-syms=tests/runtime/family.syms $@.o
-	$(CC) -fsanitize=thread -Wl,--wrap=je_exp_grow_init -o $@ $@.o $(filter %.a,$^) -pthread
+	$(CC) -fsanitize=thread -Wl,--wrap=pmje_exp_grow_init -o $@ $@.o $(filter %.a,$^) -pthread
 
 SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan)
 MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_space runtime/lifetime/test_lifetime runtime/lifetime/test_sizing \

@@ -91,7 +91,16 @@ def add_roles(tree: Tree) -> None:
 
 def install(image: Image, suite: str, staging: Path) -> None:
     """`make install` with the suite's headers and libraries, so that the host's own do not matter."""
+    fetch_jemalloc()
     make(image, suite, "install", f"DESTDIR={staging}")
+
+
+def fetch_jemalloc() -> None:
+    """The placement runtime is built of its source, which goes into the cache."""
+    fetched = subprocess.run([paths.PROJECT / "packaging/jemalloc"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             check=False)
+    if fetched.returncode:
+        raise TwinError(fetched.stderr.strip())
 
 
 def agent(image: Image, suite: str) -> bytes:

@@ -25,7 +25,7 @@ TOOLS = "fuse3 hwloc-nox numactl quota xfsprogs".split()
 OFFERED = (
     "daxctl ipmctl libhwloc15 libjson-c5 libxml2 munge ndctl slurm-client slurm-wlm-basic-plugins slurmctld slurmd"
 ).split()
-SDK_PACKAGES = "libc6-dev libhwloc-dev libjemalloc-dev libjson-c-dev libmunge-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
+SDK_PACKAGES = "libc6-dev libhwloc-dev libjson-c-dev libmunge-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 PLAIN_SDK_PACKAGES = "libc6-dev linux-libc-dev".split()
 LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
 

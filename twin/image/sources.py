@@ -10,7 +10,7 @@ from cluster import paths
 PARTS = ("ansible/playbooks", "ansible/plugins", "ansible/roles", "debian", "packaging", "twin/image/site.py", "twin/site")
 # What `make install` takes that from.
 PROGRAMS = ("Makefile", "agent", "base", "controller", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher",
-            "node", "plan", "pmreport", "protocol", "runtime", "site", "spank_plugin")
+            "node", "packaging/jemalloc.sha256", "plan", "pmreport", "protocol", "runtime", "site", "spank_plugin")
 
 
 def digest(names: tuple[str, ...]) -> str:
