@@ -16,7 +16,7 @@
  * nobody.
  *
  * The processes of a rank, which all have the descriptor, also share its budget by it: record
- * locks, fcntl(2), on bytes far behind its end; runtime/common/roll.h has which.
+ * locks, fcntl(2), on bytes far behind its end; runtime/common/rank_registry.h has which.
  */
 #include <stdbool.h>
 

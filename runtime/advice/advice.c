@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/advice/site.h"
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 #include "runtime/heap/jemalloc.h"
 
 #define SITES	  (1u << 16)
@@ -232,7 +232,7 @@ void pm_advice_start(bool tells)
 	pm_advice_on = !wrong;
 	pm_advice_on_small = !wrong && advice.n_leaves && pm_jemalloc_start_cold();
 	if (wrong && tells)
-		pm_say("PM_ADVICE='%.200s': %s; it is not used", advice.name, wrong);
+		pm_log("PM_ADVICE='%.200s': %s; it is not used", advice.name, wrong);
 }
 
 /* --- asking --- */

@@ -3,13 +3,15 @@
 #define PM_RUNTIME_CANCEL_H
 
 /*
- * No allocation function is a cancellation point, pthreads(7): a thread that is to be cancelled
- * must not end in an open(2) or write(2) of ours, with a space locked. Whoever calls such, and may
- * be on the way of an allocation, does it between these two.
+ * Keeps allocation functions from being cancellation points. POSIX lists open(2), read(2) and
+ * write(2) as cancellation points and malloc(3) not (pthreads(7), "Cancellation points"). A thread
+ * that is cancelled inside such a call of ours would end with a space's lock held. Code that may
+ * run during an allocation and makes such a call disables cancellation around it.
  */
 #include <pthread.h>
 
-static inline int pm_cancel_off(void)
+/* Returns the previous state, for pm_cancel_restore(). */
+static inline int pm_cancel_disable(void)
 {
 	int before = PTHREAD_CANCEL_ENABLE;
 
@@ -17,7 +19,7 @@ static inline int pm_cancel_off(void)
 	return before;
 }
 
-static inline void pm_cancel_back(int before)
+static inline void pm_cancel_restore(int before)
 {
 	(void)pthread_setcancelstate(before, NULL);
 }

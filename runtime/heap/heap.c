@@ -271,7 +271,8 @@ void pm_heap_after_fork_in_child(void)
 
 	pm_heap_after_fork();
 	pm_heap.is_child = true;
-	pm_heap.has_budget &= pm_heap.roll == PM_ROLL_OURS;
-	if (settings->budget_bytes && !pm_nodes_empty(&settings->pmem))
-		(void)pm_nodes_bind(&settings->pmem, (void *)pm_heap.base, settings->budget_bytes);
+	pm_heap.has_budget &= pm_heap.registry == PM_REGISTRY_OPEN;
+	if (settings->budget_bytes && !pm_nodemask_empty(&settings->pmem))
+		(void)pm_nodemask_bind(
+			&settings->pmem, (void *)pm_heap.base, settings->budget_bytes);
 }

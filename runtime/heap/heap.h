@@ -26,7 +26,7 @@
  */
 #include <stdatomic.h>
 
-#include "runtime/common/roll.h"
+#include "runtime/common/rank_registry.h"
 #include "runtime/heap/settings.h"
 #include "runtime/heap/space.h"
 
@@ -39,7 +39,7 @@ struct pm_heap {
 	uintptr_t quick; /* small objects below are given back to jemalloc the shortest way */
 	const struct pm_block *blocks; /* an entry for each granule from `base` on */
 	size_t small_limit; /* smaller ones are jemalloc's and not watched; 0: nothing is placed */
-	enum pm_roll roll;
+	enum pm_registry registry;
 	bool has_budget; /* not of a process that cannot know what the others of its rank have */
 	bool is_child;	 /* forked: its DRAM part is bound to PMem but for what it claims itself */
 	atomic_bool lent_to_temporary; /* what is lent: not to what stays */

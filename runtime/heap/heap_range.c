@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 
 #define PMEM_BYTES_MAX (UINT64_C(4) << 40) /* addresses, not memory */
 #define PMEM_BYTES_MIN (UINT64_C(64) << 20)
@@ -72,12 +72,12 @@ static uint64_t reserve_heap(uint64_t dram, char **ret)
 	return 0;
 }
 
-static bool bind(const char *name, const struct pm_nodes *nodes, void *start, uint64_t bytes)
+static bool bind(const char *name, const struct pm_nodemask *nodes, void *start, uint64_t bytes)
 {
-	int rc = bytes && !pm_nodes_empty(nodes) ? pm_nodes_bind(nodes, start, bytes) : 0;
+	int rc = bytes && !pm_nodemask_empty(nodes) ? pm_nodemask_bind(nodes, start, bytes) : 0;
 
 	if (rc)
-		pm_say("cannot bind memory to %s: %s; nothing is placed", name,
+		pm_log("cannot bind memory to %s: %s; nothing is placed", name,
 			strerrordesc_np(-rc));
 	return !rc;
 }
@@ -85,8 +85,8 @@ static bool bind(const char *name, const struct pm_nodes *nodes, void *start, ui
 /* Is so much DRAM free on the nodes, whatever the budget says? */
 static bool nodes_have(uint64_t bytes)
 {
-	if (pm_nodes_empty(&pm_heap.settings.dram) ||
-		pm_nodes_available(&pm_heap.settings.dram) >= bytes)
+	if (pm_nodemask_empty(&pm_heap.settings.dram) ||
+		pm_nodemask_available_bytes(&pm_heap.settings.dram) >= bytes)
 		return true;
 	atomic_fetch_add(&pm_heap.refused_bytes, bytes);
 	return false;
@@ -111,10 +111,10 @@ static bool commit(const struct pm_space *space, uint32_t first, uint32_t n, uin
 /* Of a child, whose whole DRAM part is bound to PMem. */
 static bool bind_again(const struct pm_space *space, uint32_t first, uint32_t n)
 {
-	const struct pm_nodes *nodes = &pm_heap.settings.dram;
+	const struct pm_nodemask *nodes = &pm_heap.settings.dram;
 
-	return !pm_heap.is_child || !n || pm_nodes_empty(nodes) ||
-	       !pm_nodes_bind(nodes, space->base + first * PM_GRANULE, n * PM_GRANULE);
+	return !pm_heap.is_child || !n || pm_nodemask_empty(nodes) ||
+	       !pm_nodemask_bind(nodes, space->base + first * PM_GRANULE, n * PM_GRANULE);
 }
 
 static uint32_t ready_dram(
@@ -126,7 +126,8 @@ static uint32_t ready_dram(
 	*ret_gone = 0;
 	if (!pm_heap.has_budget || !nodes_have(n * PM_GRANULE))
 		return 0;
-	got = pm_roll_claim((uint32_t)(before / PM_CHUNK), n / PM_CHUNK_GRANULES, ret_gone);
+	got = pm_registry_claim_chunks(
+		(uint32_t)(before / PM_CHUNK), n / PM_CHUNK_GRANULES, ret_gone);
 	got *= PM_CHUNK_GRANULES;
 	*ret_gone *= PM_CHUNK_GRANULES;
 	if (commit(space, first, got, *ret_gone) && bind_again(space, first, got))
@@ -182,7 +183,7 @@ bool pm_heap_start(const struct pm_settings *settings)
 
 	pmem = reserve_heap(dram, &start);
 	if (!pmem) {
-		pm_say("cannot reserve addresses (ulimit -v?): nothing is placed");
+		pm_log("cannot reserve addresses (ulimit -v?): nothing is placed");
 		return false;
 	}
 	bytes = heap_bytes(dram, pmem);
@@ -194,8 +195,8 @@ bool pm_heap_start(const struct pm_settings *settings)
 	(void)madvise(start, bytes, MADV_HUGEPAGE);
 	pm_heap.settings = *settings;
 	lay_out(start, pmem);
-	pm_heap.roll = pm_roll_open();
-	pm_heap.has_budget = pm_heap.roll != PM_ROLL_LOST;
+	pm_heap.registry = pm_registry_open();
+	pm_heap.has_budget = pm_heap.registry != PM_REGISTRY_LOST;
 	pm_heap.size = bytes;
 	return true;
 }

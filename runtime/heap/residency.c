@@ -16,7 +16,7 @@ const char *const pm_part_names[PM_PARTS] = {"dram", "pmem", "other"};
 struct line {
 	enum pm_part part;
 	bool is_begun;
-	uint64_t pages[PM_NODES_MAX];
+	uint64_t pages[PM_NUMA_NODES_MAX];
 	char word[64]; /* longer ones are file names, and cut */
 	size_t length;
 };
@@ -30,7 +30,7 @@ static enum pm_part part_of(uint64_t address)
 
 static void count_pages(struct pm_residency *residency, struct line *line, uint64_t page_bytes)
 {
-	for (unsigned node = 0; node < PM_NODES_MAX; node++)
+	for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++)
 		residency->bytes[line->part][node] += line->pages[node] * page_bytes;
 }
 
@@ -46,7 +46,7 @@ static void read_word(struct pm_residency *residency, struct line *line)
 		line->is_begun = true;
 	} else if (*word == 'N') {
 		node = strtoul(word + 1, &end, 10);
-		if (*end == '=' && node < PM_NODES_MAX)
+		if (*end == '=' && node < PM_NUMA_NODES_MAX)
 			line->pages[node] = strtoull(end + 1, NULL, 10);
 	} else if (!strncmp(word, "kernelpagesize_kB=", 18)) {
 		count_pages(residency, line, strtoull(word + 18, NULL, 10) * KIB);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 #include "runtime/heap/space.h"
 
 const char *const pm_space_names[PM_SPACES] = {
@@ -69,14 +69,14 @@ static void divide(struct pm_settings *settings)
 	if (!text || !*text)
 		text = "";
 	if (!parse_spaces(text, bytes)) {
-		pm_say("PM_SPACES='%.200s' is no list as metadata=BYTES,...: all DRAM is one space",
+		pm_log("PM_SPACES='%.200s' is no list as metadata=BYTES,...: all DRAM is one space",
 			text);
 		memset(bytes, 0, sizeof(bytes));
 	}
 	for (int i = 0; i < PM_FREE; i++)
 		sum += whole_chunks(bytes[i]);
 	if (sum > settings->budget_bytes) {
-		pm_say("PM_SPACES='%.200s' is more than PM_RANK_DRAM=%llu: all DRAM is one space",
+		pm_log("PM_SPACES='%.200s' is more than PM_RANK_DRAM=%llu: all DRAM is one space",
 			text, (unsigned long long)settings->budget_bytes);
 		memset(bytes, 0, sizeof(bytes));
 		sum = 0;
@@ -86,12 +86,12 @@ static void divide(struct pm_settings *settings)
 	settings->bytes[PM_FREE] = settings->budget_bytes - sum;
 }
 
-static void read_nodes(const char *name, struct pm_nodes *nodes)
+static void read_nodes(const char *name, struct pm_nodemask *nodes)
 {
 	const char *text = getenv(name);
 
-	if (text && *text && !pm_nodes_parse(text, nodes))
-		pm_say("%s='%.100s' is no list of NUMA nodes as 0 or 0-1: this memory is not bound",
+	if (text && *text && !pm_nodemask_parse(text, nodes))
+		pm_log("%s='%.100s' is no list of NUMA nodes as 0 or 0-1: this memory is not bound",
 			name, text);
 }
 
@@ -103,7 +103,7 @@ static bool read_choice(const char *name, const char *usual, const char *other)
 	if (!text || !*text || !strcmp(text, usual))
 		return false;
 	if (strcmp(text, other))
-		pm_say("%s='%.100s' is neither %s nor %s: it is %s", name, text, usual, other,
+		pm_log("%s='%.100s' is neither %s nor %s: it is %s", name, text, usual, other,
 			usual);
 	return !strcmp(text, other);
 }
@@ -113,12 +113,12 @@ static void limit_to_nodes(struct pm_settings *settings)
 {
 	uint64_t total;
 
-	if (pm_nodes_empty(&settings->dram))
+	if (pm_nodemask_empty(&settings->dram))
 		return;
-	total = pm_nodes_total(&settings->dram);
+	total = pm_nodemask_total_bytes(&settings->dram);
 	if (total == UINT64_MAX || settings->budget_bytes <= total)
 		return;
-	pm_say("PM_RANK_DRAM=%llu is more than PM_NODE_DRAM=%.100s has: the budget is %llu",
+	pm_log("PM_RANK_DRAM=%llu is more than PM_NODE_DRAM=%.100s has: the budget is %llu",
 		(unsigned long long)settings->budget_bytes, getenv("PM_NODE_DRAM"),
 		(unsigned long long)whole_chunks(total));
 	settings->budget_bytes = whole_chunks(total);
@@ -132,7 +132,7 @@ bool pm_settings_read(struct pm_settings *ret)
 	if (!text || !*text)
 		return false;
 	if (!parse_bytes(text, '\0', &end, &settings.budget_bytes)) {
-		pm_say("PM_RANK_DRAM='%.100s' is no number of bytes: nothing is placed", text);
+		pm_log("PM_RANK_DRAM='%.100s' is no number of bytes: nothing is placed", text);
 		return false;
 	}
 	settings.budget_bytes = whole_chunks(settings.budget_bytes);

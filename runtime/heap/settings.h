@@ -3,7 +3,7 @@
 #define PM_RUNTIME_SETTINGS_H
 
 /* What a rank is told of its memory, by pmrun or the plugin: the PM_ variables of pmrun(1). */
-#include "runtime/common/nodes.h"
+#include "runtime/common/nodemask.h"
 
 /* Paper 000, §IV-A: four spaces of DRAM; and what is behind them. */
 enum pm_space_id {
@@ -25,7 +25,7 @@ struct pm_settings {
 	uint64_t bytes[PM_DRAM_SPACES]; /* PM_SPACES: whole chunks, together the budget */
 	bool static_in_pmem;		/* PM_STATIC */
 	bool is_fixed;			/* PM_SIZING: the spaces stay as they are */
-	struct pm_nodes dram, pmem;	/* PM_NODE_DRAM, PM_NODE_PMEM; empty: not said */
+	struct pm_nodemask dram, pmem;	/* PM_NODE_DRAM, PM_NODE_PMEM; empty: not said */
 };
 
 /*

@@ -72,7 +72,7 @@ static bool promote_run(uint32_t first, uint32_t n)
 		if (!part)
 			return false;
 		is_begun = true;
-		if (!pm_nodes_move(&pm_heap.settings.dram, start, part * PM_CHUNK))
+		if (!pm_nodemask_migrate(&pm_heap.settings.dram, start, part * PM_CHUNK))
 			promoted_bytes += part * PM_CHUNK;
 		first += part;
 		n -= part;
@@ -97,7 +97,7 @@ uint64_t pm_promote(void)
 	struct chart chart = {.classes = mmap(NULL, room, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)};
 
-	if (pm_nodes_empty(&pm_heap.settings.dram) || chart.classes == MAP_FAILED)
+	if (pm_nodemask_empty(&pm_heap.settings.dram) || chart.classes == MAP_FAILED)
 		return 0;
 	fill(&chart);
 	for (unsigned char class = 1; class < CLASSES && promote_class(&chart, class);)
@@ -108,8 +108,8 @@ uint64_t pm_promote(void)
 
 void pm_promote_after_fork_in_child(void)
 {
-	const struct pm_nodes *nodes = &pm_heap.settings.pmem;
+	const struct pm_nodemask *nodes = &pm_heap.settings.pmem;
 
-	if (is_begun && !pm_nodes_empty(nodes))
-		(void)pm_nodes_bind(nodes, pmem()->base, pm_space_bytes(pmem()));
+	if (is_begun && !pm_nodemask_empty(nodes))
+		(void)pm_nodemask_bind(nodes, pmem()->base, pm_space_bytes(pmem()));
 }

@@ -82,7 +82,7 @@ static uint64_t read_event(int fd)
 
 void pm_counters_read(uint64_t values[PM_COUNTERS])
 {
-	int cancel = pm_cancel_off();
+	int cancel = pm_cancel_disable();
 	struct rusage used = {0};
 
 	(void)getrusage(RUSAGE_SELF, &used);
@@ -90,5 +90,5 @@ void pm_counters_read(uint64_t values[PM_COUNTERS])
 	values[PM_COUNTER_PAGE_FAULTS] = (uint64_t)(used.ru_minflt + used.ru_majflt);
 	for (int i = 0; i < N_HARDWARE; i++)
 		values[HARDWARE + i] = read_event(fds[i]);
-	pm_cancel_back(cancel);
+	pm_cancel_restore(cancel);
 }

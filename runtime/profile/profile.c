@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/advice/site.h"
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
 #include "runtime/profile/counters.h"
@@ -299,7 +299,7 @@ void pm_profile_start(bool attached)
 	profile.objects = reserve(pm_heap.size / PM_GRANULE * sizeof(*profile.objects));
 	profile.sites = reserve(SITES * sizeof(*profile.sites));
 	if (!profile.objects || !profile.sites) {
-		pm_say("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
+		pm_log("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
 		return;
 	}
 	profile.start_ns = clock_ns(CLOCK_MONOTONIC);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/common/cancel.h"
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 
 static struct {
 	pthread_mutex_t lock;
@@ -44,7 +44,7 @@ bool pm_profile_file_prepare(
 	gethostname(host, sizeof(host) - 1);
 	strncat(path, directory, PATH_MAX - 1);
 	if (!make_directory(path)) {
-		pm_say("PM_PROFILE='%.200s': %s; there is no profile", directory,
+		pm_log("PM_PROFILE='%.200s': %s; there is no profile", directory,
 			strerrordesc_np(errno));
 		return false;
 	}
@@ -59,7 +59,7 @@ bool pm_profile_file_prepare(
 
 static void give_up(void)
 {
-	pm_say("profile '%.200s': %s; it is not whole", file.path, strerrordesc_np(errno));
+	pm_log("profile '%.200s': %s; it is not whole", file.path, strerrordesc_np(errno));
 	file.is_off = true;
 }
 
@@ -79,14 +79,14 @@ static bool write_all(int fd)
 
 static void write_out(void)
 {
-	int how = file.is_begun ? O_APPEND : O_CREAT | O_TRUNC, cancel = pm_cancel_off();
+	int how = file.is_begun ? O_APPEND : O_CREAT | O_TRUNC, cancel = pm_cancel_disable();
 	int fd = open(file.path, O_WRONLY | O_CLOEXEC | O_NOCTTY | how, 0666);
 
 	if (fd < 0 || !write_all(fd))
 		give_up();
 	if (fd >= 0)
 		close(fd);
-	pm_cancel_back(cancel);
+	pm_cancel_restore(cancel);
 	file.is_begun = true;
 	file.used = 0;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 #include "runtime/start/interpose.h"
 
 #define cold __attribute__((noinline, cold))
@@ -34,7 +34,7 @@ static void *find_or_end(const char *name)
 
 	if (function)
 		return function;
-	pm_say("out of memory, and no libstdc++ that would throw std::bad_alloc: ending");
+	pm_log("out of memory, and no libstdc++ that would throw std::bad_alloc: ending");
 	abort();
 }
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/advice/advice.h"
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/residency.h"
 #include "runtime/lifetime/iteration.h"
@@ -70,7 +70,7 @@ static bool is_rank(void)
 /* Where nobody keeps a roll, each process is a rank for all that can be known. */
 static bool is_worth_telling(void)
 {
-	return is_rank() || pm_heap.roll == PM_ROLL_NONE || peak() > order.at_start;
+	return is_rank() || pm_heap.registry == PM_REGISTRY_ABSENT || peak() > order.at_start;
 }
 
 /* --- text that grows, and is cut where there is no room --- */
@@ -146,7 +146,7 @@ static void add_residency(struct text *text, const struct pm_residency *residenc
 		const char *comma = "";
 
 		add(text, "%s\"%s\":{", part ? "," : "", pm_part_names[part]);
-		for (unsigned node = 0; node < PM_NODES_MAX; node++) {
+		for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++) {
 			if (!residency->bytes[part][node])
 				continue;
 			add(text, "%s\"%u\":%llu", comma, node,
@@ -221,7 +221,7 @@ static void append(const struct text *text)
 		open(order.destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 
 	if (fd < 0 || write(fd, text->bytes, text->length) != (ssize_t)text->length)
-		pm_say("report to '%.200s' failed: %s", order.destination, strerrordesc_np(errno));
+		pm_log("report to '%.200s' failed: %s", order.destination, strerrordesc_np(errno));
 	if (fd >= 0)
 		close(fd);
 }
@@ -237,12 +237,12 @@ static void say_nodes(const struct pm_residency *residency, enum pm_part part)
 {
 	struct text text = {.length = 0};
 
-	for (unsigned node = 0; node < PM_NODES_MAX; node++)
+	for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++)
 		if (residency->bytes[part][node])
 			add(&text, ", %lluM on node %u", in_mib(residency->bytes[part][node]),
 				node);
 	if (text.length)
-		pm_say("pages of %s: %s", pm_part_names[part], text.bytes + 2);
+		pm_log("pages of %s: %s", pm_part_names[part], text.bytes + 2);
 }
 
 static void say_spaces(void)
@@ -251,7 +251,7 @@ static void say_spaces(void)
 		const struct pm_space *space = &pm_heap.spaces[i];
 
 		if (space->peak)
-			pm_say("%s: %lluM at most, %lluM now", pm_space_names[i],
+			pm_log("%s: %lluM at most, %lluM now", pm_space_names[i],
 				in_mib(space->peak * PM_GRANULE), in_mib(space->used * PM_GRANULE));
 	}
 }
@@ -262,15 +262,15 @@ static void say_sizing(void)
 
 	pm_sizing_get(&sizing);
 	if (pm_iteration())
-		pm_say("iterations: %lu, %s", (unsigned long)pm_iteration(),
+		pm_log("iterations: %lu, %s", (unsigned long)pm_iteration(),
 			known[pm_iteration_known()]);
 	if (!sizing.is_done)
 		return;
-	pm_say("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
+	pm_log("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
 		in_mib(sizing.needed_bytes), in_mib(sizing.spare_bytes), in_mib(sizing.lent_bytes),
 		sizing.to_temporary ? "it" : "what is long-lived");
 	if (sizing.promoted_bytes)
-		pm_say("%lluM of what had been spilled are in DRAM since then",
+		pm_log("%lluM of what had been spilled are in DRAM since then",
 			in_mib(sizing.promoted_bytes));
 }
 
@@ -281,19 +281,19 @@ static void say(const struct pm_residency *residency)
 
 	pm_heap_counts(&counts);
 	pm_static_counts(&statics);
-	pm_say("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
+	pm_log("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
 		in_mib(pm_heap.settings.budget_bytes), in_mib(dram_bytes()),
 		(unsigned long long)counts.spilled_objects, in_mib(counts.spilled_bytes));
 	if (counts.refused_bytes)
-		pm_say("%lluM of these because the node had no DRAM left",
+		pm_log("%lluM of these because the node had no DRAM left",
 			in_mib(counts.refused_bytes));
 	say_spaces();
 	say_sizing();
 	if (statics.dram_bytes || statics.pmem_bytes)
-		pm_say("static data: %lluM bound to DRAM, in free; %lluM to PMem",
+		pm_log("static data: %lluM bound to DRAM, in free; %lluM to PMem",
 			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));
 	if (pm_advice_on)
-		pm_say("advised: %llu objects to DRAM, %llu to PMem; %llu of unknown sites",
+		pm_log("advised: %llu objects to DRAM, %llu to PMem; %llu of unknown sites",
 			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "runtime/advice/advice.h"
-#include "runtime/common/roll.h"
-#include "runtime/common/say.h"
+#include "runtime/common/rank_registry.h"
+#include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/jemalloc.h"
 #include "runtime/lifetime/promote.h"
@@ -66,17 +66,17 @@ __attribute__((constructor)) static void start(void)
 		return;
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 	if (!pm_jemalloc_start()) {
-		pm_say("no memory to start with: nothing is placed");
+		pm_log("no memory to start with: nothing is placed");
 		return;
 	}
 	if (!is_asked()) {
-		pm_say("another allocator comes first, a preloaded library's or a checker's: "
+		pm_log("another allocator comes first, a preloaded library's or a checker's: "
 		       "nothing is placed");
 		return;
 	}
 	pm_static_place(settings.static_in_pmem);
-	attached = pm_roll_attach();
-	pm_advice_start(attached || pm_heap.roll == PM_ROLL_NONE);
+	attached = pm_registry_attach();
+	pm_advice_start(attached || pm_heap.registry == PM_REGISTRY_ABSENT);
 	pm_profile_start(attached);
 	pm_heap_open(pm_profile_on || pm_advice_on_small, pm_advice_on_small);
 	pm_marks_start();

@@ -21,9 +21,9 @@ static struct {
 	unsigned n;
 } placed;
 
-static bool bind(const struct pm_nodes *nodes, const struct piece *piece)
+static bool bind(const struct pm_nodemask *nodes, const struct piece *piece)
 {
-	return !pm_nodes_empty(nodes) && !pm_nodes_move(nodes, piece->start, piece->bytes);
+	return !pm_nodemask_empty(nodes) && !pm_nodemask_migrate(nodes, piece->start, piece->bytes);
 }
 
 /* Its part of the budget: addresses that stay without pages, for it has those. */
@@ -90,7 +90,7 @@ void pm_static_place(bool in_pmem)
 void pm_static_after_fork_in_child(void)
 {
 	for (unsigned i = 0; i < placed.n; i++)
-		(void)pm_nodes_bind(
+		(void)pm_nodemask_bind(
 			&pm_heap.settings.pmem, placed.in_dram[i].start, placed.in_dram[i].bytes);
 }
 

@@ -11,8 +11,8 @@ $(BUILD)/tests/runtime/operators: tests/runtime/operators.cc
 $(BUILD)/tests/runtime/threads: LDLIBS += -lstdc++
 
 # The heap's own test, all of it seen by the thread sanitizer.
-$(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addprefix runtime/,heap/heap.c heap/heap_range.c heap/space.c heap/live.c heap/recur.c common/roll.c \
-	common/nodes.c heap/settings.c common/say.c)
+$(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addprefix runtime/,heap/heap.c heap/heap_range.c heap/space.c heap/live.c heap/recur.c common/rank_registry.c \
+	common/nodemask.c heap/settings.c common/log.c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread
 
@@ -25,7 +25,7 @@ $(BUILD)/tests/runtime/threads_tsan: tests/runtime/threads.c $(RUNTIME_SRCS) $(J
 
 SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan)
 MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_space runtime/lifetime/test_lifetime runtime/lifetime/test_sizing \
-	runtime/common/test_nodes runtime/heap/test_heap runtime/heap/test_prefault)
+	runtime/common/test_nodemask runtime/heap/test_heap runtime/heap/test_prefault)
 
 .SECONDARY: $(RUNTIME_TESTS:%=%.o)
 -include $(RUNTIME_TESTS:%=%.d)

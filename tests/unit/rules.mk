@@ -6,15 +6,15 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 		$(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS)
 
 # What they test of the agent, of the launcher and of the runtime.
-$(BUILD)/tests/unit/runtime/common/test_nodes: $(BUILD)/runtime/common/nodes.o
+$(BUILD)/tests/unit/runtime/common/test_nodemask: $(BUILD)/runtime/common/nodemask.o
 $(BUILD)/tests/unit/runtime/heap/test_space: $(BUILD)/runtime/heap/space.o
 $(BUILD)/tests/unit/runtime/lifetime/test_lifetime: $(BUILD)/runtime/lifetime/lifetime.o
 $(BUILD)/tests/unit/runtime/lifetime/test_infer: $(BUILD)/runtime/lifetime/infer.o
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: $(addprefix $(BUILD)/runtime/,lifetime/sizing.o lifetime/promote.o)
-$(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodes_bind
+$(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodemask_bind
 $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/lifetime/test_lifetime \
-	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live.o heap/recur.o common/roll.o \
-	common/nodes.o heap/settings.o common/say.o)
+	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live.o heap/recur.o common/rank_registry.o \
+	common/nodemask.o heap/settings.o common/log.o)
 $(BUILD)/tests/unit/controller/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_turned_away: $(addprefix $(BUILD)/controller/,turned_away.o turn_away.o give_back.o candidates.o holds.o waits.o modes_file.o cluster.o)
 $(addprefix $(BUILD)/tests/unit/,controller/test_waits controller/test_turned_away): JSON_LIBS += $(SLURM_LIBS)

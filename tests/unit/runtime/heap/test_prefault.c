@@ -81,8 +81,8 @@ static void start(void)
 	struct pm_settings settings = {.budget_bytes = BUDGET};
 
 	unsetenv("PM_ATTACH_FD");
-	pm_nodes_parse("0", &settings.dram);
-	pm_nodes_parse("0", &settings.pmem);
+	pm_nodemask_parse("0", &settings.dram);
+	pm_nodemask_parse("0", &settings.pmem);
 	settings.bytes[PM_METADATA] = 8 * MIB;
 	settings.bytes[PM_TEMPORARY] = 16 * MIB;
 	settings.bytes[PM_MIGRATION] = 8 * MIB;

@@ -32,20 +32,20 @@ static struct found {
 	bool flag;
 } * found;
 
-/* --- what is bound without a look at what is there: linked in place of runtime/common/nodes.c's
+/* --- what is bound without a look at what is there: linked in place of runtime/common/nodemask.c's
  * --- */
 
 static uintptr_t bound_start;
 static uint64_t bound_bytes;
 
-int __wrap_pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes);
-int __real_pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes);
+int __wrap_pm_nodemask_bind(const struct pm_nodemask *nodes, void *start, size_t bytes);
+int __real_pm_nodemask_bind(const struct pm_nodemask *nodes, void *start, size_t bytes);
 
-int __wrap_pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes)
+int __wrap_pm_nodemask_bind(const struct pm_nodemask *nodes, void *start, size_t bytes)
 {
 	bound_start = (uintptr_t)start;
 	bound_bytes = bytes;
-	return __real_pm_nodes_bind(nodes, start, bytes);
+	return __real_pm_nodemask_bind(nodes, start, bytes);
 }
 
 /* --- */
@@ -55,7 +55,7 @@ static void start(bool is_fixed)
 	struct pm_settings settings = {.budget_bytes = BUDGET, .is_fixed = is_fixed};
 
 	unsetenv("PM_ATTACH_FD");
-	pm_nodes_parse("0", &settings.dram);
+	pm_nodemask_parse("0", &settings.dram);
 	settings.bytes[PM_TEMPORARY] = 16 * MIB;
 	settings.bytes[PM_FREE] = 48 * MIB;
 	pm_heap_start(&settings);
@@ -249,7 +249,7 @@ static void child(void)
 	pm_promote_after_fork_in_child();
 	found->flag = bound_bytes;
 	few_temporaries();
-	pm_nodes_parse("0", &pm_heap.settings.pmem);
+	pm_nodemask_parse("0", &pm_heap.settings.pmem);
 	pm_promote_after_fork_in_child();
 	found->flag |= bound_start != (uintptr_t)pm_heap.spaces[PM_PMEM].base ||
 		       bound_bytes != pm_space_bytes(&pm_heap.spaces[PM_PMEM]);

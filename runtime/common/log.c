@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/common/say.h"
+#include "runtime/common/log.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,10 +9,10 @@
 
 #include "runtime/common/cancel.h"
 
-void pm_say(const char *fmt, ...)
+void pm_log(const char *fmt, ...)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
-	int saved = errno, cancel = pm_cancel_off(), n;
+	int saved = errno, cancel = pm_cancel_disable(), n;
 	char line[512];
 	va_list args;
 
@@ -24,6 +24,6 @@ void pm_say(const char *fmt, ...)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
 	(void)!write(STDERR_FILENO, line, (size_t)n);
-	pm_cancel_back(cancel);
+	pm_cancel_restore(cancel);
 	errno = saved;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "runtime/common/nodes.h"
+#include "runtime/common/nodemask.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "runtime/common/cancel.h"
 
 #define WORD_BITS	(8 * sizeof(unsigned long))
-#define MARGIN_SHARE	64 /* of a node's memory, the kernel's watermarks among others */
+#define MARGIN_SHARE	64 /* the margin is at most this part of a node: the kernel's watermarks */
 #define MARGIN_MAX	(UINT64_C(256) << 20)
 #define KIB		1024
 #define NODE_FILE_BYTES 4096
@@ -27,12 +27,12 @@ static bool parse_number(const char **text, unsigned long *ret)
 		return false;
 	*ret = strtoul(*text, &end, 10);
 	*text = end;
-	return *ret < PM_NODES_MAX;
+	return *ret < PM_NUMA_NODES_MAX;
 }
 
-bool pm_nodes_parse(const char *text, struct pm_nodes *ret)
+bool pm_nodemask_parse(const char *text, struct pm_nodemask *ret)
 {
-	struct pm_nodes nodes = {0};
+	struct pm_nodemask nodes = {0};
 	unsigned long first, last;
 
 	do {
@@ -50,7 +50,7 @@ bool pm_nodes_parse(const char *text, struct pm_nodes *ret)
 	return true;
 }
 
-bool pm_nodes_empty(const struct pm_nodes *nodes)
+bool pm_nodemask_empty(const struct pm_nodemask *nodes)
 {
 	for (size_t i = 0; i < sizeof(nodes->bits) / sizeof(nodes->bits[0]); i++)
 		if (nodes->bits[i])
@@ -58,14 +58,14 @@ bool pm_nodes_empty(const struct pm_nodes *nodes)
 	return true;
 }
 
-bool pm_nodes_hold(const struct pm_nodes *nodes, unsigned node)
+bool pm_nodemask_isset(const struct pm_nodemask *nodes, unsigned node)
 {
-	return node < PM_NODES_MAX && nodes->bits[node / WORD_BITS] >> node % WORD_BITS & 1;
+	return node < PM_NUMA_NODES_MAX && nodes->bits[node / WORD_BITS] >> node % WORD_BITS & 1;
 }
 
 static bool read_meminfo(unsigned node, char *text, size_t size)
 {
-	int fd, cancel = pm_cancel_off();
+	int fd, cancel = pm_cancel_disable();
 	char path[64];
 	ssize_t n = -1;
 
@@ -75,12 +75,12 @@ static bool read_meminfo(unsigned node, char *text, size_t size)
 		n = read(fd, text, size - 1);
 		close(fd);
 	}
-	pm_cancel_back(cancel);
+	pm_cancel_restore(cancel);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0;
 }
 
-/* Of "Node 0 MemFree:       12345 kB"; 0 when there is no such line. */
+/* Bytes of a line "Node 0 MemFree:       12345 kB"; 0: no such line. */
 static uint64_t field(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -104,13 +104,13 @@ static uint64_t available_in(const char *text)
 	return bytes > margin ? bytes - margin : 0;
 }
 
-static uint64_t sum(const struct pm_nodes *nodes, uint64_t (*of)(const char *text))
+static uint64_t sum(const struct pm_nodemask *nodes, uint64_t (*of)(const char *text))
 {
 	char text[NODE_FILE_BYTES];
 	uint64_t bytes = 0;
 
-	for (unsigned node = 0; node < PM_NODES_MAX; node++) {
-		if (!pm_nodes_hold(nodes, node))
+	for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++) {
+		if (!pm_nodemask_isset(nodes, node))
 			continue;
 		if (!read_meminfo(node, text, sizeof(text)))
 			return UINT64_MAX;
@@ -119,30 +119,30 @@ static uint64_t sum(const struct pm_nodes *nodes, uint64_t (*of)(const char *tex
 	return bytes;
 }
 
-uint64_t pm_nodes_total(const struct pm_nodes *nodes)
+uint64_t pm_nodemask_total_bytes(const struct pm_nodemask *nodes)
 {
 	return sum(nodes, total_in);
 }
 
-uint64_t pm_nodes_available(const struct pm_nodes *nodes)
+uint64_t pm_nodemask_available_bytes(const struct pm_nodemask *nodes)
 {
 	return sum(nodes, available_in);
 }
 
-/* The kernel takes one bit less than it is told: mm/mempolicy.c, get_nodes(). */
-static int bind(const struct pm_nodes *nodes, void *start, size_t bytes, unsigned flags)
+/* The kernel reads maxnode - 1 bits: mm/mempolicy.c, get_nodes(). */
+static int bind(const struct pm_nodemask *nodes, void *start, size_t bytes, unsigned flags)
 {
-	const unsigned long bits = PM_NODES_MAX + 1UL;
+	const unsigned long bits = PM_NUMA_NODES_MAX + 1UL;
 
 	return syscall(SYS_mbind, start, bytes, MPOL_BIND, nodes->bits, bits, flags) ? -errno : 0;
 }
 
-int pm_nodes_bind(const struct pm_nodes *nodes, void *start, size_t bytes)
+int pm_nodemask_bind(const struct pm_nodemask *nodes, void *start, size_t bytes)
 {
 	return bind(nodes, start, bytes, 0);
 }
 
-int pm_nodes_move(const struct pm_nodes *nodes, void *start, size_t bytes)
+int pm_nodemask_migrate(const struct pm_nodemask *nodes, void *start, size_t bytes)
 {
 	return bind(nodes, start, bytes, MPOL_MF_MOVE);
 }
