@@ -3,26 +3,29 @@
 #define PM_RUNTIME_HEAP_H
 
 /*
- * The rank's heap: one reserved range of addresses, the DRAM spaces first, then PMem.
+ * The rank's heap: one reserved address range, the DRAM spaces first, then PMem.
  *
- *	| metadata | temporary | migration | free | guard | blocks | pmem ... |
+ *	| metadata | temporary | migration | free | guard | extents | pmem ... |
  *	 <-- bound to the DRAM nodes: the budget ->        <- bound to the PMem nodes ->
  *
- * The DRAM part has exactly as many addresses as the budget has bytes, so that no page more than
- * the budget can be in DRAM, whatever the rest of this program does. What finds no room there is
- * spilled: it goes to PMem, and is counted. DRAM is never given back to the node. Before more is
- * taken the runtime looks whether the node has it: the kernel's OOM killer ends a rank whose bound
- * node is full. A large object's pages are there when it is handed out, by MADV_POPULATE_WRITE
- * (Linux 5.14).
+ * The DRAM range has exactly as many bytes of addresses as the budget, so that no error in the
+ * bookkeeping can put more pages than the budget into DRAM. An object that finds no room there is
+ * spilled: it goes to PMem and is counted. DRAM is never returned to the node. Before the heap
+ * commits more DRAM it checks that the node has it: the kernel's OOM killer ends a process whose
+ * bound nodes are full. A large object in DRAM is prefaulted, by MADV_POPULATE_WRITE (Linux 5.14,
+ * madvise(2)).
  *
- * Objects below PM_LARGE bytes are jemalloc's (runtime/heap/jemalloc.h), which gets its memory, its
- * own bookkeeping included, from here as slabs. Larger ones are blocks of their own. Which of
- * both a pointer is costs no memory access for most: a large object starts at a whole granule.
+ * Objects below PM_LARGE bytes are allocated by jemalloc (runtime/heap/jemalloc.h), which takes
+ * its memory, bookkeeping included, from here as slabs. A larger object is an extent of its own
+ * and starts at a granule's boundary. Hence a pointer that is not a multiple of PM_GRANULE is
+ * jemalloc's, which costs no memory access to find out.
  *
- * Where things go, by paper 000, §IV-A, with what can be known without knowing the program:
- * slabs to metadata, large objects to free, those of a size that the program keeps giving back to
- * temporary; what finds no room there to free, then migration, then PMem. How large temporary is,
- * the first iteration shows (runtime/lifetime/sizing.h).
+ * Order of spaces (paper 000, §IV-A, as far as it needs no knowledge of the program): slabs go to
+ * metadata; large objects to free; large objects that are predicted to be short-lived to temporary.
+ * If there is no room, they go to free, then migration, then PMem. The size of temporary follows
+ * from the first iteration (runtime/lifetime/sizing.h).
+ *
+ * Locks: one for each space. A thread holds one at a time, but for pm_space_split() and fork.
  */
 #include <stdatomic.h>
 
@@ -32,17 +35,18 @@
 
 #define PM_LARGE (UINT64_C(256) << 10)
 
-/* What every call looks at comes first, apart from the locks of the spaces. */
+/* The fields that every malloc() or free() reads come first, on a cache line without a lock. */
 struct pm_heap {
 	uintptr_t base;
-	uintptr_t size;	 /* 0: nothing is placed, no pointer is ours */
-	uintptr_t quick; /* small objects below are given back to jemalloc the shortest way */
-	const struct pm_block *blocks; /* an entry for each granule from `base` on */
-	size_t small_limit; /* smaller ones are jemalloc's and not watched; 0: nothing is placed */
+	uintptr_t size; /* 0: nothing is placed, no pointer is in the heap */
+	uintptr_t
+		fast_free_size; /* small objects in [base, base + this) are freed by pmje_free() */
+	const struct pm_extent *extents; /* an entry for each granule from `base` on */
+	size_t small_limit;		 /* smaller objects: pmje_malloc(); 0: nothing is placed */
 	enum pm_registry registry;
-	bool has_budget; /* not of a process that cannot know what the others of its rank have */
-	bool is_child;	 /* forked: its DRAM part is bound to PMem but for what it claims itself */
-	atomic_bool lent_to_temporary; /* what is lent: not to what stays */
+	bool has_budget; /* false where claims of the rank's other processes are unknown */
+	bool is_child;	 /* forked: its DRAM range is bound to PMem, but for chunks it claims */
+	atomic_bool lent_to_temporary; /* PM_LENT is for short-lived objects only */
 	atomic_uint_least64_t refused_bytes;
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];
@@ -50,81 +54,88 @@ struct pm_heap {
 
 extern struct pm_heap pm_heap;
 
-struct pm_heap_counts {
-	uint64_t spilled_objects, spilled_bytes; /* wanted DRAM, and are, or were, in PMem */
-	uint64_t refused_bytes; /* of these, because the node had none, not the budget */
+struct pm_heap_stats {
+	uint64_t spilled_objects, spilled_bytes; /* were to be in DRAM, went to PMem; never falls */
+	uint64_t refused_bytes; /* DRAM within the budget that the node did not have */
 };
 
-/* Reserves and binds; false with a line on standard error when that cannot be. */
+/*
+ * Reserves the range and binds it. False, after a line on standard error: nothing is placed. The
+ * calling thread must be the only one.
+ */
 bool pm_heap_start(const struct pm_settings *settings);
 
 /*
- * From now on objects are placed: after whatever they need has started. `watched`: none is taken
- * the shortest way, on which nothing is asked; `sorted`: some small ones are in PMem on purpose, so
- * that those there are not given back the shortest way.
+ * Starts placing objects, after all that this needs has started. `watched`: no allocation takes the
+ * fast path, so that each is offered to the profile or the advice. `sorted`: advice puts some small
+ * objects into PMem, so that frees of small objects there do not take the fast path.
  */
 void pm_heap_open(bool watched, bool sorted);
 
-/* Nothing is placed from now on; what has been taken may be given back. */
+/* Stops placing objects; those of the heap may still be freed. */
 void pm_heap_close(void);
 
-/* A large object, or one with a large alignment; NULL with errno = ENOMEM. */
-void *pm_heap_take(size_t bytes, size_t align, bool zero);
+/* Allocates a large object, or one with a large alignment. NULL with errno = ENOMEM. */
+void *pm_heap_alloc(size_t bytes, size_t align, bool zero);
 
-/* The same for one of which is known whether it will be gone soon, not guessed by its size. */
-void *pm_heap_take_known(size_t bytes, size_t align, bool zero, bool is_temporary);
+/* The same, where the lifetime is predicted by the call site and not by the size. */
+void *pm_heap_alloc_predicted(size_t bytes, size_t align, bool zero, bool is_temporary);
 
-/* And for one that is advised to be in DRAM, in any of its spaces; or in PMem, from the first.
- */
-void *pm_heap_take_advised(size_t bytes, size_t align, bool zero, bool in_dram);
+/* The same, where advice names the tier: any DRAM space before PMem, or PMem first. */
+void *pm_heap_alloc_advised(size_t bytes, size_t align, bool zero, bool in_dram);
 
-/* A small object that is a block of its own, where slabs go; NULL: there is no room. */
-void *pm_heap_take_sample(size_t bytes, size_t align, bool zero);
-void pm_heap_give(void *object);
+/* Allocates a small object as an extent of its own, where slabs go. NULL: no room. */
+void *pm_heap_alloc_sample(size_t bytes, size_t align, bool zero);
+
+/* Of an object that is an extent. Freeing keeps errno; resizing is in place, false: no room. */
+void pm_heap_free(void *object);
 bool pm_heap_resize(void *object, size_t bytes);
-size_t pm_heap_bytes(const void *object);
+size_t pm_heap_usable_size(const void *object);
 
 /*
- * Whole chunks of DRAM's addresses that never were touched and never will be, for pages that are
- * elsewhere and count; .start is NULL when there are none, of what is lent and in the free space.
- * pm_heap_give() takes them back.
+ * Reserves whole chunks of DRAM addresses that were never touched and never will be: budget for
+ * pages that lie elsewhere, in .bss or in promoted chunks. From PM_LENT or PM_FREE; .start is NULL
+ * when these have no room. pm_heap_free() releases them.
  */
-struct pm_taken pm_heap_set_aside(size_t bytes);
+struct pm_allocation pm_heap_reserve_dram(size_t bytes);
 
-/* Memory for jemalloc, zero, from a chunk's boundary; NULL: none. */
+/* Zeroed memory for jemalloc, aligned to a chunk. NULL: no room. */
 void *pm_heap_take_slab(size_t bytes);
 void *pm_heap_take_slab_in_pmem(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);
 
-/* Drops the pages of a part of a slab; false: they are to stay. */
+/* Purges the pages of a part of a slab. False: they are kept, as all of DRAM is. */
 bool pm_heap_drop(void *start, size_t bytes);
 
-void pm_heap_counts(struct pm_heap_counts *ret);
+void pm_heap_stats(struct pm_heap_stats *ret);
 
 /*
- * Around fork(2). What the child copies when it writes to it comes from PMem, for the budget has it
- * once; what it claims for itself is DRAM.
+ * Handlers of pthread_atfork(3). They take the locks of all spaces in their order. In the child,
+ * copy-on-write pages come from PMem, since the parent's DRAM pages use the budget already; chunks
+ * that the child claims itself are DRAM.
  */
 void pm_heap_before_fork(void);
 void pm_heap_after_fork(void);
 void pm_heap_after_fork_in_child(void);
 
-/* Two compares: is it of this heap; and is it not jemalloc's? */
+/* One subtraction and one compare: below `base` the difference wraps around. */
 static inline bool pm_heap_owns(const void *p)
 {
 	return (uintptr_t)p - pm_heap.base < pm_heap.size;
 }
 
-static inline bool pm_heap_is_quick(const void *p)
+static inline bool pm_heap_is_fast_free(const void *p)
 {
-	return (uintptr_t)p - pm_heap.base < pm_heap.quick;
+	return (uintptr_t)p - pm_heap.base < pm_heap.fast_free_size;
 }
 
+/* Of a pointer of the heap. True: it is an extent; false: it is jemalloc's. */
 static inline bool pm_heap_is_large(const void *p)
 {
-	const struct pm_block *block = &pm_heap.blocks[((uintptr_t)p - pm_heap.base) / PM_GRANULE];
+	const struct pm_extent *extent =
+		&pm_heap.extents[((uintptr_t)p - pm_heap.base) / PM_GRANULE];
 
-	return !((uintptr_t)p % PM_GRANULE) && block->granules && block->kind == PM_BLOCK_OBJECT;
+	return !((uintptr_t)p % PM_GRANULE) && extent->granules && extent->kind == PM_EXTENT_OBJECT;
 }
 
 #endif

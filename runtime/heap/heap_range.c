@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heap's addresses: reserved at the start, bound to nodes, made ready as they are needed. */
+/*
+ * The heap's address range: reserved at the start (PROT_NONE), bound to NUMA nodes, and committed
+ * (made writable) chunk by chunk as it is needed.
+ */
 #define _GNU_SOURCE
 #include "runtime/heap/heap.h"
 
@@ -10,10 +13,12 @@
 
 #include "runtime/common/log.h"
 
-#define PMEM_BYTES_MAX (UINT64_C(4) << 40) /* addresses, not memory */
+/* Sizes of the PMem range: addresses, not memory. */
+#define PMEM_BYTES_MAX (UINT64_C(4) << 40)
 #define PMEM_BYTES_MIN (UINT64_C(64) << 20)
-#define GROW_BYTES     (UINT64_C(64) << 20) /* of PMem at a time, and an eighth of what it has */
-#define GROW_SHARE     8
+/* PMem committed at a time: so many bytes, and an eighth of what is committed already. */
+#define GROW_BYTES (UINT64_C(64) << 20)
+#define GROW_SHARE 8
 
 struct pm_heap pm_heap;
 
@@ -22,19 +27,22 @@ static uint64_t whole_chunks(uint64_t bytes)
 	return (bytes + PM_CHUNK - 1) / PM_CHUNK * PM_CHUNK;
 }
 
-/* Of the entries for so many bytes, and for themselves. */
-static uint64_t blocks_bytes(uint64_t bytes)
+/*
+ * Bytes of the extent table for a range that includes the table itself: n / (G / E - 1) entries of
+ * E bytes cover n bytes of granules of G bytes and their own.
+ */
+static uint64_t extent_table_bytes(uint64_t bytes)
 {
-	return whole_chunks(bytes / (PM_GRANULE / sizeof(struct pm_block) - 1));
+	return whole_chunks(bytes / (PM_GRANULE / sizeof(struct pm_extent) - 1));
 }
 
-/* The whole range: DRAM, guard, blocks, PMem. */
+/* The whole range: DRAM, guard, extent table, PMem. */
 static uint64_t heap_bytes(uint64_t dram, uint64_t pmem)
 {
-	return dram + PM_CHUNK + blocks_bytes(dram + PM_CHUNK + pmem) + pmem;
+	return dram + PM_CHUNK + extent_table_bytes(dram + PM_CHUNK + pmem) + pmem;
 }
 
-/* Half of what the process may map: the rest is for its libraries, stacks and files. */
+/* Half of RLIMIT_AS: the rest is for libraries, stacks and files of the program. */
 static uint64_t pmem_limit(void)
 {
 	struct rlimit limit;
@@ -51,6 +59,7 @@ static char *reserve(uint64_t bytes)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	uintptr_t skip;
 
+	/* mmap(2) aligns to pages only: reserve a chunk more, then trim both ends to chunks. */
 	if (start == MAP_FAILED)
 		return NULL;
 	skip = -(uintptr_t)start % PM_CHUNK;
@@ -60,7 +69,7 @@ static char *reserve(uint64_t bytes)
 	return start + skip;
 }
 
-/* As much for PMem as the process may have, in halves; 0: not even the least. */
+/* Halves the PMem range until the kernel grants it. Returns its bytes; 0: not even the smallest. */
 static uint64_t reserve_heap(uint64_t dram, char **ret)
 {
 	for (uint64_t pmem = pmem_limit(); pmem >= PMEM_BYTES_MIN;
@@ -82,8 +91,8 @@ static bool bind(const char *name, const struct pm_nodemask *nodes, void *start,
 	return !rc;
 }
 
-/* Is so much DRAM free on the nodes, whatever the budget says? */
-static bool nodes_have(uint64_t bytes)
+/* True: the DRAM nodes have that many bytes free. The budget alone does not promise it. */
+static bool dram_is_available(uint64_t bytes)
 {
 	if (pm_nodemask_empty(&pm_heap.settings.dram) ||
 		pm_nodemask_available_bytes(&pm_heap.settings.dram) >= bytes)
@@ -93,23 +102,24 @@ static bool nodes_have(uint64_t bytes)
 }
 
 /*
- * Makes granules of a space writable, and the entries of these and of those that are gone behind
- * them. What is only reserved costs nothing where a site forbids overcommit
- * (vm.overcommit_memory=2, ulimit -d), what is writable does.
+ * Makes n granules writable, and the table entries of these and of the hole behind them. Where a
+ * site forbids overcommit (vm.overcommit_memory=2, ulimit -d), writable memory counts and reserved
+ * addresses do not: so nothing is writable before it is needed. The entries come first, since the
+ * space writes to them.
  */
-static bool commit(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t gone)
+static bool make_writable(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t holes)
 {
 	uintptr_t page = (uintptr_t)getpagesize();
-	uintptr_t begin = (uintptr_t)&space->blocks[first] / page * page;
-	uintptr_t end = (uintptr_t)&space->blocks[first + n + gone];
+	uintptr_t begin = (uintptr_t)&space->extents[first] / page * page;
+	uintptr_t end = (uintptr_t)&space->extents[first + n + holes];
 	const int prot = PROT_READ | PROT_WRITE;
 
 	return !mprotect((void *)begin, end - begin, prot) &&
 	       (!n || !mprotect(space->base + first * PM_GRANULE, n * PM_GRANULE, prot));
 }
 
-/* Of a child, whose whole DRAM part is bound to PMem. */
-static bool bind_again(const struct pm_space *space, uint32_t first, uint32_t n)
+/* In a forked child, the DRAM range is bound to PMem: binds claimed chunks to DRAM again. */
+static bool rebind_in_child(const struct pm_space *space, uint32_t first, uint32_t n)
 {
 	const struct pm_nodemask *nodes = &pm_heap.settings.dram;
 
@@ -117,63 +127,64 @@ static bool bind_again(const struct pm_space *space, uint32_t first, uint32_t n)
 	       !pm_nodemask_bind(nodes, space->base + first * PM_GRANULE, n * PM_GRANULE);
 }
 
-static uint32_t ready_dram(
-	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+static uint32_t commit_dram(
+	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_hole)
 {
 	uint64_t before = (uintptr_t)space->base - pm_heap.base + first * PM_GRANULE;
 	uint32_t got;
 
-	*ret_gone = 0;
-	if (!pm_heap.has_budget || !nodes_have(n * PM_GRANULE))
+	*ret_hole = 0;
+	if (!pm_heap.has_budget || !dram_is_available(n * PM_GRANULE))
 		return 0;
 	got = pm_registry_claim_chunks(
-		(uint32_t)(before / PM_CHUNK), n / PM_CHUNK_GRANULES, ret_gone);
+		(uint32_t)(before / PM_CHUNK), n / PM_CHUNK_GRANULES, ret_hole);
 	got *= PM_CHUNK_GRANULES;
-	*ret_gone *= PM_CHUNK_GRANULES;
-	if (commit(space, first, got, *ret_gone) && bind_again(space, first, got))
+	*ret_hole *= PM_CHUNK_GRANULES;
+	if (make_writable(space, first, got, *ret_hole) && rebind_in_child(space, first, got))
 		return got;
-	*ret_gone = 0;
+	*ret_hole = 0;
 	return 0;
 }
 
-static uint32_t ready_pmem(
-	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+static uint32_t commit_pmem(
+	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_hole)
 {
-	uint32_t most = GROW_BYTES / PM_GRANULE +
-			first / GROW_SHARE / PM_CHUNK_GRANULES * PM_CHUNK_GRANULES;
+	uint32_t n_max = GROW_BYTES / PM_GRANULE +
+			 first / GROW_SHARE / PM_CHUNK_GRANULES * PM_CHUNK_GRANULES;
 
-	*ret_gone = 0;
-	if (most < n)
-		most = n;
-	if (most > space->size - first)
-		most = space->size - first;
-	if (commit(space, first, most, 0))
-		return most;
-	return commit(space, first, n, 0) ? n : 0;
+	*ret_hole = 0;
+	if (n_max < n)
+		n_max = n;
+	if (n_max > space->size - first)
+		n_max = space->size - first;
+	if (make_writable(space, first, n_max, 0))
+		return n_max;
+	return make_writable(space, first, n, 0) ? n : 0;
 }
 
-static void make_space(enum pm_space_id id, char *base, uint64_t bytes, pm_space_ready_fn *ready)
+static void init_space(
+	enum pm_space_id id, char *base, uint64_t bytes, pm_space_commit_fn *committed)
 {
-	struct pm_block *blocks = (struct pm_block *)pm_heap.blocks;
+	struct pm_extent *extents = (struct pm_extent *)pm_heap.extents;
 
 	pm_space_init(&pm_heap.spaces[id], base, bytes,
-		&blocks[((uintptr_t)base - pm_heap.base) / PM_GRANULE], ready);
+		&extents[((uintptr_t)base - pm_heap.base) / PM_GRANULE], committed);
 }
 
-static void lay_out(char *start, uint64_t pmem)
+static void init_spaces(char *start, uint64_t pmem)
 {
 	const struct pm_settings *settings = &pm_heap.settings;
 	char *base = start;
 
 	pm_heap.base = (uintptr_t)start;
-	pm_heap.blocks = (struct pm_block *)(start + settings->budget_bytes + PM_CHUNK);
+	pm_heap.extents = (struct pm_extent *)(start + settings->budget_bytes + PM_CHUNK);
 	for (int i = 0; i < PM_DRAM_SPACES; i++) {
-		make_space((enum pm_space_id)i, base, settings->bytes[i], ready_dram);
+		init_space((enum pm_space_id)i, base, settings->bytes[i], commit_dram);
 		base += settings->bytes[i];
 	}
-	make_space(
-		PM_PMEM, start + heap_bytes(settings->budget_bytes, pmem) - pmem, pmem, ready_pmem);
-	make_space(PM_LENT, start, 0, ready_dram);
+	init_space(PM_PMEM, start + heap_bytes(settings->budget_bytes, pmem) - pmem, pmem,
+		commit_pmem);
+	init_space(PM_LENT, start, 0, commit_dram);
 }
 
 bool pm_heap_start(const struct pm_settings *settings)
@@ -194,7 +205,7 @@ bool pm_heap_start(const struct pm_settings *settings)
 	}
 	(void)madvise(start, bytes, MADV_HUGEPAGE);
 	pm_heap.settings = *settings;
-	lay_out(start, pmem);
+	init_spaces(start, pmem);
 	pm_heap.registry = pm_registry_open();
 	pm_heap.has_budget = pm_heap.registry != PM_REGISTRY_LOST;
 	pm_heap.size = bytes;

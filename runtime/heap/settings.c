@@ -21,7 +21,7 @@ static uint64_t whole_chunks(uint64_t bytes)
 	return bytes / PM_CHUNK * PM_CHUNK;
 }
 
-/* Digits up to `end`; false: it is no such number, or more than a space can be. */
+/* Parses digits up to `end` or the end of the text. False: not a number, or too large a space. */
 static bool parse_bytes(const char *text, char end, const char **ret_end, uint64_t *ret)
 {
 	char *stop;
@@ -46,7 +46,7 @@ static int find_space(const char *name, size_t length)
 	return -1;
 }
 
-/* "metadata=BYTES,temporary=BYTES,migration=BYTES,free=BYTES", in any order. */
+/* Parses "metadata=BYTES,temporary=BYTES,migration=BYTES,free=BYTES", in any order. */
 static bool parse_spaces(const char *text, uint64_t *bytes)
 {
 	while (*text) {
@@ -60,7 +60,7 @@ static bool parse_spaces(const char *text, uint64_t *bytes)
 	return true;
 }
 
-/* The budget's division as asked; all of it is free where nothing, or nonsense, is. */
+/* Divides the budget by PM_SPACES. All of it is the free space if that is unset or invalid. */
 static void divide(struct pm_settings *settings)
 {
 	const char *text = getenv("PM_SPACES");
@@ -95,7 +95,7 @@ static void read_nodes(const char *name, struct pm_nodemask *nodes)
 			name, text);
 }
 
-/* One of two words, of which the first is the default; is it the second? */
+/* Reads a variable with two values, the first one the default. True: it is the second one. */
 static bool read_choice(const char *name, const char *usual, const char *other)
 {
 	const char *text = getenv(name);
@@ -108,7 +108,7 @@ static bool read_choice(const char *name, const char *usual, const char *other)
 	return !strcmp(text, other);
 }
 
-/* No more than the nodes have, were it only a wrong variable. */
+/* Limits the budget to the size of its nodes: the variables may be of another machine. */
 static void limit_to_nodes(struct pm_settings *settings)
 {
 	uint64_t total;

@@ -2,19 +2,19 @@
 #ifndef PM_RUNTIME_SETTINGS_H
 #define PM_RUNTIME_SETTINGS_H
 
-/* What a rank is told of its memory, by pmrun or the plugin: the PM_ variables of pmrun(1). */
+/* The rank's part of the plan, from the PM_ variables that pmrun(1) or the plugin sets. */
 #include "runtime/common/nodemask.h"
 
-/* Paper 000, §IV-A: four spaces of DRAM; and what is behind them. */
+/* The four DRAM spaces of paper 000, §IV-A, then PMem, then DRAM that one space lends another. */
 enum pm_space_id {
 	PM_METADATA,
 	PM_TEMPORARY,
 	PM_MIGRATION,
 	PM_FREE,
 	PM_PMEM,
-	PM_LENT, /* DRAM that a space has lent another: runtime/lifetime/sizing.h */
+	PM_LENT, /* split off TEMPORARY or FREE: runtime/lifetime/sizing.h */
 	PM_SPACES,
-	PM_DRAM_SPACES = PM_PMEM, /* that have a size of their own */
+	PM_DRAM_SPACES = PM_PMEM, /* the first ones, which PM_SPACES sizes */
 };
 
 /* "metadata", ..., "pmem", "lent" */
@@ -22,15 +22,15 @@ extern const char *const pm_space_names[PM_SPACES];
 
 struct pm_settings {
 	uint64_t budget_bytes;		/* PM_RANK_DRAM: whole chunks */
-	uint64_t bytes[PM_DRAM_SPACES]; /* PM_SPACES: whole chunks, together the budget */
-	bool static_in_pmem;		/* PM_STATIC */
-	bool is_fixed;			/* PM_SIZING: the spaces stay as they are */
-	struct pm_nodemask dram, pmem;	/* PM_NODE_DRAM, PM_NODE_PMEM; empty: not said */
+	uint64_t bytes[PM_DRAM_SPACES]; /* PM_SPACES: whole chunks, their sum is the budget */
+	bool static_in_pmem;		/* PM_STATIC=pmem */
+	bool is_fixed;			/* PM_SIZING=fixed: no space is resized */
+	struct pm_nodemask dram, pmem;	/* PM_NODE_DRAM, PM_NODE_PMEM; empty: unset */
 };
 
 /*
- * Reads them. False: there is no budget, so nothing is placed. What cannot be is told of in one
- * line on standard error, with what is done about it.
+ * Reads the variables. False: no budget, nothing is placed. An invalid value is reported by
+ * pm_log(), with the value that is used in its place.
  */
 bool pm_settings_read(struct pm_settings *ret);
 

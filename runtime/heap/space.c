@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/heap/space.h"
 
-#define LOOKS 8 /* at blocks of the size's own list, some of which are too small */
+#define FIT_TRIES 8 /* extents looked at in the size's own class, some of which are too small */
 
 static uint32_t in_granules(size_t bytes)
 {
@@ -20,111 +20,117 @@ static uint32_t class_of(uint32_t granules)
 	return log < 2 ? granules : 4 * (log - 1) + ((granules >> (log - 2)) & 3);
 }
 
-/* --- lists of free blocks --- */
+/* --- free lists --- */
 
-static void link_block(struct pm_space *s, uint32_t at)
+static void insert_free(struct pm_space *s, uint32_t at)
 {
-	uint32_t class = class_of(s->blocks[at].granules);
-	bool filled = s->filled[class / 64] >> class % 64 & 1;
+	uint32_t class = class_of(s->extents[at].granules);
+	bool nonempty = s->nonempty[class / 64] >> class % 64 & 1;
 
-	s->blocks[at].previous = UINT32_MAX;
-	s->blocks[at].next = filled ? s->lists[class] : UINT32_MAX;
-	if (filled)
-		s->blocks[s->lists[class]].previous = at;
-	s->lists[class] = at;
-	s->filled[class / 64] |= UINT64_C(1) << class % 64;
-	s->kept += s->blocks[at].clean ? 0 : s->blocks[at].granules;
+	s->extents[at].prev = UINT32_MAX;
+	s->extents[at].next = nonempty ? s->free_lists[class] : UINT32_MAX;
+	if (nonempty)
+		s->extents[s->free_lists[class]].prev = at;
+	s->free_lists[class] = at;
+	s->nonempty[class / 64] |= UINT64_C(1) << class % 64;
+	s->dirty += s->extents[at].zeroed ? 0 : s->extents[at].granules;
 }
 
-static void unlink_block(struct pm_space *s, uint32_t at)
+static void remove_free(struct pm_space *s, uint32_t at)
 {
-	const struct pm_block *block = &s->blocks[at];
-	uint32_t class = class_of(block->granules);
+	const struct pm_extent *extent = &s->extents[at];
+	uint32_t class = class_of(extent->granules);
 
-	s->kept -= block->clean ? 0 : block->granules;
-	if (block->next != UINT32_MAX)
-		s->blocks[block->next].previous = block->previous;
-	if (block->previous != UINT32_MAX)
-		s->blocks[block->previous].next = block->next;
-	else if (block->next != UINT32_MAX)
-		s->lists[class] = block->next;
+	s->dirty -= extent->zeroed ? 0 : extent->granules;
+	if (extent->next != UINT32_MAX)
+		s->extents[extent->next].prev = extent->prev;
+	if (extent->prev != UINT32_MAX)
+		s->extents[extent->prev].next = extent->next;
+	else if (extent->next != UINT32_MAX)
+		s->free_lists[class] = extent->next;
 	else
-		s->filled[class / 64] &= ~(UINT64_C(1) << class % 64);
+		s->nonempty[class / 64] &= ~(UINT64_C(1) << class % 64);
 }
 
-static uint32_t first_above(const struct pm_space *s, uint32_t class)
+static uint32_t find_larger_class(const struct pm_space *s, uint32_t class)
 {
 	for (uint32_t word = (class + 1) / 64; word < PM_SPACE_CLASSES / 64; word++) {
-		uint64_t filled = s->filled[word];
+		uint64_t nonempty = s->nonempty[word];
 
 		if (word == (class + 1) / 64)
-			filled &= ~UINT64_C(0) << (class + 1) % 64;
-		if (filled)
-			return s->lists[word * 64 + (uint32_t)__builtin_ctzll(filled)];
+			nonempty &= ~UINT64_C(0) << (class + 1) % 64;
+		if (nonempty)
+			return s->free_lists[word * 64 + (uint32_t)__builtin_ctzll(nonempty)];
 	}
 	return UINT32_MAX;
 }
 
-/* A free block of so many granules or more. */
-static uint32_t find(const struct pm_space *s, uint32_t granules)
+/*
+ * Finds a free extent of at least that many granules; UINT32_MAX: none. Every extent of a larger
+ * class fits; in the size's own class only a bounded number is looked at.
+ */
+static uint32_t find_free(const struct pm_space *s, uint32_t granules)
 {
 	uint32_t class = class_of(granules), at = UINT32_MAX;
 
-	if (s->filled[class / 64] >> class % 64 & 1)
-		at = s->lists[class];
-	for (int looks = 0; at != UINT32_MAX && looks < LOOKS; looks++) {
-		if (s->blocks[at].granules >= granules)
+	if (s->nonempty[class / 64] >> class % 64 & 1)
+		at = s->free_lists[class];
+	for (int tries = 0; at != UINT32_MAX && tries < FIT_TRIES; tries++) {
+		if (s->extents[at].granules >= granules)
 			return at;
-		at = s->blocks[at].next;
+		at = s->extents[at].next;
 	}
-	return first_above(s, class);
+	return find_larger_class(s, class);
 }
 
-/* --- blocks --- */
+/* --- extents --- */
 
-static void mark(struct pm_space *s, uint32_t at, uint32_t granules, enum pm_block_kind kind)
+static void set_extent(struct pm_space *s, uint32_t at, uint32_t granules, enum pm_extent_kind kind)
 {
-	s->blocks[at].granules = granules;
-	s->blocks[at].kind = kind;
-	s->blocks[at].clean = 0;
-	s->blocks[at + granules - 1].start = at;
+	s->extents[at].granules = granules;
+	s->extents[at].kind = kind;
+	s->extents[at].zeroed = 0;
+	s->extents[at + granules - 1].start = at;
 }
 
-/* Takes a free block out of the tiles, for what will cover it. */
-static void absorb(struct pm_space *s, uint32_t at)
+/* Removes a free extent from its list and the tiling: the caller covers its range again. */
+static void detach_free(struct pm_space *s, uint32_t at)
 {
-	unlink_block(s, at);
-	s->blocks[at].granules = 0;
+	remove_free(s, at);
+	s->extents[at].granules = 0;
 }
 
 static bool is_free(const struct pm_space *s, uint32_t at)
 {
-	return s->blocks[at].kind == PM_BLOCK_FREE;
+	return s->extents[at].kind == PM_EXTENT_FREE;
 }
 
-/* Makes [at, at + granules) a free block, with its neighbours if they are. */
-static void make_free(struct pm_space *s, uint32_t at, uint32_t granules, bool clean)
+/*
+ * Makes [at, at + granules) a free extent, coalesced with free neighbours. The result is zeroed
+ * only if all parts are.
+ */
+static void free_and_coalesce(struct pm_space *s, uint32_t at, uint32_t granules, bool zeroed)
 {
 	uint32_t begin = at, end = at + granules;
 
 	if (!granules)
 		return;
-	s->blocks[at].granules = 0;
+	s->extents[at].granules = 0;
 	if (end < s->top && is_free(s, end)) {
-		uint32_t more = s->blocks[end].granules;
+		uint32_t more = s->extents[end].granules;
 
-		clean &= s->blocks[end].clean;
-		absorb(s, end);
+		zeroed &= s->extents[end].zeroed;
+		detach_free(s, end);
 		end += more;
 	}
-	if (begin && is_free(s, s->blocks[begin - 1].start)) {
-		begin = s->blocks[begin - 1].start;
-		clean &= s->blocks[begin].clean;
-		absorb(s, begin);
+	if (begin && is_free(s, s->extents[begin - 1].start)) {
+		begin = s->extents[begin - 1].start;
+		zeroed &= s->extents[begin].zeroed;
+		detach_free(s, begin);
 	}
-	mark(s, begin, end - begin, PM_BLOCK_FREE);
-	s->blocks[begin].clean = clean;
-	link_block(s, begin);
+	set_extent(s, begin, end - begin, PM_EXTENT_FREE);
+	s->extents[begin].zeroed = zeroed;
+	insert_free(s, begin);
 }
 
 static void count_used(struct pm_space *s, uint32_t granules)
@@ -134,7 +140,7 @@ static void count_used(struct pm_space *s, uint32_t granules)
 		s->peak = s->used;
 }
 
-/* The first granule from `at` on whose address is a multiple of `align`. */
+/* First granule from `at` on with an address that is a multiple of `align`. */
 static uint64_t aligned(const struct pm_space *s, uint64_t at, size_t align)
 {
 	uint64_t address = (uintptr_t)s->base + at * PM_GRANULE;
@@ -143,139 +149,147 @@ static uint64_t aligned(const struct pm_space *s, uint64_t at, size_t align)
 	return (address - (uintptr_t)s->base) / PM_GRANULE;
 }
 
-static struct pm_taken taken(const struct pm_space *s, uint32_t at, uint32_t granules)
+static struct pm_allocation allocation(const struct pm_space *s, uint32_t at, uint32_t granules)
 {
-	return (struct pm_taken){.start = s->base + at * PM_GRANULE,
+	return (struct pm_allocation){.start = s->base + at * PM_GRANULE,
 		.bytes = granules * PM_GRANULE,
 		.dirty_bytes = granules * PM_GRANULE};
 }
 
-/* --- taking --- */
+/* --- allocating --- */
 
-static struct pm_taken take_block(
-	struct pm_space *s, uint32_t at, uint32_t granules, size_t align, enum pm_block_kind kind)
+static struct pm_allocation alloc_from_free(
+	struct pm_space *s, uint32_t at, uint32_t granules, size_t align, enum pm_extent_kind kind)
 {
-	uint32_t begin = (uint32_t)aligned(s, at, align), end = at + s->blocks[at].granules;
-	bool clean = s->blocks[at].clean;
-	struct pm_taken t = taken(s, begin, granules);
+	uint32_t begin = (uint32_t)aligned(s, at, align), end = at + s->extents[at].granules;
+	bool zeroed = s->extents[at].zeroed;
+	struct pm_allocation t = allocation(s, begin, granules);
 
-	absorb(s, at);
-	mark(s, begin, granules, kind);
-	make_free(s, at, begin - at, clean);
-	make_free(s, begin + granules, end - begin - granules, clean);
-	if (clean)
+	detach_free(s, at);
+	set_extent(s, begin, granules, kind);
+	free_and_coalesce(s, at, begin - at, zeroed);
+	free_and_coalesce(s, begin + granules, end - begin - granules, zeroed);
+	if (zeroed)
 		t.dirty_bytes = 0;
 	return t;
 }
 
-/* Has [0, end) made ready; a part of it that never will be becomes a hole, with the top behind it.
- */
-static bool make_ready(struct pm_space *s, uint64_t end, bool *ret_hole)
+/* Makes [committed, committed + n) a hole, and the granules between it and the top free. */
+static void add_hole(struct pm_space *s, uint32_t n)
 {
-	uint32_t wanted, got, gone = 0;
+	uint32_t top = s->top;
+
+	set_extent(s, s->committed, n, PM_EXTENT_HOLE);
+	s->holes += n;
+	s->top = s->committed + n;
+	free_and_coalesce(s, top, s->committed - top, false);
+	s->committed = s->top;
+}
+
+/*
+ * Commits [0, end), rounded up to chunks. False: not possible; *ret_hole is then true if a hole has
+ * moved the top, so that the caller may try again behind it.
+ */
+static bool commit_up_to(struct pm_space *s, uint64_t end, bool *ret_hole)
+{
+	uint32_t wanted, got, hole = 0;
 
 	*ret_hole = false;
-	if (end <= s->ready)
+	if (end <= s->committed)
 		return true;
 	wanted = least((uint32_t)(end + PM_CHUNK_GRANULES - 1) / PM_CHUNK_GRANULES *
 				 PM_CHUNK_GRANULES,
 			 s->size) -
-		 s->ready;
-	got = s->make_ready ? s->make_ready(s, s->ready, wanted, &gone) : wanted;
-	s->ready += got;
-	if (end <= s->ready)
+		 s->committed;
+	got = s->commit ? s->commit(s, s->committed, wanted, &hole) : wanted;
+	s->committed += got;
+	if (end <= s->committed)
 		return true;
-	if (gone) {
-		uint32_t top = s->top;
-
-		mark(s, s->ready, gone, PM_BLOCK_HOLE);
-		s->gone += gone;
-		s->top = s->ready + gone;
-		make_free(s, top, s->ready - top, false);
-		s->ready = s->top;
-		*ret_hole = true;
-	}
+	if (hole)
+		add_hole(s, hole);
+	*ret_hole = hole;
 	return false;
 }
 
-/* Where the free end of what has been handed out begins: the top, or a free block before it. */
-static uint32_t free_end(const struct pm_space *s)
+/* Start of the free extent that ends at the top; the top itself if there is none. */
+static uint32_t free_tail(const struct pm_space *s)
 {
-	uint32_t last = s->top ? s->blocks[s->top - 1].start : 0;
+	uint32_t last = s->top ? s->extents[s->top - 1].start : 0;
 
 	return s->top && is_free(s, last) ? last : s->top;
 }
 
-static struct pm_taken take_ready_top(
-	struct pm_space *s, uint32_t begin, uint32_t granules, enum pm_block_kind kind)
+static struct pm_allocation alloc_at_top(
+	struct pm_space *s, uint32_t begin, uint32_t granules, enum pm_extent_kind kind)
 {
-	uint32_t from = free_end(s), top = s->top, end = begin + granules;
-	struct pm_taken t = taken(s, begin, granules);
+	uint32_t from = free_tail(s), top = s->top, end = begin + granules;
+	struct pm_allocation t = allocation(s, begin, granules);
 
 	if (from < top)
-		absorb(s, from);
+		detach_free(s, from);
 	s->top = end;
-	mark(s, begin, granules, kind);
-	make_free(s, from, begin - from, false);
+	set_extent(s, begin, granules, kind);
+	free_and_coalesce(s, from, begin - from, false);
 	t.dirty_bytes = begin < top ? (top - begin) * PM_GRANULE : 0;
 	t.fresh_bytes = (end - (begin < top ? top : begin)) * PM_GRANULE;
 	return t;
 }
 
-static struct pm_taken take_top(
-	struct pm_space *s, uint32_t granules, size_t align, enum pm_block_kind kind)
+static struct pm_allocation extend_top(
+	struct pm_space *s, uint32_t granules, size_t align, enum pm_extent_kind kind)
 {
 	bool hole;
 
 	do {
-		uint32_t from = free_end(s);
+		uint32_t from = free_tail(s);
 		uint64_t begin = aligned(s, from, align);
 
 		if (begin + granules > s->size)
 			break;
-		if (begin + granules <= s->top) /* the lists were not looked through to the end */
-			return take_block(s, from, granules, align, kind);
-		if (make_ready(s, begin + granules, &hole))
-			return take_ready_top(s, (uint32_t)begin, granules, kind);
+		if (begin + granules <= s->top) /* the bounded search missed the last extent */
+			return alloc_from_free(s, from, granules, align, kind);
+		if (commit_up_to(s, begin + granules, &hole))
+			return alloc_at_top(s, (uint32_t)begin, granules, kind);
 	} while (hole);
-	return (struct pm_taken){0};
+	return (struct pm_allocation){0};
 }
 
-struct pm_taken pm_space_take(
-	struct pm_space *space, size_t bytes, size_t align, enum pm_block_kind kind)
+struct pm_allocation pm_space_alloc(
+	struct pm_space *space, size_t bytes, size_t align, enum pm_extent_kind kind)
 {
 	uint64_t room = pm_space_bytes(space);
 	uint32_t granules = in_granules(bytes), slack, at;
-	struct pm_taken t;
+	struct pm_allocation t;
 
 	if (!bytes || bytes > room || align > room)
-		return (struct pm_taken){0};
+		return (struct pm_allocation){0};
+	/* A free extent of this size holds the object at any alignment. */
 	slack = align > PM_GRANULE ? in_granules(align) - 1 : 0;
 	pthread_mutex_lock(&space->lock);
-	at = find(space, granules + slack);
-	t = at == UINT32_MAX ? take_top(space, granules, align, kind)
-			     : take_block(space, at, granules, align, kind);
+	at = find_free(space, granules + slack);
+	t = at == UINT32_MAX ? extend_top(space, granules, align, kind)
+			     : alloc_from_free(space, at, granules, align, kind);
 	if (t.start)
 		count_used(space, granules);
 	pthread_mutex_unlock(&space->lock);
 	return t;
 }
 
-void pm_space_give(struct pm_space *space, const void *start, bool clean)
+void pm_space_free(struct pm_space *space, const void *start, bool zeroed)
 {
-	uint32_t at = (uint32_t)(pm_space_block(space, start) - space->blocks);
+	uint32_t at = (uint32_t)(pm_space_extent(space, start) - space->extents);
 
 	pthread_mutex_lock(&space->lock);
-	space->used -= space->blocks[at].granules;
-	make_free(space, at, space->blocks[at].granules, clean);
+	space->used -= space->extents[at].granules;
+	free_and_coalesce(space, at, space->extents[at].granules, zeroed);
 	pthread_mutex_unlock(&space->lock);
 }
 
-void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_kept)
+void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_dirty)
 {
 	pthread_mutex_lock(&space->lock);
 	*ret_used = space->used * PM_GRANULE;
-	*ret_kept = space->kept * PM_GRANULE;
+	*ret_dirty = space->dirty * PM_GRANULE;
 	pthread_mutex_unlock(&space->lock);
 }
 
@@ -283,35 +297,34 @@ void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_ke
 
 static void shrink(struct pm_space *s, uint32_t at, uint32_t granules)
 {
-	uint32_t old = s->blocks[at].granules;
+	uint32_t old = s->extents[at].granules;
 
-	mark(s, at, granules, (enum pm_block_kind)s->blocks[at].kind);
-	make_free(s, at + granules, old - granules, false);
+	set_extent(s, at, granules, (enum pm_extent_kind)s->extents[at].kind);
+	free_and_coalesce(s, at + granules, old - granules, false);
 	s->used -= old - granules;
 }
 
 static bool grow(struct pm_space *s, uint32_t at, uint32_t granules, size_t *ret_fresh_bytes)
 {
-	uint32_t old = s->blocks[at].granules, next = at + old, end = next, top = s->top;
-	bool hole, clean = false;
+	uint32_t old = s->extents[at].granules, next = at + old, end = next, top = s->top;
+	bool hole, zeroed = false;
 
 	if (next < s->top && is_free(s, next)) {
-		end += s->blocks[next].granules;
-		clean = s->blocks[next].clean;
+		end += s->extents[next].granules;
+		zeroed = s->extents[next].zeroed;
 	}
-	if (at + (uint64_t)granules > end) {
-		if (end != s->top || at + (uint64_t)granules > s->size ||
-			!make_ready(s, at + (uint64_t)granules, &hole))
-			return false;
-	}
+	if (at + (uint64_t)granules > end && (end != s->top || at + (uint64_t)granules > s->size))
+		return false;
+	if (at + (uint64_t)granules > end && !commit_up_to(s, at + (uint64_t)granules, &hole))
+		return false;
 	if (next < end)
-		absorb(s, next);
-	mark(s, at, granules, (enum pm_block_kind)s->blocks[at].kind);
+		detach_free(s, next);
+	set_extent(s, at, granules, (enum pm_extent_kind)s->extents[at].kind);
 	if (at + granules > top) {
 		s->top = at + granules;
 		*ret_fresh_bytes = (s->top - top) * PM_GRANULE;
 	} else {
-		make_free(s, at + granules, end - at - granules, clean);
+		free_and_coalesce(s, at + granules, end - at - granules, zeroed);
 	}
 	count_used(s, granules - old);
 	return true;
@@ -320,7 +333,7 @@ static bool grow(struct pm_space *s, uint32_t at, uint32_t granules, size_t *ret
 bool pm_space_resize(
 	struct pm_space *space, const void *start, size_t bytes, size_t *ret_fresh_bytes)
 {
-	uint32_t at = (uint32_t)(pm_space_block(space, start) - space->blocks);
+	uint32_t at = (uint32_t)(pm_space_extent(space, start) - space->extents);
 	uint32_t granules;
 	bool done = true;
 
@@ -329,9 +342,9 @@ bool pm_space_resize(
 		return false;
 	granules = in_granules(bytes);
 	pthread_mutex_lock(&space->lock);
-	if (granules < space->blocks[at].granules)
+	if (granules < space->extents[at].granules)
 		shrink(space, at, granules);
-	else if (granules > space->blocks[at].granules)
+	else if (granules > space->extents[at].granules)
 		done = grow(space, at, granules, ret_fresh_bytes);
 	pthread_mutex_unlock(&space->lock);
 	return done;
@@ -346,7 +359,10 @@ static uint32_t whole_chunks(uint64_t bytes)
 		       : (uint32_t)((bytes + PM_CHUNK - 1) / PM_CHUNK) * PM_CHUNK_GRANULES;
 }
 
-/* Those that look without the lock see a size only with the base that it is of. */
+/*
+ * Release, paired with the acquire of pm_space_bytes(): a reader without the lock that sees the new
+ * size also sees the base that belongs to it.
+ */
 static void set_size(struct pm_space *space, uint32_t size)
 {
 	__atomic_store_n(&space->size, size, __ATOMIC_RELEASE);
@@ -356,14 +372,16 @@ static uint32_t split(struct pm_space *from, struct pm_space *to, uint32_t keep)
 {
 	uint32_t n;
 
-	if (keep < from->ready)
-		keep = from->ready;
+	/* Committed granules may belong to extents of `from`, and `to` starts with none committed.
+	 */
+	if (keep < from->committed)
+		keep = from->committed;
 	if (keep >= from->size)
 		return 0;
 	n = from->size - keep;
 	to->base = from->base + keep * PM_GRANULE;
-	to->blocks = &from->blocks[keep];
-	to->make_ready = from->make_ready;
+	to->extents = &from->extents[keep];
+	to->commit = from->commit;
 	set_size(from, keep);
 	set_size(to, n);
 	return n;
@@ -381,12 +399,12 @@ uint64_t pm_space_split(struct pm_space *from, struct pm_space *to, uint64_t kee
 	return n * PM_GRANULE;
 }
 
-void pm_space_init(struct pm_space *space, void *base, uint64_t bytes, struct pm_block *blocks,
-	pm_space_ready_fn *ready)
+void pm_space_init(struct pm_space *space, void *base, uint64_t bytes, struct pm_extent *extents,
+	pm_space_commit_fn *committed)
 {
 	*space = (struct pm_space){.lock = PTHREAD_MUTEX_INITIALIZER,
 		.base = base,
 		.size = (uint32_t)(bytes / PM_GRANULE),
-		.blocks = blocks,
-		.make_ready = ready};
+		.extents = extents,
+		.commit = committed};
 }

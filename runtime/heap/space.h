@@ -3,14 +3,21 @@
 #define PM_RUNTIME_SPACE_H
 
 /*
- * A space: a range of addresses of one tier, handed out in blocks of whole granules of 64 KiB.
+ * A space: an address range of one tier, from which extents are allocated. An extent is a whole
+ * number of granules of 64 KiB.
  *
- * What is known of a block stands in an array beside the space, an entry a granule: no byte of the
- * space is spent on it, no page is touched to look at it, and a program that writes behind its
- * objects cannot spoil it. Blocks tile the space from its begin to its top; beyond the top nothing
- * has been handed out yet. No two free blocks are neighbours. A block is looked for in lists by
- * size, four to each power of two (two-level segregated fit: Masmano et al., ECRTS 2004), then at
- * the top: constant time, but for a bounded look through the list of the size itself.
+ * The metadata is out of line: an array with one entry a granule lies beside the space. It takes no
+ * byte of the space, no page of the space is touched to read it, and a program that writes behind
+ * its objects cannot corrupt it.
+ *
+ * Invariants, under the lock:
+ * - Extents tile [0, top) without gaps. Beyond the top nothing has been allocated yet.
+ * - No two free extents are neighbours: freeing coalesces them.
+ * - top <= committed <= size, in granules.
+ *
+ * Free extents are in segregated free lists, four size classes a power of two, found by a bitmap
+ * (two-level segregated fit, TLSF: Masmano et al., ECRTS 2004). If no list has a fit, the extent is
+ * allocated at the top. Both take constant time; the search of the size's own class is bounded.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,85 +25,89 @@
 #include <stdint.h>
 
 #define PM_GRANULE	  (UINT64_C(64) << 10)
-#define PM_CHUNK	  (UINT64_C(2) << 20) /* a huge page: what is made ready at a time */
+#define PM_CHUNK	  (UINT64_C(2) << 20) /* a huge page of x86-64: the unit of committing */
 #define PM_CHUNK_GRANULES ((uint32_t)(PM_CHUNK / PM_GRANULE))
 #define PM_SPACE_CLASSES  128
-#define PM_SPACE_MAX	  (UINT64_C(1) << 43) /* bytes: what 27 bits of granules are */
+#define PM_SPACE_MAX	  (UINT64_C(1) << 43) /* bytes: 2^27 granules, within 28 bits */
 
-enum pm_block_kind {
-	PM_BLOCK_FREE,
-	PM_BLOCK_OBJECT, /* one object of the program's */
-	PM_BLOCK_SLAB,	 /* lent to the allocator of small objects */
-	PM_BLOCK_HOLE,	 /* never to be had */
+enum pm_extent_kind {
+	PM_EXTENT_FREE,
+	PM_EXTENT_OBJECT, /* one object of the program */
+	PM_EXTENT_SLAB,	  /* memory of the small-object allocator, jemalloc */
+	PM_EXTENT_HOLE,	  /* never usable: another process of the rank holds these chunks */
 };
 
-struct pm_block {
-	uint32_t granules : 28; /* 0: no block starts here */
+/* Entry of a granule. The first four fields are valid at an extent's first granule. */
+struct pm_extent {
+	uint32_t granules : 28; /* length; 0: no extent starts here */
 	uint32_t kind : 3;
-	uint32_t clean : 1;	 /* free, and known to be zero */
-	uint32_t next, previous; /* of the same list, if free */
-	uint32_t start;		 /* of the block whose last granule this is */
+	uint32_t zeroed : 1; /* free, and all its bytes are zero */
+	uint32_t next, prev; /* links of the free list; UINT32_MAX: end */
+	uint32_t start;	     /* valid at the last granule: the extent's first granule */
 };
 
 struct pm_space;
 
 /*
- * Asked under the lock before granules [first, first + n) are handed out for the first time; both
- * are whole chunks but for the end of the space. Returns how many may be used, from the first on,
- * which may be more than n; *ret_gone: how many behind these never may, whole chunks. 0 of both:
- * not now.
+ * Makes granules [first, first + n) usable. Called with the lock held, before they are allocated
+ * for the first time. Both `first` and `n` are whole chunks, but for the end of the space. Returns
+ * how many may be used from `first` on, which may be more than n. *ret_hole: how many directly
+ * behind these are a hole, a whole number of chunks. Both 0: none now, a later call may succeed.
  */
-typedef uint32_t pm_space_ready_fn(
-	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone);
+typedef uint32_t pm_space_commit_fn(
+	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_hole);
 
-/* Sizes in granules. */
+/* Sizes and positions are in granules. */
 struct pm_space {
 	pthread_mutex_t lock __attribute__((aligned(64))); /* a cache line */
 	char *base;					   /* a multiple of PM_CHUNK */
-	uint32_t size;	     /* changed by pm_space_split() alone, and read without the lock */
-	uint32_t top;	     /* what is below has been handed out before */
-	uint32_t ready;	     /* what is below may be */
-	uint32_t gone;	     /* but for these, in holes */
-	uint32_t used, peak; /* now, and the most there was; holes are none */
-	uint32_t kept;	     /* free, and perhaps not zero: it has pages */
-	uint64_t filled[PM_SPACE_CLASSES / 64]; /* which lists have a block */
-	uint32_t lists[PM_SPACE_CLASSES];
-	struct pm_block *blocks;
-	pm_space_ready_fn *make_ready;
+	uint32_t size;	    /* read without the lock; only pm_space_split() changes it */
+	uint32_t top;	    /* end of the tiled part */
+	uint32_t committed; /* all below is usable, but for holes */
+	uint32_t holes;
+	uint32_t used, peak; /* in objects and slabs: now, and the largest value so far */
+	uint32_t dirty;	     /* free, not known to be zero: has pages, perhaps */
+	uint64_t nonempty[PM_SPACE_CLASSES / 64]; /* bitmap of the free lists */
+	uint32_t free_lists[PM_SPACE_CLASSES];	  /* first extent; valid where `nonempty` is set */
+	struct pm_extent *extents;
+	pm_space_commit_fn *commit;
 };
 
-struct pm_taken {
-	char *start; /* NULL: there is no room */
+struct pm_allocation {
+	char *start; /* NULL: no room */
 	size_t bytes;
-	size_t dirty_bytes; /* the first so many may hold something, the others are zero */
-	size_t fresh_bytes; /* the last so many are handed out for the first time */
+	size_t dirty_bytes; /* the first ones may be non-zero, all others are zero */
+	size_t fresh_bytes; /* the last ones have never been allocated before: no pages yet */
 };
-
-/* `blocks` has an entry for each granule, all zero. Without `make_ready` all may be used. */
-void pm_space_init(struct pm_space *space, void *base, uint64_t bytes, struct pm_block *blocks,
-	pm_space_ready_fn *make_ready);
-
-/* `align` is a power of two. */
-struct pm_taken pm_space_take(
-	struct pm_space *space, size_t bytes, size_t align, enum pm_block_kind kind);
-
-/* Gives back the block at `start`; `clean`: its pages have been dropped, so it is zero. */
-void pm_space_give(struct pm_space *space, const void *start, bool clean);
-
-/* Bytes in use, and bytes that are free and have pages. */
-void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_kept);
 
 /*
- * Makes the block at `start` larger or smaller where it is; false: there is no room behind it.
- * *ret_fresh_bytes: the last so many are handed out for the first time.
+ * `extents` has one entry a granule, all zero, and is not owned. Without `commit` all granules are
+ * usable.
+ */
+void pm_space_init(struct pm_space *space, void *base, uint64_t bytes, struct pm_extent *extents,
+	pm_space_commit_fn *commit);
+
+/* Allocates at least `bytes`; `align` is a power of two. */
+struct pm_allocation pm_space_alloc(
+	struct pm_space *space, size_t bytes, size_t align, enum pm_extent_kind kind);
+
+/* Frees the extent at `start`. `zeroed`: its pages have been dropped, so that it reads as zero. */
+void pm_space_free(struct pm_space *space, const void *start, bool zeroed);
+
+/* Bytes in use, and bytes that are free and dirty. */
+void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_dirty);
+
+/*
+ * Resizes the extent at `start` in place. False: no room behind it, nothing is changed.
+ * *ret_fresh_bytes: as in struct pm_allocation.
  */
 bool pm_space_resize(
 	struct pm_space *space, const void *start, size_t bytes, size_t *ret_fresh_bytes);
 
 /*
- * Makes the end of a space another one, `to`, which has been nothing but initialised: whole chunks
- * behind the first `keep_bytes` that have never been made ready. Objects may be taken and given
- * back meanwhile. Returns the bytes of `to`; 0: there is no such end, nothing is changed.
+ * Splits off the end of a space as `to`, which is initialised and empty: the chunks behind the
+ * first `keep_bytes` that were never committed. Other threads may allocate and free meanwhile.
+ * Locks `from`, then `to`. Returns the bytes of `to`; 0: no such end, nothing is changed.
  */
 uint64_t pm_space_split(struct pm_space *from, struct pm_space *to, uint64_t keep_bytes);
 
@@ -105,18 +116,18 @@ static inline uint64_t pm_space_bytes(const struct pm_space *space)
 	return __atomic_load_n(&space->size, __ATOMIC_ACQUIRE) * PM_GRANULE;
 }
 
-/* Without granules it has no base, perhaps. */
-static inline bool pm_space_holds(const struct pm_space *space, const void *p)
+/* An empty space may have no base yet: the size is read first. */
+static inline bool pm_space_contains(const struct pm_space *space, const void *p)
 {
 	uint64_t bytes = pm_space_bytes(space);
 
 	return bytes && (uintptr_t)p - (uintptr_t)space->base < bytes;
 }
 
-/* The entry of the granule that p is in. Of a block in use no lock is needed to read it. */
-static inline const struct pm_block *pm_space_block(const struct pm_space *space, const void *p)
+/* Entry of the granule of `p`. The owner of an extent may read its entry without the lock. */
+static inline const struct pm_extent *pm_space_extent(const struct pm_space *space, const void *p)
 {
-	return &space->blocks[((uintptr_t)p - (uintptr_t)space->base) / PM_GRANULE];
+	return &space->extents[((uintptr_t)p - (uintptr_t)space->base) / PM_GRANULE];
 }
 
 #endif

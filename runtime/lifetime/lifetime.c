@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "runtime/heap/heap.h"
-#include "runtime/heap/recur.h"
+#include "runtime/heap/size_predictor.h"
 #include "runtime/lifetime/iteration.h"
 
 #define SITES	   8192u
@@ -70,7 +70,7 @@ bool pm_lifetime_is_short(uint64_t site, size_t bytes)
 		return false;
 	taken = atomic_load_explicit(&sites[at].taken, memory_order_relaxed);
 	given = atomic_load_explicit(&sites[at].given_soon, memory_order_relaxed);
-	return taken < GIVEN_MIN ? pm_recur_is_sure(bytes)
+	return taken < GIVEN_MIN ? pm_size_predictor_is_confident(bytes)
 				 : given >= GIVEN_MIN && given >= taken / 2;
 }
 

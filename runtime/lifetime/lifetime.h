@@ -5,8 +5,8 @@
 /*
  * Which large objects are temporary, where iterations are known (runtime/start/marks.h): those of
  * call sites whose objects have been given back in the iteration in which they were taken, or in
- * the next one. Before that runtime/heap/recur.h guesses by size; where arrays that stay are as
- * large as those that go, as in LULESH, only the site tells them apart.
+ * the next one. Before that runtime/heap/size_predictor.h guesses by size; where arrays that stay
+ * are as large as those that go, as in LULESH, only the site tells them apart.
  *
  * The site and the iteration of an object stand in an array beside the heap, an entry a granule. It
  * is reserved as a whole and writable as far as it is needed, as the heap is.

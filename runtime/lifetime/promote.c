@@ -47,9 +47,9 @@ static void fill(struct chart *chart)
 	struct pm_space *space = pmem();
 
 	pthread_mutex_lock(&space->lock);
-	for (uint32_t at = 0; at < space->top; at += space->blocks[at].granules)
-		if (space->blocks[at].kind == PM_BLOCK_OBJECT)
-			enter(chart, at, space->blocks[at].granules);
+	for (uint32_t at = 0; at < space->top; at += space->extents[at].granules)
+		if (space->extents[at].kind == PM_EXTENT_OBJECT)
+			enter(chart, at, space->extents[at].granules);
 	chart->chunks = (space->top + PM_CHUNK_GRANULES - 1) / PM_CHUNK_GRANULES;
 	pthread_mutex_unlock(&space->lock);
 }
@@ -57,7 +57,7 @@ static void fill(struct chart *chart)
 /* DRAM's addresses for n chunks, or for fewer; 0: there is no room at all. */
 static uint32_t set_aside(uint32_t n)
 {
-	while (n && !pm_heap_set_aside(n * PM_CHUNK).start)
+	while (n && !pm_heap_reserve_dram(n * PM_CHUNK).start)
 		n /= 2;
 	return n;
 }

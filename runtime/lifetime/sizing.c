@@ -5,7 +5,7 @@
 
 #include "runtime/advice/advice.h"
 #include "runtime/heap/heap.h"
-#include "runtime/heap/live.h"
+#include "runtime/heap/live_bytes.h"
 #include "runtime/lifetime/promote.h"
 
 #define SPARE_BYTES (UINT64_C(100) << 20) /* paper 000, §IV-A */
@@ -24,7 +24,7 @@ static uint64_t used_bytes(enum pm_space_id id)
 
 static void measure(void)
 {
-	int64_t most = pm_live_most(), now = pm_live_now();
+	int64_t most = pm_live_bytes_peak(), now = pm_live_bytes();
 	uint64_t spare = pm_heap.settings.budget_bytes / SPARE_SHARE;
 
 	sizing.needed_bytes = most > now ? (uint64_t)(most - now) : 0;
@@ -60,7 +60,7 @@ void pm_sizing_iteration(uint32_t number, uint32_t rounds)
 	if (pm_heap.settings.is_fixed || pm_heap.is_child)
 		return;
 	if (number == 1)
-		pm_live_restart();
+		pm_live_bytes_reset_peak();
 	if (number != rounds + 1 || atomic_flag_test_and_set(&is_begun))
 		return;
 	measure();

@@ -130,7 +130,7 @@ static uint32_t space_of(const void *object)
 {
 	uint32_t id = 0;
 
-	while (!pm_space_holds(&pm_heap.spaces[id], object))
+	while (!pm_space_contains(&pm_heap.spaces[id], object))
 		id++;
 	return id;
 }
@@ -251,10 +251,10 @@ static uint64_t slab_bytes(void)
 	for (int i = 0; i < PM_SPACES; i++) {
 		const struct pm_space *space = &pm_heap.spaces[i];
 
-		for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
-			at += space->blocks[at].granules)
-			if (space->blocks[at].kind == PM_BLOCK_SLAB)
-				granules += space->blocks[at].granules;
+		for (uint32_t at = 0; at < space->top && space->extents[at].granules;
+			at += space->extents[at].granules)
+			if (space->extents[at].kind == PM_EXTENT_SLAB)
+				granules += space->extents[at].granules;
 	}
 	return granules * PM_GRANULE;
 }
@@ -312,12 +312,12 @@ void pm_profile_start(bool attached)
 /* What is still there. Blocks do not move while their space is locked. */
 static void tell_rest(const struct pm_space *space)
 {
-	for (uint32_t at = 0; at < space->top && space->blocks[at].granules;
-		at += space->blocks[at].granules) {
+	for (uint32_t at = 0; at < space->top && space->extents[at].granules;
+		at += space->extents[at].granules) {
 		const char *object = space->base + at * PM_GRANULE;
 		struct noted *noted = entry_of(object);
 
-		if (space->blocks[at].kind == PM_BLOCK_OBJECT && noted->bytes)
+		if (space->extents[at].kind == PM_EXTENT_OBJECT && noted->bytes)
 			tell_object(object, noted, 0);
 	}
 }

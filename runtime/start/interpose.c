@@ -43,7 +43,7 @@ static size_t in_granules(size_t size)
 static void *take_by_lifetime(size_t size, size_t align, bool zero)
 {
 	uint64_t site = pm_site_here().key;
-	void *object = pm_heap_take_known(size, align, zero, pm_lifetime_is_short(site, size));
+	void *object = pm_heap_alloc_predicted(size, align, zero, pm_lifetime_is_short(site, size));
 
 	if (object)
 		pm_lifetime_taken(object, site);
@@ -58,8 +58,8 @@ static void *take_advised(size_t size, size_t align, bool zero)
 	if (advice == PM_ADVICE_NONE && pm_lifetime_is_on() && size >= PM_LARGE)
 		return take_by_lifetime(size, align, zero);
 	if (advice == PM_ADVICE_NONE)
-		return pm_heap_take(size, align, zero);
-	return pm_heap_take_advised(size, align, zero, advice == PM_ADVICE_DRAM);
+		return pm_heap_alloc(size, align, zero);
+	return pm_heap_alloc_advised(size, align, zero, advice == PM_ADVICE_DRAM);
 }
 
 /* What is small and a block for its alignment's sake has its chance as other small objects. */
@@ -83,7 +83,7 @@ static void *take_sample(size_t size, size_t align, bool zero)
 	void *object = NULL;
 
 	if (pm_profile_on && pm_profile_samples(size))
-		object = pm_heap_take_sample(size, align, zero);
+		object = pm_heap_alloc_sample(size, align, zero);
 	if (object)
 		pm_profile_taken(object, size);
 	return object;
@@ -165,7 +165,7 @@ static void give_large(void *object)
 		pm_profile_given(object);
 	if (pm_lifetime_is_on())
 		pm_lifetime_given(object);
-	pm_heap_give(object);
+	pm_heap_free(object);
 }
 
 static __attribute__((noinline)) void give_otherwise(void *object)
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void give_otherwise(void *object)
 		pm_next()->free(object);
 	else if (pm_heap_is_large(object))
 		give_large(object);
-	else if (pm_heap_is_quick(object))
+	else if (pm_heap_is_fast_free(object))
 		pmje_free(object);
 	else
 		pm_jemalloc_give_cold(object);
@@ -183,7 +183,7 @@ static __attribute__((noinline)) void give_otherwise(void *object)
 /* Most are jemalloc's; of one in 65536 bytes of addresses a look tells whether it is. */
 static inline __attribute__((always_inline)) void give(void *object)
 {
-	if (unlikely(!pm_heap_is_quick(object))) {
+	if (unlikely(!pm_heap_is_fast_free(object))) {
 		if (object)
 			give_otherwise(object);
 	} else if (likely((uintptr_t)object % PM_GRANULE) || !pm_heap_is_large(object)) {
@@ -206,7 +206,8 @@ static size_t usable_size(void *object)
 		return 0;
 	if (!pm_heap_owns(object))
 		return pm_next()->usable_size(object);
-	return pm_heap_is_large(object) ? pm_heap_bytes(object) : pmje_malloc_usable_size(object);
+	return pm_heap_is_large(object) ? pm_heap_usable_size(object)
+					: pmje_malloc_usable_size(object);
 }
 
 /* Into a new object of another size, perhaps another allocator's. */
@@ -247,7 +248,7 @@ static void *resize_ours(void *object, size_t size, const void *caller)
 	bool large = pm_heap_is_large(object);
 
 	if (!large && size < PM_LARGE)
-		return pm_heap_is_quick(object) && !pm_profile_on
+		return pm_heap_is_fast_free(object) && !pm_profile_on
 			       ? pmje_realloc(object, size)
 			       : resize_watched(object, size, caller);
 	if (large && size >= PM_LARGE && resize_large(object, size))

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "runtime/heap/heap.h"
-#include "runtime/heap/live.h"
+#include "runtime/heap/live_bytes.h"
 #include "runtime/lifetime/infer.h"
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/lifetime.h"
@@ -41,7 +41,7 @@ static uint32_t count(uint32_t measured)
 
 void pm_marks_asked(const void *caller, size_t bytes)
 {
-	enum pm_inferred found = pm_infer(caller, bytes, pm_live_now());
+	enum pm_inferred found = pm_infer(caller, bytes, pm_live_bytes());
 	int saved = errno;
 
 	if (found == PM_INFERRED_NOTHING)

@@ -14,7 +14,7 @@
 #include "runtime/advice/advice.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
-#include "runtime/heap/residency.h"
+#include "runtime/heap/numa_maps.h"
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/start/static.h"
@@ -107,9 +107,9 @@ static void add_string(struct text *text, const char *string)
 	add(text, "\"");
 }
 
-static uint64_t ready_bytes(const struct pm_space *space)
+static uint64_t committed_bytes(const struct pm_space *space)
 {
-	return (space->ready - space->gone) * PM_GRANULE;
+	return (space->committed - space->holes) * PM_GRANULE;
 }
 
 /* DRAM that has been taken from the node: it is not given back, so this is its peak too. */
@@ -118,7 +118,7 @@ static uint64_t dram_bytes(void)
 	uint64_t bytes = 0;
 
 	for (int i = 0; i < PM_SPACES; i++)
-		bytes += i == PM_PMEM ? 0 : ready_bytes(&pm_heap.spaces[i]);
+		bytes += i == PM_PMEM ? 0 : committed_bytes(&pm_heap.spaces[i]);
 	return bytes;
 }
 
@@ -134,18 +134,18 @@ static void add_spaces(struct text *text)
 			"\"peak_bytes\":%llu}",
 			i ? "," : "", pm_space_names[i],
 			(unsigned long long)(space->size * PM_GRANULE),
-			(unsigned long long)ready_bytes(space),
+			(unsigned long long)committed_bytes(space),
 			(unsigned long long)(space->used * PM_GRANULE),
 			(unsigned long long)(space->peak * PM_GRANULE));
 	}
 }
 
-static void add_residency(struct text *text, const struct pm_residency *residency)
+static void add_residency(struct text *text, const struct pm_numa_maps *residency)
 {
-	for (int part = 0; part < PM_PARTS; part++) {
+	for (int part = 0; part < PM_MAPPINGS; part++) {
 		const char *comma = "";
 
-		add(text, "%s\"%s\":{", part ? "," : "", pm_part_names[part]);
+		add(text, "%s\"%s\":{", part ? "," : "", pm_mapping_names[part]);
 		for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++) {
 			if (!residency->bytes[part][node])
 				continue;
@@ -177,13 +177,13 @@ static void add_sizing(struct text *text)
 		(unsigned long long)sizing.lent_bytes, (unsigned long long)sizing.promoted_bytes);
 }
 
-static void add_object(struct text *text, const struct pm_residency *residency)
+static void add_object(struct text *text, const struct pm_numa_maps *residency)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
-	struct pm_heap_counts counts;
+	struct pm_heap_stats counts;
 	struct pm_static statics;
 
-	pm_heap_counts(&counts);
+	pm_heap_stats(&counts);
 	pm_static_counts(&statics);
 	add(text, "{\"rank\":");
 	add_string(text, rank ? rank : "");
@@ -233,7 +233,7 @@ static unsigned long long in_mib(uint64_t bytes)
 	return (bytes + MIB - 1) / MIB;
 }
 
-static void say_nodes(const struct pm_residency *residency, enum pm_part part)
+static void say_nodes(const struct pm_numa_maps *residency, enum pm_mapping part)
 {
 	struct text text = {.length = 0};
 
@@ -242,7 +242,7 @@ static void say_nodes(const struct pm_residency *residency, enum pm_part part)
 			add(&text, ", %lluM on node %u", in_mib(residency->bytes[part][node]),
 				node);
 	if (text.length)
-		pm_log("pages of %s: %s", pm_part_names[part], text.bytes + 2);
+		pm_log("pages of %s: %s", pm_mapping_names[part], text.bytes + 2);
 }
 
 static void say_spaces(void)
@@ -274,12 +274,12 @@ static void say_sizing(void)
 			in_mib(sizing.promoted_bytes));
 }
 
-static void say(const struct pm_residency *residency)
+static void say(const struct pm_numa_maps *residency)
 {
-	struct pm_heap_counts counts;
+	struct pm_heap_stats counts;
 	struct pm_static statics;
 
-	pm_heap_counts(&counts);
+	pm_heap_stats(&counts);
 	pm_static_counts(&statics);
 	pm_log("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
 		in_mib(pm_heap.settings.budget_bytes), in_mib(dram_bytes()),
@@ -297,19 +297,19 @@ static void say(const struct pm_residency *residency)
 			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
-	for (int part = 0; residency && part < PM_PARTS; part++)
-		say_nodes(residency, (enum pm_part)part);
+	for (int part = 0; residency && part < PM_MAPPINGS; part++)
+		say_nodes(residency, (enum pm_mapping)part);
 }
 
 __attribute__((destructor)) static void report(void)
 {
-	static struct pm_residency residency;
+	static struct pm_numa_maps residency;
 	struct text text = {.length = 0};
 	bool is_known;
 
 	if (!*order.destination || !is_worth_telling())
 		return;
-	is_known = pm_residency_read(&residency);
+	is_known = pm_numa_maps_read(&residency);
 	if (for_people()) {
 		say(is_known ? &residency : NULL);
 		return;

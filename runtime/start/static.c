@@ -29,12 +29,12 @@ static bool bind(const struct pm_nodemask *nodes, const struct piece *piece)
 /* Its part of the budget: addresses that stay without pages, for it has those. */
 static bool place_in_dram(const struct piece *piece)
 {
-	struct pm_taken room = pm_heap_set_aside(piece->bytes);
+	struct pm_allocation room = pm_heap_reserve_dram(piece->bytes);
 
 	if (!room.start)
 		return false;
 	if (!bind(&pm_heap.settings.dram, piece)) {
-		pm_heap_give(room.start);
+		pm_heap_free(room.start);
 		return false;
 	}
 	placed.counts.dram_bytes += piece->bytes;

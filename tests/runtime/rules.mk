@@ -11,7 +11,7 @@ $(BUILD)/tests/runtime/operators: tests/runtime/operators.cc
 $(BUILD)/tests/runtime/threads: LDLIBS += -lstdc++
 
 # The heap's own test, all of it seen by the thread sanitizer.
-$(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addprefix runtime/,heap/heap.c heap/heap_range.c heap/space.c heap/live.c heap/recur.c common/rank_registry.c \
+$(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addprefix runtime/,heap/heap.c heap/heap_range.c heap/space.c heap/live_bytes.c heap/size_predictor.c common/rank_registry.c \
 	common/nodemask.c heap/settings.c common/log.c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread

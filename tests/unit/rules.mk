@@ -13,7 +13,7 @@ $(BUILD)/tests/unit/runtime/lifetime/test_infer: $(BUILD)/runtime/lifetime/infer
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: $(addprefix $(BUILD)/runtime/,lifetime/sizing.o lifetime/promote.o)
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodemask_bind
 $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/lifetime/test_lifetime \
-	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live.o heap/recur.o common/rank_registry.o \
+	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live_bytes.o heap/size_predictor.o common/rank_registry.o \
 	common/nodemask.o heap/settings.o common/log.o)
 $(BUILD)/tests/unit/controller/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_turned_away: $(addprefix $(BUILD)/controller/,turned_away.o turn_away.o give_back.o candidates.o holds.o waits.o modes_file.o cluster.o)

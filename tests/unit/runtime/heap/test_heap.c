@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/heap/heap.h"
-#include "runtime/heap/recur.h"
+#include "runtime/heap/size_predictor.h"
 #include "tests/unit/tap.h"
 
 #define MIB	(UINT64_C(1) << 20)
@@ -43,37 +43,37 @@ static void start(void)
 
 static void test_spill(void)
 {
-	struct pm_heap_counts counts;
+	struct pm_heap_stats counts;
 	void *objects[8];
 
 	for (int i = 0; i < 8; i++)
-		objects[i] = pm_heap_take(5 * MIB, 1, false);
+		objects[i] = pm_heap_alloc(5 * MIB, 1, false);
 	ok(in_dram(objects[0]) && in_dram(objects[3]), "four objects of 5 MiB are in 20 MiB");
 	ok(pm_heap_owns(objects[4]) && !in_dram(objects[4]), "the fifth is not");
-	pm_heap_counts(&counts);
+	pm_heap_stats(&counts);
 	is_number((long long)counts.spilled_objects, 4, "which is counted, as the next");
 	is_number((long long)counts.spilled_bytes, 20 * (long long)MIB, "by bytes, too");
 	for (int i = 0; i < 8; i++) {
 		ok(pm_heap_is_large(objects[i]), "object %d is a large one", i);
 		ok(!pm_heap_is_large((char *)objects[i] + PM_GRANULE), "its inside is none");
-		pm_heap_give(objects[i]);
+		pm_heap_free(objects[i]);
 	}
-	is_number((long long)used_bytes(), 0, "all are given back");
+	is_number((long long)used_bytes(), 0, "all are freed");
 }
 
 static void test_recurring(void)
 {
-	bool recurs = false;
+	bool short_lived = false;
 
 	for (int i = 0; i < 10; i++) {
-		recurs = pm_recur_taken(7 * MIB);
-		pm_recur_given(7 * MIB);
+		short_lived = pm_size_predictor_alloc(7 * MIB);
+		pm_size_predictor_free(7 * MIB);
 	}
-	ok(recurs, "a size that is given back each time recurs");
+	ok(short_lived, "a size that is freed each time is predicted short-lived");
 	for (int i = 0; i < 10; i++)
-		recurs = pm_recur_taken(3 * MIB);
-	ok(!recurs, "one that is kept does not");
-	ok(pm_recur_taken(7 * MIB), "one has nothing to do with the other");
+		short_lived = pm_size_predictor_alloc(3 * MIB);
+	ok(!short_lived, "one that is kept does not");
+	ok(pm_size_predictor_alloc(7 * MIB), "one has nothing to do with the other");
 }
 
 static void test_limits(void)
@@ -81,33 +81,34 @@ static void test_limits(void)
 	void *object;
 
 	errno = 0;
-	ok(!pm_heap_take(SIZE_MAX, 1, false) && errno == ENOMEM, "too much: ENOMEM");
-	ok(!pm_heap_take(PM_SPACE_MAX, 1, false), "more than there are addresses");
-	object = pm_heap_take(0, MIB, true);
+	ok(!pm_heap_alloc(SIZE_MAX, 1, false) && errno == ENOMEM, "too much: ENOMEM");
+	ok(!pm_heap_alloc(PM_SPACE_MAX, 1, false), "more than there are addresses");
+	object = pm_heap_alloc(0, MIB, true);
 	ok(object && (uintptr_t)object % MIB == 0, "nothing, aligned, is something");
 	ok(!pm_heap_resize(object, PM_SPACE_MAX) && pm_heap_resize(object, 2 * MIB),
 		"it grows, but not without end");
-	is_number((long long)pm_heap_bytes(object), 2 * (long long)MIB, "to what was asked");
-	pm_heap_give(object);
+	is_number((long long)pm_heap_usable_size(object), 2 * (long long)MIB, "to what was asked");
+	pm_heap_free(object);
 }
 
 /* What is freed in PMem keeps its pages for the next one, to a limit. */
 static void test_surplus(void)
 {
-	char *small = pm_heap_take(30 * MIB, 1, false), *large = pm_heap_take(100 * MIB, 1, false);
+	char *small = pm_heap_alloc(30 * MIB, 1, false),
+	     *large = pm_heap_alloc(100 * MIB, 1, false);
 	uint64_t used, kept, before;
 
 	memset(small, 1, 30 * MIB);
 	memset(large, 1, 100 * MIB);
 	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &before);
-	pm_heap_give(small);
+	pm_heap_free(small);
 	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &kept);
 	is_number((long long)(kept - before), 30 * (long long)MIB, "a little keeps its pages");
-	pm_heap_give(large);
+	pm_heap_free(large);
 	ok(!large[0] && !large[100 * MIB - 1], "much does not");
-	large = pm_heap_take(100 * MIB, 1, true);
+	large = pm_heap_alloc(100 * MIB, 1, true);
 	ok(!large[0] && !large[50 * MIB] && !large[100 * MIB - 1], "the next is zero");
-	pm_heap_give(large);
+	pm_heap_free(large);
 }
 
 static void test_slabs(void)
@@ -116,14 +117,14 @@ static void test_slabs(void)
 
 	ok(in_dram(slab) && (uintptr_t)slab % PM_CHUNK == 0, "a slab is a chunk of DRAM");
 	ok(!pm_heap_is_large(slab), "and no object");
-	ok(!pm_heap_drop(slab, 4096), "whose pages stay");
+	ok(!pm_heap_drop(slab, 4096), "its pages stay");
 	memset(slab, 1, 2 * MIB);
 	pm_heap_give_slab(slab + 4096, 4096);
-	is_number((long long)used_bytes(), 2 * (long long)MIB, "a part of it is not given back");
+	is_number((long long)used_bytes(), 2 * (long long)MIB, "a part of it is not freed");
 	pm_heap_give_slab(slab, 2 * MIB);
 	is_number((long long)used_bytes(), 0, "the whole is");
 	slab = pm_heap_take_slab(2 * MIB);
-	ok(!slab[0] && !slab[2 * MIB - 1], "and clean when it is taken again");
+	ok(!slab[0] && !slab[2 * MIB - 1], "and zeroed when it is allocated again");
 	pm_heap_give_slab(slab, 2 * MIB);
 }
 
@@ -142,7 +143,7 @@ static void check(uint64_t *object)
 {
 	uint64_t bytes = object[0];
 
-	if (object[bytes / 8 - 1] != ~bytes || pm_heap_bytes(object) < bytes)
+	if (object[bytes / 8 - 1] != ~bytes || pm_heap_usable_size(object) < bytes)
 		atomic_fetch_add(&spoiled, 1);
 }
 
@@ -152,7 +153,7 @@ static void *exchange(void *argument)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t bytes = MIB + (state = state * 1664525u + 1013904223u) / 4096 * 8;
-		uint64_t *object = pm_heap_take(bytes, 1, false), *found;
+		uint64_t *object = pm_heap_alloc(bytes, 1, false), *found;
 
 		mark(object, bytes);
 		if (state % 3 == 0 && pm_heap_resize(object, bytes / 2 + 8))
@@ -160,7 +161,7 @@ static void *exchange(void *argument)
 		found = atomic_exchange(&slots[state / 512 % SLOTS], object);
 		if (found) {
 			check(found);
-			pm_heap_give(found);
+			pm_heap_free(found);
 		}
 	}
 	return NULL;
@@ -177,10 +178,10 @@ static void test_threads(void)
 	for (int i = 0; i < SLOTS; i++) {
 		if (slots[i]) {
 			check(slots[i]);
-			pm_heap_give(slots[i]);
+			pm_heap_free(slots[i]);
 		}
 	}
-	is_number(spoiled, 0, "64 threads that give back each other's objects spoil none");
+	is_number(spoiled, 0, "64 threads that free each other's objects corrupt none");
 	is_number((long long)used_bytes(), 0, "and lose none");
 }
 
@@ -188,20 +189,20 @@ static void test_threads(void)
 
 static int work_in_child(void)
 {
-	char *slab = pm_heap_take_slab(2 * MIB), *object = pm_heap_take(100 * MIB, 1, true);
+	char *slab = pm_heap_take_slab(2 * MIB), *object = pm_heap_alloc(100 * MIB, 1, true);
 
 	return slab && object && !in_dram(object) && !object[100 * MIB - 1] ? 0 : 1;
 }
 
 static void test_fork(void)
 {
-	uint32_t ready = pm_heap.spaces[PM_TEMPORARY].ready;
+	uint32_t ready = pm_heap.spaces[PM_TEMPORARY].committed;
 	int status = -1;
 
 	pm_heap_before_fork();
 	if (!fork()) {
 		pm_heap_after_fork_in_child();
-		_exit(work_in_child() || pm_heap.spaces[PM_TEMPORARY].ready != ready);
+		_exit(work_in_child() || pm_heap.spaces[PM_TEMPORARY].committed != ready);
 	}
 	pm_heap_after_fork();
 	wait(&status);

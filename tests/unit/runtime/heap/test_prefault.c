@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/heap/heap.h"
-#include "runtime/heap/recur.h"
+#include "runtime/heap/size_predictor.h"
 #include "tests/unit/tap.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -99,7 +99,7 @@ static uint64_t in_pages(size_t bytes)
 
 static void test_one(void)
 {
-	char *object = pm_heap_take(3 * MIB, 1, false);
+	char *object = pm_heap_alloc(3 * MIB, 1, false);
 	uint64_t there;
 
 	is_number((long long)pages_in((uintptr_t)object, 3 * MIB), (long long)in_pages(3 * MIB),
@@ -109,11 +109,11 @@ static void test_one(void)
 		"those of its growth, too");
 	there = dram_pages();
 	ok(there <= in_pages(9 * MIB + PM_CHUNK), "and none but of a huge page that these are of");
-	pm_heap_give(object);
+	pm_heap_free(object);
 	is_number((long long)dram_pages(), (long long)there, "DRAM is kept");
-	object = pm_heap_take(9 * MIB, 1, false);
+	object = pm_heap_alloc(9 * MIB, 1, false);
 	is_number(most_often_populated(), 1, "and not made ready again");
-	pm_heap_give(object);
+	pm_heap_free(object);
 }
 
 static uint32_t random_below(uint32_t n)
@@ -129,37 +129,37 @@ struct owned {
 	bool is_slab;
 };
 
-static void take(struct owned *owned)
+static void alloc_owned(struct owned *owned)
 {
 	size_t bytes = random_below(4) ? 256 * 1024 + random_below(3 * MIB) : 5 * MIB;
 
 	owned->is_slab = !random_below(4);
 	owned->start = owned->is_slab ? pm_heap_take_slab(PM_CHUNK)
-				      : pm_heap_take(bytes, PM_GRANULE << random_below(6), false);
-	memset(owned->start, 1, pm_heap_bytes(owned->start));
+				      : pm_heap_alloc(bytes, PM_GRANULE << random_below(6), false);
+	memset(owned->start, 1, pm_heap_usable_size(owned->start));
 }
 
-static void give(struct owned *owned)
+static void free_owned(struct owned *owned)
 {
 	if (owned->is_slab)
 		pm_heap_give_slab(owned->start, PM_CHUNK);
 	else
-		pm_heap_give(owned->start);
+		pm_heap_free(owned->start);
 	owned->start = NULL;
 }
 
 static void resize(struct owned *owned)
 {
 	if (!owned->is_slab && pm_heap_resize(owned->start, 256 * 1024 + random_below(6 * MIB)))
-		memset(owned->start, 1, pm_heap_bytes(owned->start));
+		memset(owned->start, 1, pm_heap_usable_size(owned->start));
 }
 
 static void step(struct owned *owned)
 {
 	if (!owned->start)
-		take(owned);
+		alloc_owned(owned);
 	else if (random_below(3))
-		give(owned);
+		free_owned(owned);
 	else
 		resize(owned);
 }
@@ -185,7 +185,7 @@ static void test_random(void)
 	is_number(most_often_populated(), 1, "each was made ready once at most");
 	for (int i = 0; i < OWNERS; i++)
 		if (owned[i].start)
-			give(&owned[i]);
+			free_owned(&owned[i]);
 }
 
 /* Every space to its last page. */
@@ -195,14 +195,14 @@ static void test_full(void)
 	char *object;
 
 	for (int i = 0; i < 20; i++)
-		pm_heap_give(pm_heap_take(PM_GRANULE, 1, false));
-	ok(pm_recur_taken(PM_GRANULE), "what recurs is temporary");
+		pm_heap_free(pm_heap_alloc(PM_GRANULE, 1, false));
+	ok(pm_size_predictor_alloc(PM_GRANULE), "what recurs is temporary");
 	FOR_EACH(size, sizes)
 	{
 		do {
 			object = *size == PM_CHUNK ? pm_heap_take_slab(*size)
-						   : pm_heap_take(*size, 1, false);
-			pm_recur_given(*size);
+						   : pm_heap_alloc(*size, 1, false);
+			pm_size_predictor_free(*size);
 			memset(object, 1, *size);
 		} while ((uintptr_t)object - pm_heap.base < BUDGET);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime's spaces: blocks that never overlap, holes, and what is left over. No memory is
+/* The runtime's spaces: extents that never overlap, holes, and what is left over. No memory is
  * touched. */
 #include "runtime/heap/space.h"
 
@@ -9,46 +9,46 @@
 #define BASE	 ((char *)(UINT64_C(3) << 40))
 #define OWNERS	 200
 
-static struct pm_block blocks[GRANULES];
-static uint16_t owners[GRANULES]; /* of each granule; 0: nobody */
+static struct pm_extent extents[GRANULES];
+static uint16_t owners[GRANULES]; /* of each granule; 0: none */
 static bool soiled[GRANULES], handed_out[GRANULES];
 
-/* --- what may be made ready --- */
+/* --- commit functions --- */
 
 static uint32_t allowed;
 
 static uint32_t up_to_allowed(
-	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_hole)
 {
 	(void)space;
-	*ret_gone = 0;
+	*ret_hole = 0;
 	if (first + n <= allowed)
 		return n;
 	return first < allowed ? allowed - first : 0;
 }
 
-/* The second chunk of every four is another's. */
+/* Another process holds the second chunk of every four. */
 static uint32_t with_holes(
-	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+	const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_hole)
 {
 	uint32_t got = 0;
 
 	(void)space;
 	while (got < n && (first + got) / PM_CHUNK_GRANULES % 4 != 1)
 		got += PM_CHUNK_GRANULES;
-	*ret_gone = got < n ? PM_CHUNK_GRANULES : 0;
+	*ret_hole = got < n ? PM_CHUNK_GRANULES : 0;
 	return got < n ? got : n;
 }
 
-static struct pm_space make(pm_space_ready_fn *ready)
+static struct pm_space make(pm_space_commit_fn *commit)
 {
 	struct pm_space space;
 
-	memset(blocks, 0, sizeof(blocks));
+	memset(extents, 0, sizeof(extents));
 	memset(owners, 0, sizeof(owners));
 	memset(soiled, 0, sizeof(soiled));
 	memset(handed_out, 0, sizeof(handed_out));
-	pm_space_init(&space, BASE, GRANULES * PM_GRANULE, blocks, ready);
+	pm_space_init(&space, BASE, GRANULES * PM_GRANULE, extents, commit);
 	return space;
 }
 
@@ -69,62 +69,63 @@ static bool resizes(struct pm_space *space, const void *start, size_t bytes)
 static void test_one(void)
 {
 	struct pm_space space = make(NULL);
-	struct pm_taken a = pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT), b;
+	struct pm_allocation a = pm_space_alloc(&space, 1, 1, PM_EXTENT_OBJECT), b;
 
 	ok(a.start == BASE && a.bytes == PM_GRANULE, "a byte is a granule");
 	ok(!a.dirty_bytes && a.fresh_bytes == PM_GRANULE, "which is new");
-	b = pm_space_take(&space, PM_GRANULE + 1, 1, PM_BLOCK_OBJECT);
+	b = pm_space_alloc(&space, PM_GRANULE + 1, 1, PM_EXTENT_OBJECT);
 	ok(b.start == BASE + PM_GRANULE && b.bytes == 2 * PM_GRANULE, "then two");
-	pm_space_give(&space, a.start, false);
-	a = pm_space_take(&space, 100, 1, PM_BLOCK_OBJECT);
-	ok(a.start == BASE && a.dirty_bytes == PM_GRANULE, "what was given back may be dirty");
-	pm_space_give(&space, a.start, true);
-	a = pm_space_take(&space, 100, 1, PM_BLOCK_OBJECT);
+	pm_space_free(&space, a.start, false);
+	a = pm_space_alloc(&space, 100, 1, PM_EXTENT_OBJECT);
+	ok(a.start == BASE && a.dirty_bytes == PM_GRANULE, "what was freed may be dirty");
+	pm_space_free(&space, a.start, true);
+	a = pm_space_alloc(&space, 100, 1, PM_EXTENT_OBJECT);
 	ok(a.start == BASE && !a.dirty_bytes, "unless it is known to be clean");
-	pm_space_give(&space, a.start, false);
-	pm_space_give(&space, b.start, false);
+	pm_space_free(&space, a.start, false);
+	pm_space_free(&space, b.start, false);
 	is_number(space.used, 0, "nothing is in use");
 	is_number(space.peak, 3, "three granules were");
-	is_number(blocks[0].granules, 3, "neighbours are one again");
+	is_number(extents[0].granules, 3, "neighbours are one again");
 }
 
 static void test_limits(void)
 {
 	struct pm_space space = make(NULL);
 
-	ok(!pm_space_take(&space, GRANULES * PM_GRANULE + 1, 1, PM_BLOCK_OBJECT).start,
+	ok(!pm_space_alloc(&space, GRANULES * PM_GRANULE + 1, 1, PM_EXTENT_OBJECT).start,
 		"more than there is");
-	ok(!pm_space_take(&space, 0, 1, PM_BLOCK_OBJECT).start, "nothing is nothing");
-	ok(pm_space_take(&space, GRANULES * PM_GRANULE, 1, PM_BLOCK_OBJECT).start, "all there is");
-	ok(!pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start, "then none is left");
-	pm_space_give(&space, BASE, false);
-	ok(resizes(&space, pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start,
+	ok(!pm_space_alloc(&space, 0, 1, PM_EXTENT_OBJECT).start, "nothing is nothing");
+	ok(pm_space_alloc(&space, GRANULES * PM_GRANULE, 1, PM_EXTENT_OBJECT).start,
+		"all there is");
+	ok(!pm_space_alloc(&space, 1, 1, PM_EXTENT_OBJECT).start, "then none is left");
+	pm_space_free(&space, BASE, false);
+	ok(resizes(&space, pm_space_alloc(&space, 1, 1, PM_EXTENT_OBJECT).start,
 		   GRANULES * PM_GRANULE),
 		"one granule grows to all there is");
 	ok(!resizes(&space, BASE, GRANULES * PM_GRANULE + 1), "and not further");
 	space = make(NULL);
 	space.size = 0;
-	ok(!pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start, "an empty space has no room");
+	ok(!pm_space_alloc(&space, 1, 1, PM_EXTENT_OBJECT).start, "an empty space has no room");
 }
 
-static void test_ready(void)
+static void test_commit(void)
 {
 	struct pm_space space = make(up_to_allowed);
-	struct pm_taken t;
+	struct pm_allocation t;
 
 	allowed = 2 * PM_CHUNK_GRANULES;
-	t = pm_space_take(&space, 3 * PM_CHUNK, 1, PM_BLOCK_OBJECT);
-	ok(!t.start, "no more than may be made ready");
-	t = pm_space_take(&space, 2 * PM_CHUNK, 1, PM_BLOCK_OBJECT);
+	t = pm_space_alloc(&space, 3 * PM_CHUNK, 1, PM_EXTENT_OBJECT);
+	ok(!t.start, "no more than may be committed");
+	t = pm_space_alloc(&space, 2 * PM_CHUNK, 1, PM_EXTENT_OBJECT);
 	ok(t.start == BASE, "but that");
 	ok(!resizes(&space, t.start, 2 * PM_CHUNK + 1), "nor by growing");
 	allowed = GRANULES;
 	ok(resizes(&space, t.start, 2 * PM_CHUNK + 1), "until there is more");
 }
 
-static uint32_t more(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_gone)
+static uint32_t more(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t *ret_hole)
 {
-	*ret_gone = 0;
+	*ret_hole = 0;
 	(void)n;
 	return space->size - first;
 }
@@ -133,24 +134,25 @@ static void test_more(void)
 {
 	struct pm_space space = make(more);
 
-	ok(pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start, "more may be made ready than asked");
-	is_number(space.ready, GRANULES, "which is kept");
+	ok(pm_space_alloc(&space, 1, 1, PM_EXTENT_OBJECT).start,
+		"more may be committed than asked");
+	is_number(space.committed, GRANULES, "which stays committed");
 }
 
 static void test_holes(void)
 {
 	struct pm_space space = make(with_holes);
-	struct pm_taken first = pm_space_take(&space, PM_CHUNK / 2, 1, PM_BLOCK_OBJECT), t;
+	struct pm_allocation first = pm_space_alloc(&space, PM_CHUNK / 2, 1, PM_EXTENT_OBJECT), t;
 
-	t = pm_space_take(&space, PM_CHUNK, 1, PM_BLOCK_OBJECT);
-	ok(t.start == BASE + 2 * PM_CHUNK, "a block is not laid over a hole");
-	t = pm_space_take(&space, PM_CHUNK / 2, 1, PM_BLOCK_OBJECT);
+	t = pm_space_alloc(&space, PM_CHUNK, 1, PM_EXTENT_OBJECT);
+	ok(t.start == BASE + 2 * PM_CHUNK, "an extent does not overlap a hole");
+	t = pm_space_alloc(&space, PM_CHUNK / 2, 1, PM_EXTENT_OBJECT);
 	ok(t.start == first.start + PM_CHUNK / 2, "what is before the hole is used");
-	ok(!pm_space_take(&space, 4 * PM_CHUNK, 1, PM_BLOCK_OBJECT).start,
+	ok(!pm_space_alloc(&space, 4 * PM_CHUNK, 1, PM_EXTENT_OBJECT).start,
 		"there is nowhere room between holes for more");
 	is_number(space.used, 2 * PM_CHUNK_GRANULES, "holes are not in use");
-	is_number(space.gone % PM_CHUNK_GRANULES, 0, "they are whole chunks");
-	ok(space.gone > PM_CHUNK_GRANULES, "and counted");
+	is_number(space.holes % PM_CHUNK_GRANULES, 0, "they are whole chunks");
+	ok(space.holes > PM_CHUNK_GRANULES, "and counted");
 }
 
 static void test_split(void)
@@ -161,22 +163,22 @@ static void test_split(void)
 
 	allowed = GRANULES;
 	pm_space_init(&rest, BASE, 0, NULL, NULL);
-	ok(!pm_space_holds(&rest, BASE), "a space of nothing holds nothing");
-	(void)pm_space_take(&space, PM_CHUNK, 1, PM_BLOCK_OBJECT);
+	ok(!pm_space_contains(&rest, BASE), "a space of nothing holds nothing");
+	(void)pm_space_alloc(&space, PM_CHUNK, 1, PM_EXTENT_OBJECT);
 	is_number((long long)pm_space_split(&space, &rest, keep - PM_CHUNK + 1), (long long)keep,
 		"the second half is another space");
-	ok(!pm_space_holds(&space, BASE + keep) && pm_space_holds(&rest, BASE + keep),
+	ok(!pm_space_contains(&space, BASE + keep) && pm_space_contains(&rest, BASE + keep),
 		"which has its addresses");
-	last = pm_space_take(&rest, keep, 1, PM_BLOCK_OBJECT).start;
-	ok(last == BASE + keep && pm_space_block(&rest, last) == &blocks[GRANULES / 2],
-		"and its blocks");
-	ok(!pm_space_take(&rest, 1, 1, PM_BLOCK_OBJECT).start &&
-			pm_space_take(&space, keep - PM_CHUNK, 1, PM_BLOCK_OBJECT).start &&
-			!pm_space_take(&space, 1, 1, PM_BLOCK_OBJECT).start,
+	last = pm_space_alloc(&rest, keep, 1, PM_EXTENT_OBJECT).start;
+	ok(last == BASE + keep && pm_space_extent(&rest, last) == &extents[GRANULES / 2],
+		"and its extents");
+	ok(!pm_space_alloc(&rest, 1, 1, PM_EXTENT_OBJECT).start &&
+			pm_space_alloc(&space, keep - PM_CHUNK, 1, PM_EXTENT_OBJECT).start &&
+			!pm_space_alloc(&space, 1, 1, PM_EXTENT_OBJECT).start,
 		"each has its half");
 	pm_space_init(&rest, BASE, 0, NULL, NULL);
 	is_number((long long)pm_space_split(&space, &rest, 0), 0,
-		"what has been made ready is not to be had");
+		"what has been committed is not split off");
 	is_number((long long)pm_space_split(&space, &rest, UINT64_MAX), 0, "nor more than all");
 	ok(!pm_space_bytes(&rest) && pm_space_bytes(&space) == keep, "then nothing is changed");
 }
@@ -220,11 +222,12 @@ static void release(uint32_t from, uint32_t n)
 	memset(&owners[from], 0, n * sizeof(owners[0]));
 }
 
-static void take(struct pm_space *space, uint32_t who)
+static void alloc_owned(struct pm_space *space, uint32_t who)
 {
 	size_t align = PM_GRANULE << (random_below(4) ? 0 : random_below(7));
 	uint32_t granules = 1 + (random_below(3) ? random_below(20) : random_below(400));
-	struct pm_taken t = pm_space_take(space, granules * PM_GRANULE, align, PM_BLOCK_OBJECT);
+	struct pm_allocation t =
+		pm_space_alloc(space, granules * PM_GRANULE, align, PM_EXTENT_OBJECT);
 
 	if (!t.start)
 		return;
@@ -236,14 +239,14 @@ static void take(struct pm_space *space, uint32_t who)
 	claim(who, index_of(t.start), granules);
 }
 
-static void give(struct pm_space *space, uint32_t who)
+static void free_owned(struct pm_space *space, uint32_t who)
 {
 	bool clean = random_below(2);
 
 	release(index_of(owned[who].start), owned[who].granules);
 	if (clean)
 		memset(&soiled[index_of(owned[who].start)], 0, owned[who].granules);
-	pm_space_give(space, owned[who].start, clean);
+	pm_space_free(space, owned[who].start, clean);
 	owned[who].start = NULL;
 }
 
@@ -261,37 +264,38 @@ static void resize(struct pm_space *space, uint32_t who)
 	claim(who, index_of(owned[who].start), granules);
 }
 
-static void count_free(const struct pm_space *space, uint32_t *ret_free, uint32_t *ret_kept)
+static void count_free(const struct pm_space *space, uint32_t *ret_free, uint32_t *ret_dirty)
 {
 	bool was_free = false;
 
-	*ret_free = *ret_kept = 0;
-	for (uint32_t at = 0; at < space->top; at += space->blocks[at].granules) {
-		bool is_free = space->blocks[at].kind == PM_BLOCK_FREE;
+	*ret_free = *ret_dirty = 0;
+	for (uint32_t at = 0; at < space->top; at += space->extents[at].granules) {
+		bool is_free = space->extents[at].kind == PM_EXTENT_FREE;
 
-		if (!space->blocks[at].granules) {
+		if (!space->extents[at].granules) {
 			wrong++;
 			return;
 		}
 		wrong += is_free && was_free;
-		wrong += space->blocks[at + space->blocks[at].granules - 1].start != at;
-		*ret_free += is_free ? space->blocks[at].granules : 0;
-		*ret_kept += is_free && !space->blocks[at].clean ? space->blocks[at].granules : 0;
+		wrong += space->extents[at + space->extents[at].granules - 1].start != at;
+		*ret_free += is_free ? space->extents[at].granules : 0;
+		*ret_dirty +=
+			is_free && !space->extents[at].zeroed ? space->extents[at].granules : 0;
 		was_free = is_free;
 	}
 }
 
 static void check_tiles(const struct pm_space *space)
 {
-	uint32_t free_granules, kept;
+	uint32_t free_granules, dirty;
 
-	count_free(space, &free_granules, &kept);
-	wrong += kept != space->kept;
+	count_free(space, &free_granules, &dirty);
+	wrong += dirty != space->dirty;
 }
 
-static void test_random(pm_space_ready_fn *ready, const char *name)
+static void test_random(pm_space_commit_fn *commit, const char *name)
 {
-	struct pm_space space = make(ready);
+	struct pm_space space = make(commit);
 
 	wrong = 0;
 	memset(owned, 0, sizeof(owned));
@@ -299,9 +303,9 @@ static void test_random(pm_space_ready_fn *ready, const char *name)
 		uint32_t who = random_below(OWNERS);
 
 		if (!owned[who].start)
-			take(&space, who);
+			alloc_owned(&space, who);
 		else if (random_below(3))
-			give(&space, who);
+			free_owned(&space, who);
 		else
 			resize(&space, who);
 		if (round % 64 == 0)
@@ -310,7 +314,7 @@ static void test_random(pm_space_ready_fn *ready, const char *name)
 	is_number(wrong, 0, name);
 	for (uint32_t who = 0; who < OWNERS; who++)
 		if (owned[who].start)
-			give(&space, who);
+			free_owned(&space, who);
 	is_number(space.used, 0, "at the end nothing is in use");
 	check_tiles(&space);
 	is_number(wrong, 0, "and all is accounted for");
@@ -320,7 +324,7 @@ int main(void)
 {
 	test_one();
 	test_limits();
-	test_ready();
+	test_commit();
 	test_more();
 	test_holes();
 	test_split();

@@ -39,7 +39,7 @@ static void ask(unsigned site, size_t bytes)
 	found->site = site;
 }
 
-static void give(size_t bytes)
+static void free_bytes(size_t bytes)
 {
 	live -= (int64_t)bytes;
 }
@@ -65,7 +65,7 @@ static void rounds(void)
 	for (round_now = 1; round_now <= ROUNDS; round_now++) {
 		for (unsigned site = 1; site <= SITES; site++)
 			ask(site, MIB);
-		give(SITES * MIB);
+		free_bytes(SITES * MIB);
 	}
 }
 
@@ -82,7 +82,7 @@ static void one_site(void)
 {
 	for (int i = 0; i < ALLOCS; i++) {
 		ask(1, MIB);
-		give(MIB);
+		free_bytes(MIB);
 	}
 }
 
@@ -107,7 +107,7 @@ static void growing(void)
 	for (round_now = 1; round_now <= ROUNDS; round_now++) {
 		for (unsigned site = 1; site <= 4; site++)
 			ask(site, MIB);
-		give(2 * MIB);
+		free_bytes(2 * MIB);
 	}
 }
 
@@ -137,7 +137,7 @@ static void inner_loop(void)
 	for (int i = 0; i < 10; i++) {
 		for (unsigned site = 1; site <= 5; site++)
 			ask(site, MIB);
-		give(5 * MIB);
+		free_bytes(5 * MIB);
 	}
 }
 
@@ -147,7 +147,7 @@ static void nested(void)
 		ask(50, 3 * MIB);
 		ask(51, 3 * MIB);
 		inner_loop();
-		give(6 * MIB);
+		free_bytes(6 * MIB);
 	}
 }
 
@@ -158,7 +158,7 @@ static void two_parts(void)
 	for (round_now = 1; round_now <= 2 * ROUNDS; round_now++) {
 		for (unsigned site = 60; site < 70; site++)
 			ask(site, MIB);
-		give(10 * MIB);
+		free_bytes(10 * MIB);
 	}
 }
 

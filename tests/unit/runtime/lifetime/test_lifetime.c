@@ -17,18 +17,18 @@ uint32_t pm_iteration(void)
 	return iteration;
 }
 
-static void *take(uint64_t site)
+static void *alloc_at(uint64_t site)
 {
-	void *object = pm_heap_take(MIB, 1, false);
+	void *object = pm_heap_alloc(MIB, 1, false);
 
 	pm_lifetime_taken(object, site);
 	return object;
 }
 
-static void give(void *object)
+static void free_at(void *object)
 {
 	pm_lifetime_given(object);
-	pm_heap_give(object);
+	pm_heap_free(object);
 }
 
 static void start(void)
@@ -48,16 +48,16 @@ static void test_sites(void)
 	void *slow[2] = {0}, *before, *mixed;
 
 	for (iteration = 1; iteration <= 8; iteration++) {
-		void *work = take(WORK);
+		void *work = alloc_at(WORK);
 
-		(void)take(KEPT);
+		(void)alloc_at(KEPT);
 		if (slow[iteration % 2])
-			give(slow[iteration % 2]);
-		slow[iteration % 2] = take(SLOW);
-		mixed = take(MIXED);
+			free_at(slow[iteration % 2]);
+		slow[iteration % 2] = alloc_at(SLOW);
+		mixed = alloc_at(MIXED);
 		if (iteration % 3 == 0)
-			give(mixed);
-		give(work);
+			free_at(mixed);
+		free_at(work);
 	}
 	ok(pm_lifetime_is_short(WORK, MIB), "what is gone in its iteration is temporary");
 	ok(!pm_lifetime_is_short(KEPT, MIB), "what stays is not");
@@ -65,22 +65,22 @@ static void test_sites(void)
 	ok(!pm_lifetime_is_short(MIXED, MIB), "nor a site with a third of such");
 	ok(!pm_lifetime_is_short(0, MIB) && !pm_lifetime_is_short(99, MIB),
 		"of others nothing is known");
-	give(take(ONCE));
+	free_at(alloc_at(ONCE));
 	ok(!pm_lifetime_is_short(ONCE, MIB), "once is by chance");
-	before = take(ONCE);
+	before = alloc_at(ONCE);
 	iteration++;
-	give(before);
+	free_at(before);
 	ok(pm_lifetime_is_short(ONCE, MIB), "the next iteration is soon");
 }
 
 static void test_unknown(void)
 {
-	void *object = pm_heap_take(MIB, 1, false);
+	void *object = pm_heap_alloc(MIB, 1, false);
 
-	give(object);
+	free_at(object);
 	for (int i = 0; i < 5; i++)
-		give(take(0));
-	ok(!pm_lifetime_is_short(0, MIB), "objects of no known site are nobody's");
+		free_at(alloc_at(0));
+	ok(!pm_lifetime_is_short(0, MIB), "objects of an unknown site are not predicted");
 }
 
 /* A size of which nearly all have been given back. */
@@ -90,12 +90,12 @@ static void test_new(void)
 
 	ok(!pm_lifetime_is_short(NEW, MIB), "a new site is not, where many of its size stay");
 	for (int i = 0; i < 100; i++)
-		pm_heap_give(pm_heap_take(3 * MIB, 1, false));
+		pm_heap_free(pm_heap_alloc(3 * MIB, 1, false));
 	ok(pm_lifetime_is_short(NEW, 3 * MIB), "it is, where hardly any of its size do");
-	object = take(NEW);
-	(void)take(NEW);
+	object = alloc_at(NEW);
+	(void)alloc_at(NEW);
 	ok(!pm_lifetime_is_short(NEW, 3 * MIB), "until two of its own have stayed");
-	give(object);
+	free_at(object);
 }
 
 static void test_full(void)
@@ -103,8 +103,8 @@ static void test_full(void)
 	unsigned known = 0;
 
 	for (uint64_t site = 1000; site < 41000; site++) {
-		give(take(site));
-		give(take(site));
+		free_at(alloc_at(site));
+		free_at(alloc_at(site));
 		known += pm_lifetime_is_short(site, MIB);
 	}
 	ok(known > 4000 && known <= 8192, "%u sites found room, of 40000", known);

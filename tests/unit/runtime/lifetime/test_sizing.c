@@ -70,18 +70,18 @@ static bool is_bound(const void *object)
 }
 
 /* One known to be long-lived. */
-static char *take(uint64_t bytes)
+static char *alloc_object(uint64_t bytes)
 {
-	char *object = pm_heap_take_known(bytes, 1, false, false);
+	char *object = pm_heap_alloc_predicted(bytes, 1, false, false);
 
 	memset(object, 1, bytes);
 	return object;
 }
 
 /* One known to be temporary. */
-static char *take_temporary(uint64_t bytes)
+static char *alloc_temporary(uint64_t bytes)
 {
-	char *object = pm_heap_take_known(bytes, 1, false, true);
+	char *object = pm_heap_alloc_predicted(bytes, 1, false, true);
 
 	memset(object, 1, bytes);
 	return object;
@@ -93,10 +93,10 @@ static void iterate(uint32_t number, uint64_t bytes)
 	char *a, *b;
 
 	pm_sizing_iteration(number, 1);
-	a = take_temporary(bytes);
-	b = take_temporary(bytes);
-	pm_heap_give(a);
-	pm_heap_give(b);
+	a = alloc_temporary(bytes);
+	b = alloc_temporary(bytes);
+	pm_heap_free(a);
+	pm_heap_free(b);
 }
 
 /* Of all that is bound: DRAM's own addresses, and what has been promoted. */
@@ -144,9 +144,9 @@ static void few_temporaries(void)
 
 	start(false);
 	for (int i = 0; i < 5; i++)
-		large[i] = take(11 * MIB);
+		large[i] = alloc_object(11 * MIB);
 	for (int i = 0; i < 6; i++)
-		small[i] = take(3 * MIB / 2);
+		small[i] = alloc_object(3 * MIB / 2);
 	iterate(1, 3 * MIB / 2);
 	found->flag = is_bound(small[5]);
 	iterate(2, 3 * MIB / 2);
@@ -154,7 +154,7 @@ static void few_temporaries(void)
 		found->bound_large += is_bound(large[i]) && is_bound(large[i] + 11 * MIB - 1);
 	for (int i = 0; i < 6; i++)
 		found->bound_small += is_bound(small[i]) && is_bound(small[i] + 3 * MIB / 2 - 1);
-	later = take(4 * MIB);
+	later = alloc_object(4 * MIB);
 	found->flag |= is_bound(later + 4 * MIB - 1);
 }
 
@@ -180,11 +180,11 @@ static void test_lent(void)
 static void later_objects(void)
 {
 	start(false);
-	(void)take(40 * MIB);
+	(void)alloc_object(40 * MIB);
 	iterate(1, MIB);
 	iterate(2, MIB);
 	for (int i = 0; i < MANY; i++)
-		found->bound_large += is_bound(take(MIB));
+		found->bound_large += is_bound(alloc_object(MIB));
 }
 
 static void test_later(void)
@@ -202,13 +202,13 @@ static void many_temporaries(void)
 	char *a, *b;
 
 	start(false);
-	(void)take(10 * MIB);
+	(void)alloc_object(10 * MIB);
 	iterate(1, 10 * MIB);
 	iterate(2, 10 * MIB);
 	for (int i = 0; i < MANY; i++)
-		found->bound_small += is_bound(take(MIB));
-	a = take_temporary(12 * MIB);
-	b = take_temporary(8 * MIB);
+		found->bound_small += is_bound(alloc_object(MIB));
+	a = alloc_temporary(12 * MIB);
+	b = alloc_temporary(8 * MIB);
 	found->flag = is_bound(a) && is_bound(b);
 }
 
@@ -238,7 +238,7 @@ static void advised(void)
 static void squatter(void)
 {
 	start(false);
-	(void)take_temporary(5 * MIB);
+	(void)alloc_temporary(5 * MIB);
 	iterate(1, MIB);
 	iterate(2, MIB);
 }
@@ -279,19 +279,19 @@ static void everything(void)
 	char *objects[MANY], *first;
 
 	start(false);
-	first = take(10 * MIB);
+	first = alloc_object(10 * MIB);
 	for (int i = 0; i < MANY; i++)
-		objects[i] = take(MIB / 2 + (uint64_t)(i % 7) * 300 * 1024);
-	pm_heap_give(first);
+		objects[i] = alloc_object(MIB / 2 + (uint64_t)(i % 7) * 300 * 1024);
+	pm_heap_free(first);
 	iterate(1, MIB);
 	for (uint32_t n = 2; n < 5; n++) {
 		iterate(n, MIB * n);
 		for (int i = (int)n; i < MANY; i += 3) {
-			pm_heap_give(objects[i]);
-			objects[i] = take(MIB / 2 + (uint64_t)(i % 11) * 200 * 1024);
+			pm_heap_free(objects[i]);
+			objects[i] = alloc_object(MIB / 2 + (uint64_t)(i % 11) * 200 * 1024);
 		}
 		for (int i = 0; i < 30; i++)
-			(void)take_temporary(MIB);
+			(void)alloc_temporary(MIB);
 		found->flag |= dram_pages() > BUDGET / PAGE;
 	}
 }
