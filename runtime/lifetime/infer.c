@@ -4,31 +4,31 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define TRACKS	    1024u
-#define ROUND_LEAST 2  /* objects: what has but one is told apart by its size as well */
-#define TIMES	    3  /* a round was as long as the one before */
-#define TOLERANCE   8  /* th of a round */
-#define REPEATS_MAX 64 /* in a round: then they are rounds themselves */
-#define LONGER	    2  /* times: the loop around */
-#define LOST	    4  /* rounds without it */
+#define CANDIDATES   1024u
+#define PERIOD_MIN   2	/* objects; of a loop with a single one, the size predicts as well */
+#define SIMILAR_MIN  3	/* periods in a row, each similar to the one before */
+#define TOLERANCE    8	/* similar: lengths differ by at most an eighth */
+#define REPEATS_MAX  64 /* within a period; more: each repeat is a period itself */
+#define OUTER_FACTOR 2	/* a period this many times as long is that of an outer loop */
+#define LOST_PERIODS 4	/* a clock not seen for so many of its periods is replaced */
 
-/* Of a caller and a size; counts are of large objects. */
-struct track {
-	uint64_t key;	      /* 0: of nobody */
-	uint64_t begin, last; /* of this round; when it was last seen */
-	uint64_t round;	      /* the length of the last one */
-	int64_t live, taken;  /* bytes, at its begin */
-	uint32_t times;	      /* that rounds were alike */
-	uint32_t repeats;     /* in this round */
+/* A caller and a size. Positions and lengths count large objects. */
+struct candidate {
+	uint64_t key;		 /* hash of both; 0: empty */
+	uint64_t begin, last;	 /* positions: begin of this period, last allocation */
+	uint64_t period;	 /* length of the last complete one */
+	int64_t live, allocated; /* bytes, when this period began */
+	uint32_t n_similar;	 /* similar periods in a row */
+	uint32_t repeats;	 /* allocations within this period, after its first */
 };
 
 static struct {
-	atomic_flag is_busy;
-	uint64_t count; /* of large objects */
-	int64_t taken;	/* bytes */
-	struct track tracks[TRACKS];
+	atomic_flag is_busy; /* a try-lock: a thread that does not get it is not counted */
+	uint64_t count;	     /* large objects so far */
+	int64_t allocated;   /* bytes so far */
+	struct candidate candidates[CANDIDATES]; /* by hash; a new pair replaces the old */
 	struct {
-		uint64_t key, seen, round;
+		uint64_t key, seen, period;
 	} clock; /* key 0: none */
 } infer = {.is_busy = ATOMIC_FLAG_INIT};
 
@@ -39,84 +39,84 @@ static uint64_t key_of(const void *caller, size_t bytes)
 	return (key ^ key >> 32) | 1;
 }
 
-static void begin_round(struct track *t, uint64_t round, int64_t live)
+static void begin_period(struct candidate *c, uint64_t period, int64_t live)
 {
-	t->round = round;
-	t->begin = infer.count;
-	t->live = live;
-	t->taken = infer.taken;
-	t->repeats = 0;
+	c->period = period;
+	c->begin = infer.count;
+	c->live = live;
+	c->allocated = infer.allocated;
+	c->repeats = 0;
 }
 
-/* As long as the last one, and half of what was taken in it has been given back. */
-static bool is_alike(const struct track *t, uint64_t round, int64_t live)
+/* As long as the last period, and at least half of the bytes allocated in it have been freed. */
+static bool is_similar(const struct candidate *c, uint64_t period, int64_t live)
 {
-	uint64_t more = round > t->round ? round - t->round : t->round - round;
+	uint64_t more = period > c->period ? period - c->period : c->period - period;
 
-	return round >= ROUND_LEAST && more <= t->round / TOLERANCE &&
-	       2 * llabs(live - t->live) <= infer.taken - t->taken;
+	return period >= PERIOD_MIN && more <= c->period / TOLERANCE &&
+	       2 * llabs(live - c->live) <= infer.allocated - c->allocated;
 }
 
-/* Is it seen again within a round? */
-static bool repeats(struct track *t, uint64_t round)
+/* True: this allocation belongs to the present period. */
+static bool is_repeat(struct candidate *c, uint64_t period)
 {
-	return round < t->round / 2 && ++t->repeats <= REPEATS_MAX;
+	return period < c->period / 2 && ++c->repeats <= REPEATS_MAX;
 }
 
-/* Does a round of its begin? */
-static bool follow(struct track *t, uint64_t key, int64_t live)
+/* Updates the candidate. True: a period of it begins. */
+static bool follow(struct candidate *c, uint64_t key, int64_t live)
 {
-	uint64_t round = infer.count - t->begin, since = infer.count - t->last;
+	uint64_t period = infer.count - c->begin, since = infer.count - c->last;
 
-	t->last = infer.count;
-	if (t->key != key) {
-		*t = (struct track){.key = key, .last = infer.count};
-		begin_round(t, 0, live);
+	c->last = infer.count;
+	if (c->key != key) {
+		*c = (struct candidate){.key = key, .last = infer.count};
+		begin_period(c, 0, live);
 		return true;
 	}
-	if (repeats(t, round))
+	if (is_repeat(c, period))
 		return false;
-	if (t->repeats > REPEATS_MAX)
-		round = since;
-	t->times = is_alike(t, round, live) ? t->times + 1 : 0;
-	begin_round(t, round, live);
+	if (c->repeats > REPEATS_MAX)
+		period = since;
+	c->n_similar = is_similar(c, period, live) ? c->n_similar + 1 : 0;
+	begin_period(c, period, live);
 	return true;
 }
 
-static bool is_better(const struct track *t)
+static bool is_better_clock(const struct candidate *c)
 {
-	return t->times >= TIMES &&
-	       (!infer.clock.key || t->round >= LONGER * infer.clock.round ||
-		       infer.count - infer.clock.seen > LOST * infer.clock.round);
+	return c->n_similar >= SIMILAR_MIN &&
+	       (!infer.clock.key || c->period >= OUTER_FACTOR * infer.clock.period ||
+		       infer.count - infer.clock.seen > LOST_PERIODS * infer.clock.period);
 }
 
-static enum pm_inferred look(uint64_t key, int64_t live)
+static enum pm_inference observe(uint64_t key, int64_t live)
 {
-	struct track *t = &infer.tracks[key / 2 % TRACKS];
-	bool is_anew;
+	struct candidate *c = &infer.candidates[key / 2 % CANDIDATES];
+	bool is_restart;
 
-	if (!follow(t, key, live))
-		return PM_INFERRED_NOTHING;
-	is_anew = is_better(t);
-	if (!is_anew && key != infer.clock.key)
-		return PM_INFERRED_NOTHING;
-	if (is_anew) {
+	if (!follow(c, key, live))
+		return PM_INFERENCE_NONE;
+	is_restart = is_better_clock(c);
+	if (!is_restart && key != infer.clock.key)
+		return PM_INFERENCE_NONE;
+	if (is_restart) {
 		infer.clock.key = key;
-		infer.clock.round = t->round;
+		infer.clock.period = c->period;
 	}
 	infer.clock.seen = infer.count;
-	return is_anew ? PM_INFERRED_ANEW : PM_INFERRED_NEXT;
+	return is_restart ? PM_INFERENCE_RESTART : PM_INFERENCE_ITERATION;
 }
 
-enum pm_inferred pm_infer(const void *caller, size_t bytes, int64_t live_bytes)
+enum pm_inference pm_infer_iteration(const void *caller, size_t bytes, int64_t live_bytes)
 {
-	enum pm_inferred found;
+	enum pm_inference found;
 
 	if (atomic_flag_test_and_set_explicit(&infer.is_busy, memory_order_acquire))
-		return PM_INFERRED_NOTHING;
+		return PM_INFERENCE_NONE;
 	infer.count++;
-	found = look(key_of(caller, bytes), live_bytes);
-	infer.taken += (int64_t)bytes;
+	found = observe(key_of(caller, bytes), live_bytes);
+	infer.allocated += (int64_t)bytes;
 	atomic_flag_clear_explicit(&infer.is_busy, memory_order_release);
 	return found;
 }

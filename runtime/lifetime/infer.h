@@ -3,27 +3,36 @@
 #define PM_RUNTIME_INFER_H
 
 /*
- * Where iterations begin in programs that do not tell. At a large object of a caller and a size
- * that keep coming back after about as many other large objects, with about as much there as the
- * last time: loops that only fill memory are no iterations. What comes several times in a round
- * counts once. The first such object of a round is taken; and another one for it when that has
- * rounds of twice the length, for then the first was of an inner loop, or when the first has not
- * been seen for a long time.
+ * Infers iterations of a program that does not mark them, from its allocations of large objects.
  *
- * No call sites, which take a microsecond, and no clock. When several threads ask at a time one of
- * them is heard, so that rounds differ a little.
+ * A candidate is a pair of caller and size. Its period is the number of large objects from one
+ * allocation of that pair to the next. A candidate marks iterations, is the clock, once its
+ * period has been the same several times in a row, with about the same bytes live at each begin:
+ * a loop that only fills memory is no iteration. Further allocations of the pair within half a
+ * period belong to that period.
+ *
+ * The first such candidate becomes the clock. Another one replaces it if its period is at least
+ * twice as long, since the first clock was then an inner loop, or if the clock has not been seen
+ * for several periods.
+ *
+ * A candidate is found by the return address alone: a call site costs a microsecond, and wall-clock
+ * time does not repeat. If several threads allocate at once, only one of them is counted, so that
+ * periods differ a little.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum pm_inferred {
-	PM_INFERRED_NOTHING,
-	PM_INFERRED_NEXT, /* an iteration begins */
-	PM_INFERRED_ANEW, /* it does, and only now is it known what one is */
+enum pm_inference {
+	PM_INFERENCE_NONE,
+	PM_INFERENCE_ITERATION, /* an iteration begins */
+	PM_INFERENCE_RESTART,	/* an iteration begins, by a new clock: the count restarts */
 };
 
-/* A large object is asked for, to go on at `caller`; so much is there already. */
-enum pm_inferred pm_infer(const void *caller, size_t bytes, int64_t live_bytes);
+/*
+ * To be called at each allocation of a large object. `caller` is the return address of the
+ * allocation function, `live_bytes` of large objects without this one.
+ */
+enum pm_inference pm_infer_iteration(const void *caller, size_t bytes, int64_t live_bytes);
 
 #endif

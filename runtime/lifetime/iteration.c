@@ -4,29 +4,31 @@
 #include <stdatomic.h>
 
 static atomic_uint_least32_t iteration;
-static atomic_int known;
+static atomic_int source;
 
-uint32_t pm_iteration(void)
+uint32_t pm_iteration_number(void)
 {
 	return atomic_load_explicit(&iteration, memory_order_relaxed);
 }
 
-enum pm_known pm_iteration_known(void)
+enum pm_iteration_source pm_iteration_source(void)
 {
-	return (enum pm_known)atomic_load_explicit(&known, memory_order_relaxed);
+	return (enum pm_iteration_source)atomic_load_explicit(&source, memory_order_relaxed);
 }
 
-uint32_t pm_iteration_next(void)
+uint32_t pm_iteration_advance(void)
 {
 	return atomic_fetch_add_explicit(&iteration, 1, memory_order_relaxed) + 1;
 }
 
-void pm_iteration_begin_anew(enum pm_known how)
+/* Compare and exchange: an inference must not overwrite a mark of another thread. */
+void pm_iteration_restart(enum pm_iteration_source how)
 {
-	int before = atomic_load(&known);
+	int before = atomic_load(&source);
 
-	while (before != PM_KNOWN_MARKED && !atomic_compare_exchange_weak(&known, &before, how))
+	while (before != PM_ITERATIONS_MARKED &&
+		!atomic_compare_exchange_weak(&source, &before, how))
 		;
-	if (before != PM_KNOWN_MARKED)
+	if (before != PM_ITERATIONS_MARKED)
 		atomic_store_explicit(&iteration, 0, memory_order_relaxed);
 }

@@ -2,23 +2,27 @@
 #ifndef PM_RUNTIME_ITERATION_H
 #define PM_RUNTIME_ITERATION_H
 
-/* In which iteration of its main loop is the program? */
+/* The number of the iteration of the program's main loop. */
 #include <stdint.h>
 
-/* How iterations are known. */
-enum pm_known { PM_KNOWN_NOT, PM_KNOWN_INFERRED, PM_KNOWN_MARKED };
+/* How the runtime knows iterations. */
+enum pm_iteration_source {
+	PM_ITERATIONS_UNKNOWN,
+	PM_ITERATIONS_INFERRED, /* runtime/lifetime/infer.h */
+	PM_ITERATIONS_MARKED,	/* runtime/start/marks.h */
+};
 
 /*
- * Of the main loop, from 1 on; 0: before the first, or nobody knows. It begins anew when what is
- * inferred turns out to have been an inner loop, or is marked now.
+ * From 1 on; 0: before the first, or unknown. The number restarts when the program marks its first
+ * iteration, or when the inferred loop turns out to be an inner one.
  */
-uint32_t pm_iteration(void);
-enum pm_known pm_iteration_known(void);
+uint32_t pm_iteration_number(void);
+enum pm_iteration_source pm_iteration_source(void);
 
-/* The next one begins; its number. */
-uint32_t pm_iteration_next(void);
+/* Begins the next iteration. Returns its number. */
+uint32_t pm_iteration_advance(void);
 
-/* The count begins anew, but not where iterations are marked already, by another thread perhaps. */
-void pm_iteration_begin_anew(enum pm_known how);
+/* Restarts the count. Marked iterations, perhaps of another thread, are never restarted. */
+void pm_iteration_restart(enum pm_iteration_source source);
 
 #endif

@@ -3,20 +3,24 @@
 #define PM_RUNTIME_LIFETIME_H
 
 /*
- * Which large objects are temporary, where iterations are known (runtime/start/marks.h): those of
- * call sites whose objects have been given back in the iteration in which they were taken, or in
- * the next one. Before that runtime/heap/size_predictor.h guesses by size; where arrays that stay
- * are as large as those that go, as in LULESH, only the site tells them apart.
+ * Predicts the lifetime of a large object from its call site, where iterations are known
+ * (runtime/lifetime/iteration.h). A site is short-lived if at least half of its objects were freed
+ * in the iteration of their allocation or in the next one. Before the first iteration
+ * runtime/heap/size_predictor.h predicts by size. Sites are needed where long-lived and short-lived
+ * arrays have one size, as in LULESH.
  *
- * The site and the iteration of an object stand in an array beside the heap, an entry a granule. It
- * is reserved as a whole and writable as far as it is needed, as the heap is.
+ * The live-object table holds the site and the iteration of each live object: an array beside the
+ * heap, one entry a granule. It is reserved as a whole and made writable as far as it is used.
+ *
+ * Lock-free. The counts of a site are exact; an object that is allocated while another thread grows
+ * the table is not recorded.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* From the first iteration on, which one thread may be at while others allocate. */
+/* Set once, at the first iteration, perhaps while other threads allocate. */
 extern atomic_bool pm_lifetime_on;
 
 static inline bool pm_lifetime_is_on(void)
@@ -24,18 +28,18 @@ static inline bool pm_lifetime_is_on(void)
 	return atomic_load_explicit(&pm_lifetime_on, memory_order_acquire);
 }
 
-/* At the first iteration; later ones do nothing. Without addresses for it nothing is changed. */
+/* At the first iteration; later calls do nothing. Stays off if no addresses can be reserved. */
 void pm_lifetime_begin(void);
 
 /*
- * Is an object of this site likely to be gone soon? `site`: its key, 0: unknown. Of the first two
- * of a site that is guessed by their size, if that is all but sure: in a loop that is entered
- * already they are most of what is temporary.
+ * True: an object of this site is likely to be freed soon. `site` is its key, 0: unknown, and never
+ * short-lived. The first two objects of a site are predicted by their size, if that predictor is
+ * confident: in a loop that the program has entered already, they are most of the short-lived ones.
  */
 bool pm_lifetime_is_short(uint64_t site, size_t bytes);
 
-/* One has been taken from the heap; is about to be given back. */
-void pm_lifetime_taken(const void *object, uint64_t site);
-void pm_lifetime_given(const void *object);
+/* After an object is allocated from the heap; before it is freed. */
+void pm_lifetime_alloc(const void *object, uint64_t site);
+void pm_lifetime_free(const void *object);
 
 #endif

@@ -10,80 +10,83 @@
 
 #define CLASSES 32
 
-/* A byte a chunk of PMem: the class of the smallest object that lies in it, from 1 on; 0: none. */
-struct chart {
+/* One byte for each chunk of PMem: the size class of its smallest object, from 1 on; 0: none. */
+struct chunk_map {
 	unsigned char *classes;
 	uint32_t chunks;
 };
 
 static uint64_t promoted_bytes;
-static bool is_begun; /* before the first page is moved, for those that fork meanwhile */
+static bool is_begun; /* set before the first page is moved: another thread may fork meanwhile */
 
 static struct pm_space *pmem(void)
 {
 	return &pm_heap.spaces[PM_PMEM];
 }
 
-/* By powers of two. */
+/* Classes are powers of two: 1 for one granule, 2 for two and three, ... */
 static unsigned char class_of(uint32_t granules)
 {
 	return (unsigned char)(32 - __builtin_clz(granules));
 }
 
-static void enter(struct chart *chart, uint32_t at, uint32_t granules)
+static void map_extent(struct chunk_map *map, uint32_t at, uint32_t granules)
 {
 	unsigned char class = class_of(granules);
 	uint32_t last = (at + granules - 1) / PM_CHUNK_GRANULES;
 
 	for (uint32_t chunk = at / PM_CHUNK_GRANULES; chunk <= last; chunk++) {
-		if (!chart->classes[chunk] || class < chart->classes[chunk])
-			chart->classes[chunk] = class;
+		if (!map->classes[chunk] || class < map->classes[chunk])
+			map->classes[chunk] = class;
 	}
 }
 
-/* What is there now. Blocks do not move while their space is locked. */
-static void fill(struct chart *chart)
+/* Maps the present objects. Extents do not change while their space is locked. */
+static void fill_map(struct chunk_map *map)
 {
 	struct pm_space *space = pmem();
 
 	pthread_mutex_lock(&space->lock);
 	for (uint32_t at = 0; at < space->top; at += space->extents[at].granules)
 		if (space->extents[at].kind == PM_EXTENT_OBJECT)
-			enter(chart, at, space->extents[at].granules);
-	chart->chunks = (space->top + PM_CHUNK_GRANULES - 1) / PM_CHUNK_GRANULES;
+			map_extent(map, at, space->extents[at].granules);
+	map->chunks = (space->top + PM_CHUNK_GRANULES - 1) / PM_CHUNK_GRANULES;
 	pthread_mutex_unlock(&space->lock);
 }
 
-/* DRAM's addresses for n chunks, or for fewer; 0: there is no room at all. */
-static uint32_t set_aside(uint32_t n)
+/* Reserves n chunks of DRAM addresses, or half as many, and so on. Returns how many; 0: none. */
+static uint32_t reserve_dram(uint32_t n)
 {
 	while (n && !pm_heap_reserve_dram(n * PM_CHUNK).start)
 		n /= 2;
 	return n;
 }
 
-/* What was set aside stays so if it fails: some may have been moved. */
+/*
+ * Promotes n chunks. False: DRAM is used up. A reservation is kept even if the migration fails,
+ * since some pages may have been moved.
+ */
 static bool promote_run(uint32_t first, uint32_t n)
 {
 	while (n) {
 		char *start = pmem()->base + first * PM_CHUNK;
-		uint32_t part = set_aside(n);
+		uint32_t reserved = reserve_dram(n);
 
-		if (!part)
+		if (!reserved)
 			return false;
 		is_begun = true;
-		if (!pm_nodemask_migrate(&pm_heap.settings.dram, start, part * PM_CHUNK))
-			promoted_bytes += part * PM_CHUNK;
-		first += part;
-		n -= part;
+		if (!pm_nodemask_migrate(&pm_heap.settings.dram, start, reserved * PM_CHUNK))
+			promoted_bytes += reserved * PM_CHUNK;
+		first += reserved;
+		n -= reserved;
 	}
 	return true;
 }
 
-static bool promote_class(const struct chart *chart, unsigned char class)
+static bool promote_class(const struct chunk_map *map, unsigned char class)
 {
-	for (uint32_t at = 0, n; at < chart->chunks; at += n ? n : 1) {
-		for (n = 0; at + n < chart->chunks && chart->classes[at + n] == class;)
+	for (uint32_t at = 0, n; at < map->chunks; at += n ? n : 1) {
+		for (n = 0; at + n < map->chunks && map->classes[at + n] == class;)
 			n++;
 		if (!promote_run(at, n))
 			return false;
@@ -94,15 +97,15 @@ static bool promote_class(const struct chart *chart, unsigned char class)
 uint64_t pm_promote(void)
 {
 	size_t room = pm_space_bytes(pmem()) / PM_CHUNK;
-	struct chart chart = {.classes = mmap(NULL, room, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)};
+	struct chunk_map map = {.classes = mmap(NULL, room, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)};
 
-	if (pm_nodemask_empty(&pm_heap.settings.dram) || chart.classes == MAP_FAILED)
+	if (pm_nodemask_empty(&pm_heap.settings.dram) || map.classes == MAP_FAILED)
 		return 0;
-	fill(&chart);
-	for (unsigned char class = 1; class < CLASSES && promote_class(&chart, class);)
+	fill_map(&map);
+	for (unsigned char class = 1; class < CLASSES && promote_class(&map, class);)
 		class ++;
-	munmap(chart.classes, room);
+	munmap(map.classes, room);
 	return promoted_bytes;
 }
 

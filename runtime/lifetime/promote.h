@@ -3,22 +3,22 @@
 #define PM_RUNTIME_PROMOTE_H
 
 /*
- * Objects that had to go to PMem, and for which there is DRAM now. Their pages are moved, by
- * mbind(2), their addresses stay. The smallest objects first: fields before particles (paper 000,
- * §IV-A), for these are smaller and used more.
+ * Promotes spilled objects: migrates their pages from PMem to DRAM by mbind(2) when DRAM has become
+ * available. Addresses do not change. The smallest objects come first: in particle-in-cell codes
+ * fields are smaller than particles and used more (paper 000, §IV-A).
  *
- * It is done by whole chunks of 2 MiB of PMem's addresses, so that no huge page reaches across,
- * each for a chunk of DRAM's addresses that is set aside and never touched. So there are never more
- * pages in DRAM than the budget has, whatever the program does with these objects; a chunk stays in
- * DRAM to the end, for what is put there next, too. Pages that cannot be moved, for they are pinned
- * or the node has no room, stay where they are.
+ * The unit is a chunk of 2 MiB of PMem addresses, so that no huge page crosses its ends. For each
+ * promoted chunk one chunk of DRAM addresses is reserved and never touched, so that the pages in
+ * DRAM never exceed the budget. A promoted chunk stays in DRAM to the end, also for later objects
+ * in it. Pages that the kernel cannot move, because they are pinned or the node is full, stay in
+ * PMem.
  */
 #include <stdint.h>
 
-/* All for which there is room; the bytes of their chunks. */
+/* Promotes as many chunks as can be reserved. Returns their bytes. To be called once. */
 uint64_t pm_promote(void);
 
-/* In a forked child: pages that it writes to come from PMem. */
+/* Handler of pthread_atfork(3): the child's copy-on-write pages come from PMem. */
 void pm_promote_after_fork_in_child(void);
 
 #endif

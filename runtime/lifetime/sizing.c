@@ -16,30 +16,30 @@ static atomic_flag is_begun = ATOMIC_FLAG_INIT;
 
 static uint64_t used_bytes(enum pm_space_id id)
 {
-	uint64_t used, kept;
+	uint64_t used, dirty;
 
-	pm_space_usage(&pm_heap.spaces[id], &used, &kept);
+	pm_space_usage(&pm_heap.spaces[id], &used, &dirty);
 	return used;
 }
 
 static void measure(void)
 {
-	int64_t most = pm_live_bytes_peak(), now = pm_live_bytes();
+	int64_t peak = pm_live_bytes_peak(), live = pm_live_bytes();
 	uint64_t spare = pm_heap.settings.budget_bytes / SPARE_SHARE;
 
-	sizing.needed_bytes = most > now ? (uint64_t)(most - now) : 0;
+	sizing.needed_bytes = peak > live ? (uint64_t)(peak - live) : 0;
 	sizing.spare_bytes = spare < SPARE_BYTES ? spare : SPARE_BYTES;
 }
 
-/* The end of a space, behind so many bytes. */
+/* Lends the end of a space, behind its first `keep_bytes`. */
 static void lend(enum pm_space_id from, uint64_t keep_bytes)
 {
 	sizing.lent_bytes =
 		pm_space_split(&pm_heap.spaces[from], &pm_heap.spaces[PM_LENT], keep_bytes);
 }
 
-/* What is in the temporary space already, and so long-lived, stays there. */
-static void size(void)
+/* Bytes in use in temporary at the end of an iteration are long-lived, and stay there. */
+static void resize_temporary(void)
 {
 	uint64_t has = pm_heap.settings.bytes[PM_TEMPORARY];
 	uint64_t free = pm_heap.settings.bytes[PM_FREE];
@@ -54,17 +54,20 @@ static void size(void)
 	lend(PM_FREE, wanted - has < free ? free - (wanted - has) : 0);
 }
 
-/* What an advice has put into PMem is to stay there. A child's DRAM is bound to PMem. */
-void pm_sizing_iteration(uint32_t number, uint32_t rounds)
+/*
+ * Objects that advice has put into PMem are not promoted. A forked child is not sized: its DRAM
+ * range is bound to PMem.
+ */
+void pm_sizing_iteration(uint32_t number, uint32_t measured)
 {
 	if (pm_heap.settings.is_fixed || pm_heap.is_child)
 		return;
 	if (number == 1)
 		pm_live_bytes_reset_peak();
-	if (number != rounds + 1 || atomic_flag_test_and_set(&is_begun))
+	if (number != measured + 1 || atomic_flag_test_and_set(&is_begun))
 		return;
 	measure();
-	size();
+	resize_temporary();
 	if (!sizing.to_temporary && !pm_advice_on)
 		sizing.promoted_bytes = pm_promote();
 	sizing.is_done = true;

@@ -3,33 +3,38 @@
 #define PM_RUNTIME_SIZING_H
 
 /*
- * The size of the temporary space, by what the program's first iteration needs (paper 000, §IV-A):
- * the most bytes of large objects that there were in it, less those that are there at its end,
- * which are long-lived; and a spare, 100 MiB as in the paper, but no more than a sixteenth of the
- * budget.
+ * Sizes the temporary space, once, from the program's first iteration (paper 000, §IV-A):
  *
- * If the space is larger, its end that has never been handed out is lent to what is long-lived: to
- * objects that come later, and to those that had to go to PMem before (runtime/lifetime/promote.h).
- * If it is smaller, such an end of the free space is lent to temporary. It is done once. What
- * temporary needs beyond that goes where any object goes for which there is no room: to free,
- * migration, PMem. That is the tip of the peak, which is there for the smallest part of an
- * iteration.
+ *	needed = peak of live bytes of large objects - live bytes at the end of the iteration
+ *	wanted = needed + spare + bytes in use in temporary already
  *
- * The metadata space stays as it is: it is a sixteenth of the budget as a rule, and small objects
- * are counted by nobody.
+ * Live bytes at the end are long-lived. The spare is 100 MiB as in the paper, but at most a
+ * sixteenth of the budget.
+ *
+ * If the space is larger, the end of it that was never committed is lent to long-lived objects:
+ * later ones, and spilled ones (runtime/lifetime/promote.h). If it is smaller, such an end of the
+ * free space is lent to temporary. Short-lived objects beyond that go to free, migration and PMem:
+ * this is the tip of the peak, which is live for the shortest part of an iteration.
+ *
+ * The metadata space keeps its size, a sixteenth of the budget by default: small objects are not
+ * counted.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 struct pm_sizing {
 	bool is_done;
-	bool to_temporary;		     /* else to what is long-lived */
-	uint64_t needed_bytes, spare_bytes;  /* measured; on top */
-	uint64_t lent_bytes, promoted_bytes; /* of what is lent, or was free, for those of PMem */
+	bool to_temporary; /* the borrower: temporary, else long-lived objects */
+	uint64_t needed_bytes, spare_bytes;
+	uint64_t lent_bytes;
+	uint64_t promoted_bytes; /* in reservations in PM_LENT or PM_FREE */
 };
 
-/* Iteration `number` begins, from 1 on; `rounds` of them are measured. */
-void pm_sizing_iteration(uint32_t number, uint32_t rounds);
+/*
+ * Iteration `number` begins, from 1 on. The peak is measured over iterations 1 to `measured`, and
+ * the sizing done when the next one begins.
+ */
+void pm_sizing_iteration(uint32_t number, uint32_t measured);
 
 void pm_sizing_get(struct pm_sizing *ret);
 

@@ -118,7 +118,7 @@ static uint64_t note_site(void)
 /* Inferred ones are left to those that see the whole run. */
 static uint32_t iteration(void)
 {
-	return pm_iteration_known() == PM_KNOWN_MARKED ? pm_iteration() : 0;
+	return pm_iteration_source() == PM_ITERATIONS_MARKED ? pm_iteration_number() : 0;
 }
 
 static struct noted *entry_of(const void *object)

@@ -46,7 +46,7 @@ static void *take_by_lifetime(size_t size, size_t align, bool zero)
 	void *object = pm_heap_alloc_predicted(size, align, zero, pm_lifetime_is_short(site, size));
 
 	if (object)
-		pm_lifetime_taken(object, site);
+		pm_lifetime_alloc(object, site);
 	return object;
 }
 
@@ -164,7 +164,7 @@ static void give_large(void *object)
 	if (pm_profile_on)
 		pm_profile_given(object);
 	if (pm_lifetime_is_on())
-		pm_lifetime_given(object);
+		pm_lifetime_free(object);
 	pm_heap_free(object);
 }
 

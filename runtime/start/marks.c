@@ -31,7 +31,7 @@ void pm_marks_start(void)
 
 static uint32_t count(uint32_t measured)
 {
-	uint32_t number = pm_iteration_next();
+	uint32_t number = pm_iteration_advance();
 
 	if (number == 1)
 		pm_lifetime_begin();
@@ -41,13 +41,13 @@ static uint32_t count(uint32_t measured)
 
 void pm_marks_asked(const void *caller, size_t bytes)
 {
-	enum pm_inferred found = pm_infer(caller, bytes, pm_live_bytes());
+	enum pm_inference found = pm_infer_iteration(caller, bytes, pm_live_bytes());
 	int saved = errno;
 
-	if (found == PM_INFERRED_NOTHING)
+	if (found == PM_INFERENCE_NONE)
 		return;
-	if (found == PM_INFERRED_ANEW)
-		pm_iteration_begin_anew(PM_KNOWN_INFERRED);
+	if (found == PM_INFERENCE_RESTART)
+		pm_iteration_restart(PM_ITERATIONS_INFERRED);
 	(void)count(MEASURED_INFERRED);
 	errno = saved;
 }
@@ -56,7 +56,7 @@ static void next_iteration(void)
 {
 	if (!pm_heap.small_limit)
 		return;
-	pm_iteration_begin_anew(PM_KNOWN_MARKED);
+	pm_iteration_restart(PM_ITERATIONS_MARKED);
 	atomic_store_explicit(&pm_marks_infers, false, memory_order_relaxed);
 	pm_profile_iteration(count(MEASURED));
 }

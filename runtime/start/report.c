@@ -22,7 +22,7 @@
 #define MIB (UINT64_C(1) << 20)
 
 static const char *const known[] = {
-	[PM_KNOWN_NOT] = "none", [PM_KNOWN_INFERRED] = "inferred", [PM_KNOWN_MARKED] = "marked"};
+	[PM_ITERATIONS_UNKNOWN] = "none", [PM_ITERATIONS_INFERRED] = "inferred", [PM_ITERATIONS_MARKED] = "marked"};
 
 static struct {
 	char destination[PATH_MAX]; /* empty: nobody asks */
@@ -159,8 +159,8 @@ static void add_residency(struct text *text, const struct pm_numa_maps *residenc
 
 static void add_iterations(struct text *text)
 {
-	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_iteration_known()],
-		(unsigned long)pm_iteration());
+	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_iteration_source()],
+		(unsigned long)pm_iteration_number());
 }
 
 static void add_sizing(struct text *text)
@@ -261,9 +261,9 @@ static void say_sizing(void)
 	struct pm_sizing sizing;
 
 	pm_sizing_get(&sizing);
-	if (pm_iteration())
-		pm_log("iterations: %lu, %s", (unsigned long)pm_iteration(),
-			known[pm_iteration_known()]);
+	if (pm_iteration_number())
+		pm_log("iterations: %lu, %s", (unsigned long)pm_iteration_number(),
+			known[pm_iteration_source()]);
 	if (!sizing.is_done)
 		return;
 	pm_log("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",

@@ -25,15 +25,16 @@ static int64_t live;
 
 static void ask(unsigned site, size_t bytes)
 {
-	enum pm_inferred what = pm_infer((void *)(uintptr_t)(0x400000 + 16 * site), bytes, live);
+	enum pm_inference what =
+		pm_infer_iteration((void *)(uintptr_t)(0x400000 + 16 * site), bytes, live);
 
 	live += (int64_t)bytes;
-	if (what == PM_INFERRED_NOTHING)
+	if (what == PM_INFERENCE_NONE)
 		return;
-	if (what == PM_INFERRED_ANEW)
+	if (what == PM_INFERENCE_RESTART)
 		found->begun = 0;
 	found->begun++;
-	found->anew += what == PM_INFERRED_ANEW;
+	found->anew += what == PM_INFERENCE_RESTART;
 	if (!found->first_round)
 		found->first_round = round_now;
 	found->site = site;
@@ -58,7 +59,7 @@ static void run(void (*program)(void))
 /* --- programs --- */
 
 /* All of one size, as LULESH has them. */
-static void rounds(void)
+static void periods(void)
 {
 	for (unsigned i = 0; i < 40; i++)
 		ask(100 + i, MIB);
@@ -71,10 +72,10 @@ static void rounds(void)
 
 static void test_rounds(void)
 {
-	run(rounds);
-	is_number(found->first_round, 5, "a loop is known in its fifth round");
+	run(periods);
+	is_number(found->first_round, 5, "a loop is known in its fifth period");
 	is_number(found->site, 1, "by what it begins with");
-	is_number(found->begun, ROUNDS - 4, "from then on each round is an iteration");
+	is_number(found->begun, ROUNDS - 4, "from then on each period is an iteration");
 	is_number(found->anew, 1, "of one kind");
 }
 
@@ -101,7 +102,7 @@ static void test_none(void)
 	is_number(found->begun, 0, "nor does a loop that fills memory");
 }
 
-/* Half of what a round takes stays. */
+/* Half of what a period takes stays. */
 static void growing(void)
 {
 	for (round_now = 1; round_now <= ROUNDS; round_now++) {
@@ -129,7 +130,7 @@ static void test_some(void)
 	is_number(found->begun, ROUNDS - 4, "half may stay");
 	run(uneven);
 	ok(found->begun >= ROUNDS - 6 && found->begun <= ROUNDS - 3 && found->site == 1,
-		"rounds may differ a little, and an object may come twice: %u", found->begun);
+		"periods may differ a little, and an object may come twice: %u", found->begun);
 }
 
 static void inner_loop(void)

@@ -12,7 +12,7 @@ enum { WORK = 11, KEPT, SLOW, MIXED, ONCE, NEW };
 
 static uint32_t iteration;
 
-uint32_t pm_iteration(void)
+uint32_t pm_iteration_number(void)
 {
 	return iteration;
 }
@@ -21,13 +21,13 @@ static void *alloc_at(uint64_t site)
 {
 	void *object = pm_heap_alloc(MIB, 1, false);
 
-	pm_lifetime_taken(object, site);
+	pm_lifetime_alloc(object, site);
 	return object;
 }
 
 static void free_at(void *object)
 {
-	pm_lifetime_given(object);
+	pm_lifetime_free(object);
 	pm_heap_free(object);
 }
 
