@@ -21,14 +21,14 @@
 #define LEAVES	  4096u
 #define CALLERS	  4096u
 #define LINE	  4096
-#define HEAD	  "pmadvice 1"
-#define NO_LIMIT  UINT64_MAX
+#define HEADER	  "pmadvice 1"
+#define NO_QUOTA  UINT64_MAX
 
 struct entry {
-	uint64_t key; /* 0: none */
-	enum pm_advice advice;
-	bool is_cold;		    /* its small objects */
-	atomic_uint_least64_t left; /* bytes for which DRAM is advised */
+	uint64_t key;			   /* 0: empty */
+	enum pm_advice advice;		   /* for large objects */
+	bool is_cold;			   /* small objects go to PMem */
+	atomic_uint_least64_t quota_bytes; /* DRAM that the site may still take */
 };
 
 bool pm_advice_on, pm_advice_on_small;
@@ -36,17 +36,18 @@ bool pm_advice_on, pm_advice_on_small;
 static struct {
 	struct entry *sites;
 	uint32_t n;
-	uint64_t leaves[LEAVES]; /* innermost frames of sites with cold objects; 0: none */
+	uint64_t leaves[LEAVES]; /* hash table: innermost frames of cold sites; 0: empty */
 	uint32_t n_leaves;
-	/* Return addresses that are known, a bit to the left; the last bit: a leaf. */
+	/* Cache by return address: the address shifted left by one, bit 0 set for a leaf. */
 	atomic_uintptr_t callers[CALLERS];
-	uint64_t build;
-	const char *name; /* of the file */
-	bool is_ours;	  /* what is read is for this program */
-	bool is_known;	  /* the file has something for it */
+	uint64_t build;	      /* of this program */
+	const char *name;     /* of the file */
+	bool is_this_program; /* the lines being read are for this program */
+	bool has_program;     /* the file has lines for this program */
 	atomic_uint_least64_t counts[PM_ADVICES];
 } advice;
 
+/* The key's entry, or the empty one where it belongs. The table is at most half full. */
 static struct entry *entry_of(uint64_t key)
 {
 	uint32_t at = (uint32_t)(key % SITES);
@@ -58,7 +59,7 @@ static struct entry *entry_of(uint64_t key)
 
 /* --- reading --- */
 
-/* Sixteen digits, and then the end of a word. */
+/* Parses sixteen hexadecimal digits and the white space behind them. */
 static bool parse_key(const char *text, uint64_t *ret, char **ret_end)
 {
 	if (strspn(text, "0123456789abcdef") != 16)
@@ -68,24 +69,24 @@ static bool parse_key(const char *text, uint64_t *ret, char **ret_end)
 	return *ret && ((*ret_end)[-1] == ' ' || (*ret_end)[-1] == '\t' || !**ret_end);
 }
 
-/* How many bytes, if it is said; false: there is something else. */
-static bool parse_limit(const char *text, uint64_t *ret)
+/* Parses the bytes behind a key, NO_QUOTA without them. False: the line has something else. */
+static bool parse_quota(const char *text, uint64_t *ret)
 {
 	char *end = (char *)text;
 
-	*ret = NO_LIMIT;
+	*ret = NO_QUOTA;
 	if (*text >= '0' && *text <= '9')
 		*ret = strtoull(text, &end, 10);
 	end += strspn(end, " \t");
 	return !*end || *end == '#';
 }
 
-/* The site's entry; NULL: it is for another program, or there is no room. */
-static struct entry *claim(uint64_t key)
+/* Inserts a site. NULL: the line is for another program, or the table is half full. */
+static struct entry *insert(uint64_t key)
 {
 	struct entry *entry = entry_of(key);
 
-	if (!advice.is_ours || (advice.n == SITES_MAX && !entry->key))
+	if (!advice.is_this_program || (advice.n == SITES_MAX && !entry->key))
 		return NULL;
 	advice.n += !entry->key;
 	entry->key = key;
@@ -101,17 +102,17 @@ static uint64_t *leaf_of(uint64_t key)
 	return &advice.leaves[at];
 }
 
-/* Behind a key: "small" and the innermost frame's. */
-static bool read_small(uint64_t key, const char *text)
+/* Parses "small KEY" behind a site's key; KEY is the innermost frame's. */
+static bool parse_small(uint64_t key, const char *text)
 {
 	uint64_t leaf, none;
 	struct entry *entry;
 	char *rest;
 
 	if (strncmp(text, "small ", 6) || !parse_key(text + 6, &leaf, &rest) ||
-		!parse_limit(rest, &none))
+		!parse_quota(rest, &none))
 		return false;
-	entry = advice.n_leaves < LEAVES / 2 ? claim(key) : NULL;
+	entry = advice.n_leaves < LEAVES / 2 ? insert(key) : NULL;
 	if (!entry)
 		return true;
 	entry->is_cold = true;
@@ -120,22 +121,22 @@ static bool read_small(uint64_t key, const char *text)
 	return true;
 }
 
-static bool read_large(uint64_t key, enum pm_advice which, const char *text)
+static bool parse_large(uint64_t key, enum pm_advice which, const char *text)
 {
 	struct entry *entry;
-	uint64_t limit;
+	uint64_t quota;
 
-	if (!parse_limit(text, &limit))
+	if (!parse_quota(text, &quota))
 		return false;
-	entry = claim(key);
+	entry = insert(key);
 	if (entry) {
 		entry->advice = which;
-		entry->left = limit;
+		entry->quota_bytes = quota;
 	}
 	return true;
 }
 
-static bool read_line(const char *line)
+static bool parse_line(const char *line)
 {
 	bool in_pmem = !strncmp(line, "pmem ", 5);
 	uint64_t key;
@@ -144,18 +145,18 @@ static bool read_line(const char *line)
 	if (!*line || *line == '#')
 		return true;
 	if (!strncmp(line, "program ", 8) && parse_key(line + 8, &key, &rest)) {
-		advice.is_ours = key == advice.build;
-		advice.is_known |= advice.is_ours;
+		advice.is_this_program = key == advice.build;
+		advice.has_program |= advice.is_this_program;
 		return true;
 	}
 	if ((!in_pmem && strncmp(line, "dram ", 5)) || !parse_key(line + 5, &key, &rest))
 		return false;
 	if (in_pmem && *rest == 's')
-		return read_small(key, rest);
-	return read_large(key, in_pmem ? PM_ADVICE_PMEM : PM_ADVICE_DRAM, rest);
+		return parse_small(key, rest);
+	return parse_large(key, in_pmem ? PM_ADVICE_PMEM : PM_ADVICE_DRAM, rest);
 }
 
-/* The next byte of a file; -1: there is none. */
+/* Reads the next byte, by a buffer: stdio would allocate. -1: end, or an error. */
 static int next_byte(int fd)
 {
 	static unsigned char buffer[LINE];
@@ -168,7 +169,7 @@ static int next_byte(int fd)
 	return at < used ? buffer[at++] : -1;
 }
 
-/* The next line, cut where it is too long; false: there is none. */
+/* Reads the next line, cut to LINE - 1 bytes. False: end of the file. */
 static bool next_line(int fd, char line[LINE])
 {
 	int c = next_byte(fd);
@@ -182,21 +183,21 @@ static bool next_line(int fd, char line[LINE])
 	return is_there;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Reads all lines. Returns the reason why the file cannot be used; NULL: none. */
 static const char *read_file(int fd)
 {
 	static char line[LINE], wrong[128];
 
-	if (!next_line(fd, line) || strcmp(line, HEAD))
-		return "it does not begin with '" HEAD "' as what pmreport writes";
+	if (!next_line(fd, line) || strcmp(line, HEADER))
+		return "it does not begin with '" HEADER "' as what pmreport writes";
 	for (unsigned number = 2; next_line(fd, line); number++) {
-		if (!read_line(line)) {
+		if (!parse_line(line)) {
 			snprintf(wrong, sizeof(wrong), "line %u, '%.40s', is no advice", number,
 				line);
 			return wrong;
 		}
 	}
-	return advice.is_known ? NULL : "it has nothing for this program as it is built now";
+	return advice.has_program ? NULL : "it has nothing for this program as it is built now";
 }
 
 static bool reserve(void)
@@ -220,7 +221,7 @@ static const char *load(void)
 	return wrong;
 }
 
-void pm_advice_start(bool tells)
+void pm_advice_start(bool verbose)
 {
 	const char *wrong;
 
@@ -231,36 +232,40 @@ void pm_advice_start(bool tells)
 	wrong = load();
 	pm_advice_on = !wrong;
 	pm_advice_on_small = !wrong && advice.n_leaves && pm_jemalloc_start_cold();
-	if (wrong && tells)
+	if (wrong && verbose)
 		pm_log("PM_ADVICE='%.200s': %s; it is not used", advice.name, wrong);
 }
 
-/* --- asking --- */
+/* --- lookup --- */
 
-/* Takes so many of what a site may have in DRAM; false: it is used up. */
-static bool take_share(struct entry *entry, size_t bytes)
+/* Takes bytes from a site's quota. False: it has fewer left. */
+static bool consume_quota(struct entry *entry, size_t bytes)
 {
-	uint64_t left = atomic_load_explicit(&entry->left, memory_order_relaxed);
+	uint64_t quota_bytes = atomic_load_explicit(&entry->quota_bytes, memory_order_relaxed);
 
-	while (left != NO_LIMIT && left >= bytes)
-		if (atomic_compare_exchange_weak(&entry->left, &left, left - bytes))
+	while (quota_bytes != NO_QUOTA && quota_bytes >= bytes)
+		if (atomic_compare_exchange_weak(
+			    &entry->quota_bytes, &quota_bytes, quota_bytes - bytes))
 			return true;
-	return left == NO_LIMIT;
+	return quota_bytes == NO_QUOTA;
 }
 
-enum pm_advice pm_advice_here(size_t bytes)
+enum pm_advice pm_advice_lookup(size_t bytes)
 {
-	struct pm_site site = pm_site_here();
+	struct pm_site site = pm_site_capture();
 	struct entry *entry = entry_of(site.key);
 	enum pm_advice found = site.key ? entry->advice : PM_ADVICE_NONE;
 
-	if (found == PM_ADVICE_DRAM && !take_share(entry, bytes))
+	if (found == PM_ADVICE_DRAM && !consume_quota(entry, bytes))
 		found = PM_ADVICE_PMEM;
 	atomic_fetch_add_explicit(&advice.counts[found], 1, memory_order_relaxed);
 	return found;
 }
 
-/* Does a site with cold objects begin there? Looked for once a caller, as a rule. */
+/*
+ * True: this return address is the innermost frame of a cold site. Resolved once for each caller,
+ * but for callers that share an entry of the cache.
+ */
 static bool is_leaf(const void *caller)
 {
 	uintptr_t address = (uintptr_t)caller << 1;
@@ -270,7 +275,7 @@ static bool is_leaf(const void *caller)
 
 	if ((there & ~(uintptr_t)1) == address)
 		return there & 1;
-	if (pm_site_frame(caller, &frame)) {
+	if (pm_site_resolve(caller, &frame)) {
 		uint64_t key = pm_site_key(&frame, 1);
 
 		address |= *leaf_of(key) == key;
@@ -285,7 +290,7 @@ bool pm_advice_is_cold(const void *caller)
 
 	if (!is_leaf(caller))
 		return false;
-	site = pm_site_here();
+	site = pm_site_capture();
 	if (!site.key || !entry_of(site.key)->is_cold)
 		return false;
 	atomic_fetch_add_explicit(&advice.counts[PM_ADVICE_PMEM], 1, memory_order_relaxed);

@@ -3,19 +3,23 @@
 #define PM_RUNTIME_ADVICE_H
 
 /*
- * What an earlier run's profile advises: PM_ADVICE names a file that pmreport(1) has written.
+ * Advice from the profile of an earlier run: PM_ADVICE names a file that pmreport(1) has written.
  *
  *	pmadvice 1
  *	program 8f0e5d4c3b2a1908 lmp
- *	dram 0123456789abcdef  # whatever people want to know
- *	dram 4567012389abcdef 12582912  # the first so many bytes; what comes then, in PMem
+ *	dram 0123456789abcdef  # text for people
+ *	dram 4567012389abcdef 12582912
  *	pmem fedcba9876543210
  *	pmem 76543210fedcba98 small 1032547698badcfe
  *
- * A small line is for the site's objects below PM_LARGE, and has the key of its innermost frame
- * alone, by which the many others are told apart fast. A `program` line holds the program's build
- *(runtime/profile/profile_format.h), and begins what is for it; the others hold keys of call sites.
- *What is behind a # is for people, as is a program's name.
+ * A `program` line has the program's build (runtime/profile/profile_format.h); the lines behind it
+ * are for this program. Each has the key of a call site. A `dram` line may have a quota in bytes:
+ * the first objects up to it go to DRAM, later ones to PMem. A `small` line is for the site's
+ * objects below PM_LARGE, and has the key of the innermost frame alone besides: one table lookup by
+ * return address tells most other small objects apart. Text behind # and the program's name are for
+ * people.
+ *
+ * The tables are filled before the first placed allocation and then read without a lock.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,19 +27,28 @@
 
 enum pm_advice { PM_ADVICE_NONE, PM_ADVICE_DRAM, PM_ADVICE_PMEM, PM_ADVICES };
 
+/* There is advice for this program; there is some for small objects. */
 extern bool pm_advice_on, pm_advice_on_small;
 
-/* `tells`: what is wrong is said. What a rank starts besides is another program as a rule. */
-void pm_advice_start(bool tells);
+/*
+ * Reads the file. `verbose`: reports a file that cannot be used. Other processes that a rank starts
+ * are mostly other programs, for which the file has nothing.
+ */
+void pm_advice_start(bool verbose);
 
-/*/* For an object that takes so many bytes of a tier and that this library's caller asks for;
- * counted. */
-enum pm_advice pm_advice_here(size_t bytes);
+/*
+ * Advice for an object of the program's call site, which the stack of the calling thread shows.
+ * `bytes` as they are taken from a quota. Counted.
+ */
+enum pm_advice pm_advice_lookup(size_t bytes);
 
-/* Is a small object of this caller's to be in PMem? `caller`: where it goes on; counted. */
+/*
+ * True: a small object of this call site is to be in PMem. `caller` is the return address of the
+ * allocation function. Counted.
+ */
 bool pm_advice_is_cold(const void *caller);
 
-/* How many objects there were of each. */
+/* Objects that got this advice so far. */
 uint64_t pm_advice_count(enum pm_advice advice);
 
 #endif

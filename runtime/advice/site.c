@@ -14,7 +14,7 @@
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
-#define DEPTH_MAX 64 /* of our own frames and of the C library's */
+#define DEPTH_MAX 64 /* frames of this library and of the program together */
 
 static char program[PATH_MAX];
 
@@ -34,7 +34,7 @@ static uint64_t align4(uint64_t bytes)
 	return (bytes + 3) & ~UINT64_C(3);
 }
 
-/* The first eight bytes of NT_GNU_BUILD_ID among the notes of a segment; 0: there is none. */
+/* First eight bytes of NT_GNU_BUILD_ID in the notes of a segment, elf(5); 0: none. */
 static uint64_t build_in_notes(const char *note, const char *end)
 {
 	while (note + sizeof(ElfW(Nhdr)) <= end) {
@@ -52,7 +52,10 @@ static uint64_t build_in_notes(const char *note, const char *end)
 	return 0;
 }
 
-/* By its headers, which are mapped with its first segment; without a build ID, by its name. */
+/*
+ * Build of a loaded file, from its ELF headers, which its first segment maps. Without a build ID,
+ * the hash of its name.
+ */
 static uint64_t build_of(const char *start, uintptr_t load, const char *file)
 {
 	const ElfW(Ehdr) *elf = (const void *)start;
@@ -70,7 +73,7 @@ static uint64_t build_of(const char *start, uintptr_t load, const char *file)
 	return build ? build : mix(FNV_BASIS, name, strlen(name));
 }
 
-/* The loader has no name for the program itself. */
+/* The loader's name of the program itself is empty. */
 static const char *name_of(const struct link_map *map)
 {
 	return *map->l_name ? map->l_name : program;
@@ -100,6 +103,7 @@ struct pm_frame pm_site_program(void)
 
 /* --- frames --- */
 
+/* `ours` is this library's own link map, of the first frame: its frames are not of the site. */
 struct walk {
 	struct pm_site site;
 	const struct link_map *ours;
@@ -111,7 +115,7 @@ static bool is_full(const struct walk *walk)
 	return walk->site.n == PM_SITE_FRAMES || walk->depth == DEPTH_MAX;
 }
 
-static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument)
+static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *argument)
 {
 	struct walk *walk = argument;
 	uintptr_t address = _Unwind_GetIP(context);
@@ -127,16 +131,16 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 	return is_full(walk) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-struct pm_site pm_site_here(void)
+struct pm_site pm_site_capture(void)
 {
 	struct walk walk = {0};
 
-	(void)_Unwind_Backtrace(take_frame, &walk);
+	(void)_Unwind_Backtrace(visit_frame, &walk);
 	walk.site.key = walk.site.n ? pm_site_key(walk.site.frames, walk.site.n) : 0;
 	return walk.site;
 }
 
-bool pm_site_frame(const void *address, struct pm_frame *ret)
+bool pm_site_resolve(const void *address, struct pm_frame *ret)
 {
 	struct dl_find_object found;
 

@@ -3,13 +3,14 @@
 #define PM_RUNTIME_SITE_H
 
 /*
- * Call sites: the three innermost frames outside of this library, each an offset into a file that
- * is known by its build ID. So a site has the same key in all ranks and in the next run, wherever
- * the files are mapped, until one of them is built anew. One frame is not enough: in AMG all bytes
- * come from two functions, with three 83 % are of sites with one kind of lifetime.
+ * Call sites: the three innermost stack frames outside of this library. A frame is an offset into a
+ * file that is named by its build ID. A site hence has the same key in all ranks and in later runs,
+ * at any load address, until one of its files is built anew. One frame does not suffice: in AMG two
+ * functions allocate all bytes; with three frames, 83 % of the bytes are of sites with one kind of
+ * lifetime.
  *
- * Frames are found by the unwinder of libgcc, files by _dl_find_object() of glibc 2.35: neither
- * allocates or takes a lock. It takes about half a microsecond.
+ * Frames come from libgcc's unwinder, files from _dl_find_object() (glibc 2.35). Neither allocates
+ * or takes a lock. A capture takes about half a microsecond.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,9 +18,9 @@
 #define PM_SITE_FRAMES 3
 
 struct pm_frame {
-	uint64_t build;	  /* of the file: pm_build_of() */
+	uint64_t build;	  /* of the file, as in runtime/profile/profile_format.h */
 	uint64_t offset;  /* of the return address, from the file's load address */
-	const char *file; /* for as long as it is loaded */
+	const char *file; /* owned by the loader; valid while the file is loaded */
 };
 
 struct pm_site {
@@ -28,16 +29,16 @@ struct pm_site {
 	struct pm_frame frames[PM_SITE_FRAMES];
 };
 
-/* The program's own file, as a frame of it would have it. Before all others, by one thread. */
+/* The program's own file as a frame. To be called first, by one thread. */
 struct pm_frame pm_site_program(void);
 
-/* Whence this library was called. */
-struct pm_site pm_site_here(void);
+/* The call site from which the calling thread entered this library. */
+struct pm_site pm_site_capture(void);
 
-/* A return address as a frame; false: it is in no file. */
-bool pm_site_frame(const void *address, struct pm_frame *ret);
+/* Resolves a return address to a frame. False: it is in no file. */
+bool pm_site_resolve(const void *address, struct pm_frame *ret);
 
-/* Of so many frames, innermost first. */
+/* Key of n frames, innermost first: FNV-1a of their builds and offsets. */
 uint64_t pm_site_key(const struct pm_frame *frames, unsigned n);
 
 #endif

@@ -13,9 +13,9 @@
 
 #include "runtime/common/cancel.h"
 
-#define HARDWARE    PM_COUNTER_INSTRUCTIONS /* the first of these */
+#define HARDWARE    PM_COUNTER_INSTRUCTIONS /* the first one that the processor counts */
 #define N_HARDWARE  (PM_COUNTERS - HARDWARE)
-#define FIRST_FD    700 /* programs count on the small numbers */
+#define FIRST_FD    700 /* programs expect small descriptors to be free */
 #define NS_IN_S	    UINT64_C(1000000000)
 #define NS_IN_US    UINT64_C(1000)
 #define LL_MISS(op) (PERF_COUNT_HW_CACHE_LL | (op) << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
@@ -60,7 +60,7 @@ static uint64_t in_ns(const struct timeval *t)
 	return (uint64_t)t->tv_sec * NS_IN_S + (uint64_t)t->tv_usec * NS_IN_US;
 }
 
-/* The program may have closed it, and have another file by this number now. */
+/* False: the program has closed the descriptor, and perhaps opened another file under it. */
 static bool is_event(int fd)
 {
 	static const char name[] = "anon_inode:[perf_event]";

@@ -17,26 +17,26 @@
 #include "runtime/profile/counters.h"
 #include "runtime/profile/profile_file.h"
 
-#define SITES	  (1u << 16)
-#define LOOKS	  64 /* for a place in the table */
-#define NS	  UINT64_C(1000000000)
-#define NAME_ROOM 512 /* of a file's name in a site's record */
+#define SITES	   (1u << 16)
+#define PROBES	   64 /* of the hash table of sites */
+#define NS	   UINT64_C(1000000000)
+#define NAME_BYTES 512 /* of a file's name in a record, with its 0 byte */
 
-/* What is known of an object, at its first granule. */
-struct noted {
-	uint64_t site, bytes, from_ns; /* bytes: 0 when it is told of */
+/* Entry of an object's first granule in the live-object table. */
+struct live_object {
+	uint64_t site, bytes, from_ns; /* bytes: 0: no object, or already written */
 	uint32_t from_iteration;
 };
 
 bool pm_profile_on;
 
 static struct {
-	struct noted *objects;
-	atomic_uint_least64_t *sites; /* keys that are in the file */
+	struct live_object *live_objects;
+	atomic_uint_least64_t *sites; /* hash table: keys of the site records written so far */
 	atomic_uint_least64_t lost_sites;
 	atomic_uint_least32_t phases;
 	uint64_t start_ns;
-	bool must_tell;
+	bool must_write;
 	pid_t pid;
 } profile;
 
@@ -55,47 +55,47 @@ static uint64_t now(void)
 
 /* --- sites --- */
 
-static size_t add_text(char *to, const char *text)
+static size_t append_text(char *to, const char *text)
 {
-	size_t n = strnlen(text, NAME_ROOM - 1);
+	size_t n = strnlen(text, NAME_BYTES - 1);
 
 	memcpy(to, text, n);
 	to[n] = '\0';
 	return n + 1;
 }
 
-static uint16_t in_eights(size_t bytes)
+static uint16_t round_up_8(size_t bytes)
 {
 	return (uint16_t)((bytes + 7) / 8 * 8);
 }
 
-static void tell_site(const struct pm_site *site)
+static void write_site(const struct pm_site *site)
 {
 	union {
 		struct pm_record_site record;
-		char room[sizeof(struct pm_record_site) + PM_SITE_FRAMES * NAME_ROOM + 8];
+		char room[sizeof(struct pm_record_site) + PM_SITE_FRAMES * NAME_BYTES + 8];
 	} u = {.record = {.head = {.kind = PM_RECORD_SITE, .number = site->n}, .key = site->key}};
 	size_t used = sizeof(u.record);
 
 	for (unsigned i = 0; i < site->n; i++) {
 		u.record.frames[i].build = site->frames[i].build;
 		u.record.frames[i].offset = site->frames[i].offset;
-		used += add_text(u.room + used, site->frames[i].file);
+		used += append_text(u.room + used, site->frames[i].file);
 	}
-	u.record.head.bytes = in_eights(used);
-	pm_profile_file_put(&u.record.head);
+	u.record.head.bytes = round_up_8(used);
+	pm_profile_file_append(&u.record.head);
 }
 
-/* Is it new? False, too, when there is no room for it. */
+/* Inserts a site's key. True: it is new. False: it is known, or no slot is free within reach. */
 static bool is_new(uint64_t key)
 {
-	for (uint32_t look = 0; look < LOOKS; look++) {
-		atomic_uint_least64_t *place = &profile.sites[(key + look) % SITES];
-		uint64_t there = atomic_load_explicit(place, memory_order_relaxed);
+	for (uint32_t probe = 0; probe < PROBES; probe++) {
+		atomic_uint_least64_t *slot = &profile.sites[(key + probe) % SITES];
+		uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
 
 		if (there == key)
 			return false;
-		if (!there && atomic_compare_exchange_strong(place, &there, key))
+		if (!there && atomic_compare_exchange_strong(slot, &there, key))
 			return true;
 		if (there == key)
 			return false;
@@ -104,26 +104,26 @@ static bool is_new(uint64_t key)
 	return false;
 }
 
-static uint64_t note_site(void)
+static uint64_t record_site(void)
 {
-	struct pm_site site = pm_site_here();
+	struct pm_site site = pm_site_capture();
 
 	if (site.key && is_new(site.key))
-		tell_site(&site);
+		write_site(&site);
 	return site.key;
 }
 
 /* --- objects --- */
 
-/* Inferred ones are left to those that see the whole run. */
-static uint32_t iteration(void)
+/* 0 where iterations are inferred: pmreport(1), which sees the whole run, infers them better. */
+static uint32_t marked_iteration(void)
 {
 	return pm_iteration_source() == PM_ITERATIONS_MARKED ? pm_iteration_number() : 0;
 }
 
-static struct noted *entry_of(const void *object)
+static struct live_object *entry_of(const void *object)
 {
-	return &profile.objects[((uintptr_t)object - pm_heap.base) / PM_GRANULE];
+	return &profile.live_objects[((uintptr_t)object - pm_heap.base) / PM_GRANULE];
 }
 
 static uint32_t space_of(const void *object)
@@ -135,42 +135,43 @@ static uint32_t space_of(const void *object)
 	return id;
 }
 
-static void tell_object(const void *object, struct noted *noted, uint64_t to_ns)
+static void write_object(const void *object, struct live_object *live, uint64_t to_ns)
 {
 	struct pm_record_object record = {
 		.head = {PM_RECORD_OBJECT, sizeof(record), space_of(object)},
-		.site = noted->site,
-		.bytes = noted->bytes,
-		.from_ns = noted->from_ns,
+		.site = live->site,
+		.bytes = live->bytes,
+		.from_ns = live->from_ns,
 		.to_ns = to_ns,
-		.from_iteration = noted->from_iteration,
-		.to_iteration = iteration()};
+		.from_iteration = live->from_iteration,
+		.to_iteration = marked_iteration()};
 
-	noted->bytes = 0;
-	pm_profile_file_put(&record.head);
+	live->bytes = 0;
+	pm_profile_file_append(&record.head);
 }
 
-void pm_profile_taken(const void *object, size_t bytes)
+void pm_profile_alloc(const void *object, size_t bytes)
 {
 	int saved = errno;
 
-	*entry_of(object) = (struct noted){.site = note_site(),
+	*entry_of(object) = (struct live_object){.site = record_site(),
 		.bytes = bytes ? bytes : 1,
 		.from_ns = now(),
-		.from_iteration = iteration()};
+		.from_iteration = marked_iteration()};
 	errno = saved;
 }
 
-void pm_profile_given(const void *object)
+void pm_profile_free(const void *object)
 {
-	struct noted *noted = entry_of(object);
+	struct live_object *live = entry_of(object);
 
-	if (noted->bytes)
-		tell_object(object, noted, now());
+	if (live->bytes)
+		write_object(object, live, now());
 }
 
 /* --- samples --- */
 
+/* xorshift32 (Marsaglia, J. Stat. Soft. 8, 2003), a state for each thread. */
 static uint32_t random_bits(void)
 {
 	static __thread uint32_t state __attribute__((tls_model("initial-exec")));
@@ -183,8 +184,11 @@ static uint32_t random_bits(void)
 	return state;
 }
 
-/* Half of the usual distance to three halves: no rhythm of the program's is met. */
-bool pm_profile_samples(size_t bytes)
+/*
+ * The distance between two samples is uniform between a half and three halves of the mean, so that
+ * it does not follow a rhythm of the program. The first one of a thread is between 0 and the mean.
+ */
+bool pm_profile_is_sample(size_t bytes)
 {
 	static __thread int64_t left __attribute__((tls_model("initial-exec")));
 	static __thread bool is_begun __attribute__((tls_model("initial-exec")));
@@ -192,11 +196,11 @@ bool pm_profile_samples(size_t bytes)
 	left -= (int64_t)bytes;
 	if (left >= 0)
 		return false;
-	left = PM_PROFILE_EVERY / 2 + random_bits() % PM_PROFILE_EVERY;
+	left = PM_PROFILE_SAMPLE_BYTES / 2 + random_bits() % PM_PROFILE_SAMPLE_BYTES;
 	if (is_begun)
 		return true;
 	is_begun = true;
-	left = random_bits() % PM_PROFILE_EVERY;
+	left = random_bits() % PM_PROFILE_SAMPLE_BYTES;
 	return false;
 }
 
@@ -206,14 +210,14 @@ _Static_assert(
 	PM_COUNTERS == sizeof(((struct pm_record_counters *)NULL)->values) / sizeof(uint64_t),
 	"the record has them all");
 
-static void tell_counters(uint64_t ns)
+static void write_counters(uint64_t ns)
 {
 	struct pm_record_counters record = {
 		.head = {PM_RECORD_COUNTERS, sizeof(record), 0}, .ns = ns};
 	int saved = errno;
 
 	pm_counters_read(record.values);
-	pm_profile_file_put(&record.head);
+	pm_profile_file_append(&record.head);
 	errno = saved;
 }
 
@@ -224,8 +228,8 @@ void pm_profile_iteration(uint32_t number)
 	if (!pm_profile_on)
 		return;
 	record.ns = now();
-	tell_counters(record.ns);
-	pm_profile_file_put(&record.head);
+	write_counters(record.ns);
+	pm_profile_file_append(&record.head);
 }
 
 void pm_profile_phase(const char *name)
@@ -237,13 +241,13 @@ void pm_profile_phase(const char *name)
 	record.head.number = atomic_fetch_add(&profile.phases, 1) + 1;
 	record.ns = now();
 	strncat(record.name, name, sizeof(record.name) - 1);
-	tell_counters(record.ns);
-	pm_profile_file_put(&record.head);
+	write_counters(record.ns);
+	pm_profile_file_append(&record.head);
 }
 
 /* --- begin and end --- */
 
-/* No other thread must be at the spaces. */
+/* Bytes of slabs. The caller holds the locks of all spaces, or is the only thread. */
 static uint64_t slab_bytes(void)
 {
 	uint64_t granules = 0;
@@ -271,12 +275,12 @@ static bool prepare_file(const char *directory)
 {
 	union {
 		struct pm_record_program record;
-		char room[sizeof(struct pm_record_program) + NAME_ROOM + 8];
+		char room[sizeof(struct pm_record_program) + NAME_BYTES + 8];
 	} u = {.record = {.head = {PM_RECORD_PROGRAM, 0, PM_PROFILE_VERSION},
 		       .magic = PM_PROFILE_MAGIC,
 		       .budget_bytes = pm_heap.settings.budget_bytes,
 		       .large_bytes = PM_LARGE,
-		       .every_bytes = PM_PROFILE_EVERY,
+		       .every_bytes = PM_PROFILE_SAMPLE_BYTES,
 		       .granule_bytes = PM_GRANULE,
 		       .slab_bytes = slab_bytes(),
 		       .start_ns = clock_ns(CLOCK_REALTIME),
@@ -286,7 +290,8 @@ static bool prepare_file(const char *directory)
 
 	u.record.rank = rank ? (uint32_t)strtoul(rank, NULL, 10) : UINT32_MAX;
 	u.record.build = program.build;
-	u.record.head.bytes = in_eights(sizeof(u.record) + add_text(u.record.file, program.file));
+	u.record.head.bytes =
+		round_up_8(sizeof(u.record) + append_text(u.record.file, program.file));
 	return pm_profile_file_prepare(directory, rank, &u.record);
 }
 
@@ -296,32 +301,33 @@ void pm_profile_start(bool attached)
 
 	if (!directory || !*directory || !prepare_file(directory))
 		return;
-	profile.objects = reserve(pm_heap.size / PM_GRANULE * sizeof(*profile.objects));
+	profile.live_objects = reserve(pm_heap.size / PM_GRANULE * sizeof(*profile.live_objects));
 	profile.sites = reserve(SITES * sizeof(*profile.sites));
-	if (!profile.objects || !profile.sites) {
+	if (!profile.live_objects || !profile.sites) {
 		pm_log("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
 		return;
 	}
 	profile.start_ns = clock_ns(CLOCK_MONOTONIC);
 	pm_counters_start();
-	profile.must_tell = attached;
+	profile.must_write = attached;
 	profile.pid = getpid();
 	pm_profile_on = true;
 }
 
-/* What is still there. Blocks do not move while their space is locked. */
-static void tell_rest(const struct pm_space *space)
+/* Writes the objects that are still live. The caller holds the space's lock. */
+static void write_live_objects(const struct pm_space *space)
 {
 	for (uint32_t at = 0; at < space->top && space->extents[at].granules;
 		at += space->extents[at].granules) {
 		const char *object = space->base + at * PM_GRANULE;
-		struct noted *noted = entry_of(object);
+		struct live_object *live = entry_of(object);
 
-		if (space->extents[at].kind == PM_EXTENT_OBJECT && noted->bytes)
-			tell_object(object, noted, 0);
+		if (space->extents[at].kind == PM_EXTENT_OBJECT && live->bytes)
+			write_object(object, live, 0);
 	}
 }
 
+/* A child that ran no fork handler, as after vfork(2), must not write its parent's profile. */
 __attribute__((destructor)) static void end(void)
 {
 	struct pm_record_end last = {.head = {PM_RECORD_END, sizeof(last), 0}};
@@ -330,14 +336,14 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pm_heap_before_fork();
 	for (int i = 0; i < PM_SPACES; i++)
-		tell_rest(&pm_heap.spaces[i]);
+		write_live_objects(&pm_heap.spaces[i]);
 	last.slab_bytes = slab_bytes();
 	pm_heap_after_fork();
-	if (profile.must_tell || pm_profile_file_has_any()) {
+	if (profile.must_write || pm_profile_file_has_records()) {
 		last.ns = now();
 		last.lost_sites = atomic_load(&profile.lost_sites);
-		tell_counters(last.ns);
-		pm_profile_file_put(&last.head);
+		write_counters(last.ns);
+		pm_profile_file_append(&last.head);
 		pm_profile_file_close();
 	}
 	pm_profile_on = false;

@@ -3,40 +3,44 @@
 #define PM_RUNTIME_PROFILE_H
 
 /*
- * The heap profiler: PM_PROFILE names a directory, into which each process of a rank writes a file
- * of what it had of objects, whence, how large, from when to when, and in which space. The format
- * is runtime/profile/profile_format.h; pmreport(1) reads it.
+ * The heap profiler. PM_PROFILE names a directory; each process of a rank writes a file there with
+ * the call site, size, lifetime and space of its objects. The format is
+ * runtime/profile/profile_format.h, its reader pmreport(1).
  *
- * All large objects are noted; of those below PM_LARGE one for each PM_PROFILE_EVERY bytes or so
- * that are allocated, each object with a chance that grows with its size, and stands for that many
- * bytes. Such a sample is a block of its own, in the space that small objects are put into, so that
- * giving back the others costs nothing. What is known of an object stands in an array beside the
- * heap, an entry a granule, and goes to a buffer when the object does; the buffer to the file when
- * it is full. Nothing is allocated on the way.
+ * All large objects are recorded. Of small ones (below PM_LARGE) about one for each
+ * PM_PROFILE_SAMPLE_BYTES allocated bytes is a sample: the chance grows with the size, and a sample
+ * stands for that many bytes. A sample is an extent of its own, in the space of the slabs, so that
+ * freeing other small objects costs nothing more.
+ *
+ * The live-object table has one entry a granule beside the heap. A freed object's entry becomes a
+ * record in the file's buffer. Nothing is allocated.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PM_PROFILE_EVERY (INT64_C(1) << 20)
+#define PM_PROFILE_SAMPLE_BYTES (INT64_C(1) << 20)
 
-/* Looked at by every call that is not the shortest way. */
+/* Set before threads allocate. Read by all allocations but those on the fast path. */
 extern bool pm_profile_on;
 
-/* After pm_heap_start(); `attached`: the rank's own process tells in any case. */
+/*
+ * After pm_heap_start(). `attached`: this is the rank's own process, which writes a file even
+ * without a single object.
+ */
 void pm_profile_start(bool attached);
 
-/* Is the next small object of so many bytes to be a sample? */
-bool pm_profile_samples(size_t bytes);
+/* True: the next small object, of that many bytes, is a sample. Counts them for this thread. */
+bool pm_profile_is_sample(size_t bytes);
 
-/* An object that is a block of the heap's has been taken; is about to be given back. */
-void pm_profile_taken(const void *object, size_t bytes);
-void pm_profile_given(const void *object);
+/* After an object that is an extent is allocated; before it is freed. */
+void pm_profile_alloc(const void *object, size_t bytes);
+void pm_profile_free(const void *object);
 
 void pm_profile_iteration(uint32_t number);
 void pm_profile_phase(const char *name);
 
-/* Around fork(2); a child is not profiled. */
+/* Handlers of pthread_atfork(3). A child is not profiled. */
 void pm_profile_before_fork(void);
 void pm_profile_after_fork(void);
 void pm_profile_after_fork_in_child(void);

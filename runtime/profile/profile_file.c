@@ -17,9 +17,9 @@
 
 static struct {
 	pthread_mutex_t lock;
-	bool is_begun;	    /* there is a file */
-	bool is_off;	    /* closed, or it could not be written to */
-	size_t first, used; /* of `bytes`; the program's record is the first */
+	bool is_created;
+	bool is_off;		    /* closed, or a write has failed */
+	size_t program_bytes, used; /* in `bytes`: the program's record alone; all records */
 	char path[PATH_MAX];
 	char bytes[1 << 16];
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -51,13 +51,13 @@ bool pm_profile_file_prepare(
 	n = snprintf(file.path, PATH_MAX, "%.*s/%s.%s.%d.pmprof", PATH_MAX - 128, path, host,
 		rank ? rank : "-", (int)getpid());
 	memcpy(file.bytes, program, program->head.bytes);
-	file.first = file.used = program->head.bytes;
+	file.program_bytes = file.used = program->head.bytes;
 	return n < PATH_MAX;
 }
 
 /* --- under the lock --- */
 
-static void give_up(void)
+static void fail(void)
 {
 	pm_log("profile '%.200s': %s; it is not whole", file.path, strerrordesc_np(errno));
 	file.is_off = true;
@@ -77,31 +77,31 @@ static bool write_all(int fd)
 	return true;
 }
 
-static void write_out(void)
+static void flush(void)
 {
-	int how = file.is_begun ? O_APPEND : O_CREAT | O_TRUNC, cancel = pm_cancel_disable();
+	int how = file.is_created ? O_APPEND : O_CREAT | O_TRUNC, cancel = pm_cancel_disable();
 	int fd = open(file.path, O_WRONLY | O_CLOEXEC | O_NOCTTY | how, 0666);
 
 	if (fd < 0 || !write_all(fd))
-		give_up();
+		fail();
 	if (fd >= 0)
 		close(fd);
 	pm_cancel_restore(cancel);
-	file.is_begun = true;
+	file.is_created = true;
 	file.used = 0;
 }
 
-static void put(const struct pm_record *record)
+static void append(const struct pm_record *record)
 {
 	if (file.used + record->bytes > sizeof(file.bytes))
-		write_out();
+		flush();
 	if (file.is_off)
 		return;
 	memcpy(file.bytes + file.used, record, record->bytes);
 	file.used += record->bytes;
 }
 
-/* --- for all --- */
+/* --- public --- */
 
 void pm_profile_file_lock(void)
 {
@@ -113,23 +113,23 @@ void pm_profile_file_unlock(void)
 	pthread_mutex_unlock(&file.lock);
 }
 
-void pm_profile_file_put(const struct pm_record *record)
+void pm_profile_file_append(const struct pm_record *record)
 {
 	int saved = errno;
 
 	pm_profile_file_lock();
 	if (!file.is_off)
-		put(record);
+		append(record);
 	pm_profile_file_unlock();
 	errno = saved;
 }
 
-bool pm_profile_file_has_any(void)
+bool pm_profile_file_has_records(void)
 {
 	bool has;
 
 	pm_profile_file_lock();
-	has = file.is_begun || file.used > file.first;
+	has = file.is_created || file.used > file.program_bytes;
 	pm_profile_file_unlock();
 	return has;
 }
@@ -138,7 +138,7 @@ void pm_profile_file_close(void)
 {
 	pm_profile_file_lock();
 	if (!file.is_off)
-		write_out();
+		flush();
 	file.is_off = true;
 	pm_profile_file_unlock();
 }

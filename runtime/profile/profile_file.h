@@ -3,8 +3,9 @@
 #define PM_RUNTIME_PROFILE_FILE_H
 
 /*
- * A profile's file, made when its buffer is full for the first time, or at the end. It is not kept
- * open: a program that closes all files, as daemons do, would get its number for another.
+ * The file of a profile, and its buffer. The file is created when the buffer is full for the first
+ * time, or at the end. It is opened for each write and closed again: a program that closes all
+ * descriptors, as daemons do, would otherwise get another file under its number.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,22 +13,23 @@
 #include "runtime/profile/profile_format.h"
 
 /*
- * Where it will be: a file of this process in `directory`, which is made if need be, relative to
- * what is now the working directory. The program's record, at most 8 KiB, is its first. False, with
- * a line on standard error: there is no such path.
+ * Sets the path, a file of this process in `directory`. The directory is made if it is missing; a
+ * relative one is resolved now, since the working directory may change. `program` becomes the first
+ * record, at most 8 KiB. False, after a line on standard error: no such path.
  */
 bool pm_profile_file_prepare(
 	const char *directory, const char *rank, const struct pm_record_program *program);
 
-/* By any thread. What does not get into the file is told of once. */
-void pm_profile_file_put(const struct pm_record *record);
+/* Appends a record. Any thread; keeps errno. The first failure to write is reported once. */
+void pm_profile_file_append(const struct pm_record *record);
 
-/* Is there more than the program's record? */
-bool pm_profile_file_has_any(void);
+/* True: there are records behind the program's. */
+bool pm_profile_file_has_records(void);
 
-/* Writes what there is. */
+/* Writes the buffer; later records are dropped. */
 void pm_profile_file_close(void);
 
+/* For fork(2): nothing is written in between. */
 void pm_profile_file_lock(void);
 void pm_profile_file_unlock(void);
 

@@ -3,13 +3,15 @@
 #define PM_RUNTIME_PROFILE_FORMAT_H
 
 /*
- * A profile, DIRECTORY/HOST.RANK.PID.pmprof: records one after the other, in the byte order of the
- * machine (x86-64: little), each a multiple of 8 bytes. The first is a program record, and only one
- * that a process ended without, by a signal or execve(2), has no end record. All others are in any
- * order: a site may come behind its objects. Readers skip kinds that they do not know.
+ * The file format of a profile, DIRECTORY/HOST.RANK.PID.pmprof. pmprof(5) is its page.
  *
- * Times are nanoseconds since the start. Texts end with a 0 byte, and further ones up to the
- * record's end.
+ * Records follow each other, in the byte order of the machine (x86-64: little endian). The length
+ * of each is a multiple of 8 bytes. The first is a program record. The last is an end record,
+ * unless a signal or execve(2) ended the process. All others are in any order: a site may come
+ * behind its objects. Readers skip kinds that they do not know.
+ *
+ * Times are nanoseconds since the start. A text ends with a 0 byte; further 0 bytes fill the
+ * record.
  */
 #include <stdint.h>
 
@@ -38,42 +40,41 @@ struct pm_record_program {
 	char magic[16]; /* PM_PROFILE_MAGIC */
 	uint64_t build; /* as in a site's frame */
 	uint64_t budget_bytes;
-	uint64_t large_bytes;	/* smaller objects are samples */
-	uint64_t every_bytes;	/* a sample stands for so many */
-	uint64_t granule_bytes; /* other objects take whole ones */
-	uint64_t slab_bytes;	/* what jemalloc has for small objects before there are any */
-	uint64_t start_ns;	/* of the clock of the day */
+	uint64_t large_bytes;	/* recorded objects below this size are samples */
+	uint64_t every_bytes;	/* mean bytes for which a sample stands */
+	uint64_t granule_bytes; /* large objects take a multiple of it */
+	uint64_t slab_bytes;	/* slabs at the start, before the first small object */
+	uint64_t start_ns;	/* of CLOCK_REALTIME */
 	uint32_t pid, rank;	/* rank: UINT32_MAX when unknown */
-	char file[];		/* the program's */
+	char file[];		/* the program */
 };
 
 struct pm_record_frame {
-	uint64_t build;	 /* the first 8 bytes of its file's build ID; without one, of its name,
-			    hashed */
+	uint64_t build;	 /* first 8 bytes of the file's build ID; without one, a hash of its name */
 	uint64_t offset; /* of the return address in the file */
 };
 
-/* `number` of frames, innermost first. */
+/* `number` is that of the frames, innermost first. */
 struct pm_record_site {
 	struct pm_record head;
 	uint64_t key;
 	struct pm_record_frame frames[3];
-	char files[]; /* as many texts as there are frames */
+	char files[]; /* a text for each frame */
 };
 
 /*
- * `number` is the space it was put into: 0 metadata, 1 temporary, 2 migration, 3 free, 4 PMem, 5
- * DRAM that one of these has lent another.
+ * `number` is the object's space: 0 metadata, 1 temporary, 2 migration, 3 free, 4 PMem, 5 lent
+ * (DRAM that one space has lent another).
  */
 struct pm_record_object {
 	struct pm_record head;
 	uint64_t site; /* a site's key; 0: unknown */
 	uint64_t bytes;
-	uint64_t from_ns, to_ns; /* to_ns is 0 when it was still there at the end */
+	uint64_t from_ns, to_ns; /* to_ns is 0 if the object was live at the end */
 	uint32_t from_iteration, to_iteration;
 };
 
-/* `number` is the iteration's, from 1 on, or the phase's, from 1 on as they come. */
+/* `number` counts iterations, or phases in their order, from 1 on. */
 struct pm_record_iteration {
 	struct pm_record head;
 	uint64_t ns;
@@ -86,8 +87,9 @@ struct pm_record_phase {
 };
 
 /*
- * Since the process began, in the order of runtime/profile/counters.h; UINT64_MAX: not counted
- * there. One comes with each iteration and phase, and at the end.
+ * Counters since the start of the process, in the order of runtime/profile/counters.h; UINT64_MAX:
+ * this machine has no such counter, or the user may not read it. One record comes with each
+ * iteration and phase, and one at the end.
  */
 struct pm_record_counters {
 	struct pm_record head;
@@ -98,8 +100,8 @@ struct pm_record_counters {
 struct pm_record_end {
 	struct pm_record head;
 	uint64_t ns;
-	uint64_t lost_sites; /* that found no room in the table */
-	uint64_t slab_bytes; /* what small objects, but samples, and their bookkeeping took */
+	uint64_t lost_sites; /* lookups that found no slot in the table of sites */
+	uint64_t slab_bytes; /* slabs at the end: small objects, but samples, and bookkeeping */
 };
 
 #endif

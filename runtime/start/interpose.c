@@ -42,7 +42,7 @@ static size_t in_granules(size_t size)
 
 static void *take_by_lifetime(size_t size, size_t align, bool zero)
 {
-	uint64_t site = pm_site_here().key;
+	uint64_t site = pm_site_capture().key;
 	void *object = pm_heap_alloc_predicted(size, align, zero, pm_lifetime_is_short(site, size));
 
 	if (object)
@@ -52,8 +52,9 @@ static void *take_by_lifetime(size_t size, size_t align, bool zero)
 
 static void *take_advised(size_t size, size_t align, bool zero)
 {
-	enum pm_advice advice = pm_advice_on && size >= PM_LARGE ? pm_advice_here(in_granules(size))
-								 : PM_ADVICE_NONE;
+	enum pm_advice advice = pm_advice_on && size >= PM_LARGE
+					? pm_advice_lookup(in_granules(size))
+					: PM_ADVICE_NONE;
 
 	if (advice == PM_ADVICE_NONE && pm_lifetime_is_on() && size >= PM_LARGE)
 		return take_by_lifetime(size, align, zero);
@@ -72,8 +73,8 @@ static __attribute__((noinline)) void *take_large(
 		pm_marks_asked(caller, size);
 	object = take_advised(size, align, zero);
 
-	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_samples(size)))
-		pm_profile_taken(object, size);
+	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_is_sample(size)))
+		pm_profile_alloc(object, size);
 	return object;
 }
 
@@ -82,10 +83,10 @@ static void *take_sample(size_t size, size_t align, bool zero)
 {
 	void *object = NULL;
 
-	if (pm_profile_on && pm_profile_samples(size))
+	if (pm_profile_on && pm_profile_is_sample(size))
 		object = pm_heap_alloc_sample(size, align, zero);
 	if (object)
-		pm_profile_taken(object, size);
+		pm_profile_alloc(object, size);
 	return object;
 }
 
@@ -162,7 +163,7 @@ void *pm_aligned(size_t align, size_t size, const void *caller)
 static void give_large(void *object)
 {
 	if (pm_profile_on)
-		pm_profile_given(object);
+		pm_profile_free(object);
 	if (pm_lifetime_is_on())
 		pm_lifetime_free(object);
 	pm_heap_free(object);
@@ -229,8 +230,8 @@ static bool resize_large(void *object, size_t size)
 	if (!pm_heap_resize(object, size))
 		return false;
 	if (pm_profile_on) {
-		pm_profile_given(object);
-		pm_profile_taken(object, size);
+		pm_profile_free(object);
+		pm_profile_alloc(object, size);
 	}
 	return true;
 }

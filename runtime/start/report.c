@@ -21,8 +21,9 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static const char *const known[] = {
-	[PM_ITERATIONS_UNKNOWN] = "none", [PM_ITERATIONS_INFERRED] = "inferred", [PM_ITERATIONS_MARKED] = "marked"};
+static const char *const known[] = {[PM_ITERATIONS_UNKNOWN] = "none",
+	[PM_ITERATIONS_INFERRED] = "inferred",
+	[PM_ITERATIONS_MARKED] = "marked"};
 
 static struct {
 	char destination[PATH_MAX]; /* empty: nobody asks */
