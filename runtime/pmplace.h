@@ -3,8 +3,9 @@
 #define PMPLACE_H
 
 /*
- * What a program may tell the placement runtime, pmplace(7). It need not be linked to anything:
- * without the runtime these calls do nothing. MPI programs have MPI_Pcontrol(1) for the first one.
+ * Marks for the placement runtime, pmplace(7). A program links nothing for them: the functions are
+ * weak references, and without the runtime the calls do nothing. In MPI programs MPI_Pcontrol(1) is
+ * the same as pm_iteration().
  */
 #ifdef __cplusplus
 extern "C" {
@@ -13,14 +14,14 @@ extern "C" {
 __attribute__((weak)) void pmplace_iteration(void);
 __attribute__((weak)) void pmplace_phase(const char *name);
 
-/* The main loop begins its next round. Lifetimes of objects are counted in these. */
+/* An iteration of the main loop begins. Lifetimes of objects are counted in iterations. */
 static inline void pm_iteration(void)
 {
 	if (pmplace_iteration)
 		pmplace_iteration();
 }
 
-/* What comes now, as "pusher"; the name is copied, up to 63 bytes of it. */
+/* A phase begins, as "pusher". Up to 63 bytes of the name are copied. */
 static inline void pm_phase(const char *name)
 {
 	if (pmplace_phase)

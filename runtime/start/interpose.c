@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C library's family of allocation functions, in place of the program's: the set that glibc's
- * manual asks of a replacement (22.3.2.2, "Replacing malloc"), which must be whole, and what C23
- * and older binaries have besides. They behave as glibc 2.36's, malloc(3) and posix_memalign(3): no
- * object of 0 bytes is NULL, realloc(p, 0) frees, memalign() rounds its alignment up, free() keeps
- * errno.
+ * Interposes the C library's allocation functions: the set that glibc's manual requires of a
+ * replacement, which must be complete ("Replacing malloc"), and those of
+ * C23 and of older binaries. They behave as glibc 2.36's, malloc(3) and posix_memalign(3): an
+ * object of 0 bytes is not NULL, realloc(p, 0) frees, memalign() rounds its alignment up, free()
+ * keeps errno.
+ *
+ * Fast path: malloc() of a small object is one compare and jemalloc's malloc; free() of a small
+ * object is two compares and jemalloc's free. All else is out of line.
  */
 #define _GNU_SOURCE
 #include "runtime/start/interpose.h"
@@ -23,24 +26,24 @@
 #include "runtime/lifetime/lifetime.h"
 #include "runtime/profile/profile.h"
 #include "runtime/start/marks.h"
-#include "runtime/start/next.h"
+#include "runtime/start/real_malloc.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-static bool placing(void)
+static bool is_placing(void)
 {
 	return pm_heap.small_limit;
 }
 
-/* --- taking --- */
+/* --- allocating --- */
 
-static size_t in_granules(size_t size)
+static size_t round_up_granule(size_t size)
 {
 	return (size + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
 }
 
-static void *take_by_lifetime(size_t size, size_t align, bool zero)
+static void *alloc_by_lifetime(size_t size, size_t align, bool zero)
 {
 	uint64_t site = pm_site_capture().key;
 	void *object = pm_heap_alloc_predicted(size, align, zero, pm_lifetime_is_short(site, size));
@@ -50,36 +53,37 @@ static void *take_by_lifetime(size_t size, size_t align, bool zero)
 	return object;
 }
 
-static void *take_advised(size_t size, size_t align, bool zero)
+static void *alloc_by_advice(size_t size, size_t align, bool zero)
 {
 	enum pm_advice advice = pm_advice_on && size >= PM_LARGE
-					? pm_advice_lookup(in_granules(size))
+					? pm_advice_lookup(round_up_granule(size))
 					: PM_ADVICE_NONE;
 
 	if (advice == PM_ADVICE_NONE && pm_lifetime_is_on() && size >= PM_LARGE)
-		return take_by_lifetime(size, align, zero);
+		return alloc_by_lifetime(size, align, zero);
 	if (advice == PM_ADVICE_NONE)
 		return pm_heap_alloc(size, align, zero);
 	return pm_heap_alloc_advised(size, align, zero, advice == PM_ADVICE_DRAM);
 }
 
-/* What is small and a block for its alignment's sake has its chance as other small objects. */
-static __attribute__((noinline)) void *take_large(
+/* Also for small objects with a large alignment, which are profiled by sampling as other small
+ * ones. */
+static __attribute__((noinline)) void *alloc_large(
 	size_t size, size_t align, bool zero, const void *caller)
 {
 	void *object;
 
-	if (atomic_load_explicit(&pm_marks_infers, memory_order_relaxed) && size >= PM_LARGE)
-		pm_marks_asked(caller, size);
-	object = take_advised(size, align, zero);
+	if (atomic_load_explicit(&pm_marks_inferring, memory_order_relaxed) && size >= PM_LARGE)
+		pm_marks_large_alloc(caller, size);
+	object = alloc_by_advice(size, align, zero);
 
 	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_is_sample(size)))
 		pm_profile_alloc(object, size);
 	return object;
 }
 
-/* A small object that is a sample of the profile's; NULL: it is none. */
-static void *take_sample(size_t size, size_t align, bool zero)
+/* Allocates a small object that is a sample of the profile. NULL: it is not one. */
+static void *alloc_sample(size_t size, size_t align, bool zero)
 {
 	void *object = NULL;
 
@@ -90,10 +94,10 @@ static void *take_sample(size_t size, size_t align, bool zero)
 	return object;
 }
 
-/* `caller` is where the program goes on. */
-static void *take_small(size_t size, size_t align, bool zero, const void *caller)
+/* `caller` is the return address into the program. */
+static void *alloc_small(size_t size, size_t align, bool zero, const void *caller)
 {
-	void *object = take_sample(size, align, zero);
+	void *object = alloc_sample(size, align, zero);
 
 	if (!object && pm_advice_on_small && pm_advice_is_cold(caller))
 		object = pm_jemalloc_take_cold(size, align, zero);
@@ -104,35 +108,34 @@ static void *take_small(size_t size, size_t align, bool zero, const void *caller
 	return align > 1 ? pmje_memalign(align, size) : pmje_malloc(size);
 }
 
-static __attribute__((noinline)) void *take_otherwise(size_t size, const void *caller)
+static __attribute__((noinline)) void *malloc_slow(size_t size, const void *caller)
 {
-	if (!placing())
-		return pm_next()->malloc(size);
-	return size < PM_LARGE ? take_small(size, 1, false, caller)
-			       : take_large(size, 1, false, caller);
+	if (!is_placing())
+		return pm_real_malloc()->malloc(size);
+	return size < PM_LARGE ? alloc_small(size, 1, false, caller)
+			       : alloc_large(size, 1, false, caller);
 }
 
 void *pm_malloc(size_t size, const void *caller)
 {
-	return likely(size < pm_heap.small_limit) ? pmje_malloc(size)
-						  : take_otherwise(size, caller);
+	return likely(size < pm_heap.small_limit) ? pmje_malloc(size) : malloc_slow(size, caller);
 }
 
-static void *take_zero(size_t n, size_t size, const void *caller)
+static void *calloc_object(size_t n, size_t size, const void *caller)
 {
 	size_t bytes;
 
-	if (!placing())
-		return pm_next()->calloc(n, size);
+	if (!is_placing())
+		return pm_real_malloc()->calloc(n, size);
 	if (__builtin_mul_overflow(n, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	return bytes < PM_LARGE ? take_small(bytes, 1, true, caller)
-				: take_large(bytes, 1, true, caller);
+	return bytes < PM_LARGE ? alloc_small(bytes, 1, true, caller)
+				: alloc_large(bytes, 1, true, caller);
 }
 
-/* The power of two from there on; 0: there is none. */
+/* Next power of two, at least the size of a pointer; 0: overflow. */
 static size_t power_of_two(size_t align)
 {
 	size_t power = sizeof(void *);
@@ -142,25 +145,26 @@ static size_t power_of_two(size_t align)
 	return power;
 }
 
-static void *take_aligned(size_t align, size_t size, const void *caller)
+static void *alloc_aligned(size_t align, size_t size, const void *caller)
 {
 	align = power_of_two(align);
 	if (!align || size > PTRDIFF_MAX) {
 		errno = align ? ENOMEM : EINVAL;
 		return NULL;
 	}
-	return size < PM_LARGE && align < PM_GRANULE ? take_small(size, align, false, caller)
-						     : take_large(size, align, false, caller);
+	return size < PM_LARGE && align < PM_GRANULE ? alloc_small(size, align, false, caller)
+						     : alloc_large(size, align, false, caller);
 }
 
-void *pm_aligned(size_t align, size_t size, const void *caller)
+void *pm_memalign(size_t align, size_t size, const void *caller)
 {
-	return placing() ? take_aligned(align, size, caller) : pm_next()->memalign(align, size);
+	return is_placing() ? alloc_aligned(align, size, caller)
+			    : pm_real_malloc()->memalign(align, size);
 }
 
-/* --- giving back --- */
+/* --- freeing --- */
 
-static void give_large(void *object)
+static void free_large(void *object)
 {
 	if (pm_profile_on)
 		pm_profile_free(object);
@@ -169,34 +173,35 @@ static void give_large(void *object)
 	pm_heap_free(object);
 }
 
-static __attribute__((noinline)) void give_otherwise(void *object)
+static __attribute__((noinline)) void free_slow(void *object)
 {
 	if (!pm_heap_owns(object))
-		pm_next()->free(object);
+		pm_real_malloc()->free(object);
 	else if (pm_heap_is_large(object))
-		give_large(object);
+		free_large(object);
 	else if (pm_heap_is_fast_free(object))
 		pmje_free(object);
 	else
 		pm_jemalloc_give_cold(object);
 }
 
-/* Most are jemalloc's; of one in 65536 bytes of addresses a look tells whether it is. */
-static inline __attribute__((always_inline)) void give(void *object)
+/* Only a pointer at a granule's boundary, one address of 65536, needs a look at the extent table.
+ */
+static inline __attribute__((always_inline)) void free_object(void *object)
 {
 	if (unlikely(!pm_heap_is_fast_free(object))) {
 		if (object)
-			give_otherwise(object);
+			free_slow(object);
 	} else if (likely((uintptr_t)object % PM_GRANULE) || !pm_heap_is_large(object)) {
 		pmje_free(object);
 	} else {
-		give_otherwise(object);
+		free_slow(object);
 	}
 }
 
 void pm_free(void *object)
 {
-	give(object);
+	free_object(object);
 }
 
 /* --- sizes --- */
@@ -206,13 +211,13 @@ static size_t usable_size(void *object)
 	if (!object)
 		return 0;
 	if (!pm_heap_owns(object))
-		return pm_next()->usable_size(object);
+		return pm_real_malloc()->usable_size(object);
 	return pm_heap_is_large(object) ? pm_heap_usable_size(object)
 					: pmje_malloc_usable_size(object);
 }
 
-/* Into a new object of another size, perhaps another allocator's. */
-static void *move(void *object, size_t size, const void *caller)
+/* Allocates anew and copies. The old object may be of the real allocator. */
+static void *copy_to_new(void *object, size_t size, const void *caller)
 {
 	size_t old = usable_size(object);
 	void *moved = pm_malloc(size, caller);
@@ -224,7 +229,7 @@ static void *move(void *object, size_t size, const void *caller)
 	return moved;
 }
 
-/* To the profile, another object. */
+/* In place. The profile records the resized object as a new one. */
 static bool resize_large(void *object, size_t size)
 {
 	if (!pm_heap_resize(object, size))
@@ -236,46 +241,50 @@ static bool resize_large(void *object, size_t size)
 	return true;
 }
 
-/* A small object that jemalloc would resize into its thread's cache, and nobody would see it. */
-static void *resize_watched(void *object, size_t size, const void *caller)
+/*
+ * pmje_realloc() may move an object without asking the profile or the advice, and may move a cold
+ * one into DRAM. So it is kept if it uses at least half of its bytes, else allocated anew.
+ */
+static void *resize_small_watched(void *object, size_t size, const void *caller)
 {
 	size_t old = usable_size(object);
 
-	return size <= old && size > old / 2 ? object : move(object, size, caller);
+	return size <= old && size > old / 2 ? object : copy_to_new(object, size, caller);
 }
 
-static void *resize_ours(void *object, size_t size, const void *caller)
+static void *realloc_ours(void *object, size_t size, const void *caller)
 {
 	bool large = pm_heap_is_large(object);
 
 	if (!large && size < PM_LARGE)
 		return pm_heap_is_fast_free(object) && !pm_profile_on
 			       ? pmje_realloc(object, size)
-			       : resize_watched(object, size, caller);
+			       : resize_small_watched(object, size, caller);
 	if (large && size >= PM_LARGE && resize_large(object, size))
 		return object;
-	return move(object, size, caller);
+	return copy_to_new(object, size, caller);
 }
 
-static void *resize(void *object, size_t size, const void *caller)
+static void *realloc_object(void *object, size_t size, const void *caller)
 {
 	if (!object)
 		return pm_malloc(size, caller);
-	if (!placing())
-		return pm_next()->realloc(object, size);
+	if (!is_placing())
+		return pm_real_malloc()->realloc(object, size);
 	if (!size) {
 		pm_free(object);
 		return NULL;
 	}
-	return pm_heap_owns(object) ? resize_ours(object, size, caller)
-				    : move(object, size, caller);
+	return pm_heap_owns(object) ? realloc_ours(object, size, caller)
+				    : copy_to_new(object, size, caller);
 }
 
 /*
- * --- the names ---
+ * --- exported ---
  *
- * What other allocators do not have calls what they have, by its name, as glibc's does: theirs may
- * come first.
+ * Where nothing is placed, functions that other allocators often lack (reallocarray, pvalloc,
+ * cfree, free_sized) call realloc(), valloc() and free() by name: the allocator that comes first
+ * defines these.
  */
 
 #pragma GCC visibility push(default)
@@ -287,17 +296,17 @@ void *malloc(size_t size)
 
 void free(void *object)
 {
-	give(object);
+	free_object(object);
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return take_zero(n, size, CALLER);
+	return calloc_object(n, size, CALLER);
 }
 
 void *realloc(void *object, size_t size)
 {
-	return resize(object, size, CALLER);
+	return realloc_object(object, size, CALLER);
 }
 
 void *reallocarray(void *object, size_t n, size_t size)
@@ -308,18 +317,18 @@ void *reallocarray(void *object, size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return placing() ? resize(object, bytes, CALLER) : realloc(object, bytes);
+	return is_placing() ? realloc_object(object, bytes, CALLER) : realloc(object, bytes);
 }
 
 void *memalign(size_t align, size_t size)
 {
-	return pm_aligned(align, size, CALLER);
+	return pm_memalign(align, size, CALLER);
 }
 
 void *aligned_alloc(size_t align, size_t size)
 {
-	return placing() ? take_aligned(align, size, CALLER)
-			 : pm_next()->aligned_alloc(align, size);
+	return is_placing() ? alloc_aligned(align, size, CALLER)
+			    : pm_real_malloc()->aligned_alloc(align, size);
 }
 
 int posix_memalign(void **ret, size_t align, size_t size)
@@ -327,11 +336,11 @@ int posix_memalign(void **ret, size_t align, size_t size)
 	int saved = errno;
 	void *object;
 
-	if (!placing())
-		return pm_next()->posix_memalign(ret, align, size);
+	if (!is_placing())
+		return pm_real_malloc()->posix_memalign(ret, align, size);
 	if (align % sizeof(void *) || !align || align & (align - 1))
 		return EINVAL;
-	object = take_aligned(align, size, CALLER);
+	object = alloc_aligned(align, size, CALLER);
 	errno = saved;
 	if (!object)
 		return ENOMEM;
@@ -341,8 +350,8 @@ int posix_memalign(void **ret, size_t align, size_t size)
 
 void *valloc(size_t size)
 {
-	return placing() ? take_aligned((size_t)getpagesize(), size, CALLER)
-			 : pm_next()->valloc(size);
+	return is_placing() ? alloc_aligned((size_t)getpagesize(), size, CALLER)
+			    : pm_real_malloc()->valloc(size);
 }
 
 void *pvalloc(size_t size)
@@ -354,7 +363,7 @@ void *pvalloc(size_t size)
 		return NULL;
 	}
 	rounded = rounded / page * page;
-	return placing() ? take_aligned(page, rounded, CALLER) : valloc(rounded);
+	return is_placing() ? alloc_aligned(page, rounded, CALLER) : valloc(rounded);
 }
 
 size_t malloc_usable_size(void *object)

@@ -5,15 +5,15 @@
 #include <stddef.h>
 
 /*
- * malloc() and free() as the program has them, for our other front doors; `caller` is where the
- * program goes on.
+ * malloc(), memalign() and free() for the other interposed functions of this library. `caller` is
+ * the return address into the program, by which advice and inference know the caller.
  */
 #define CALLER __builtin_return_address(0)
 void *pm_malloc(size_t size, const void *caller);
-void *pm_aligned(size_t align, size_t size, const void *caller);
+void *pm_memalign(size_t align, size_t size, const void *caller);
 void pm_free(void *object);
 
-/* As <stdlib.h> and <malloc.h> will have them; C23, 7.24.3. */
+/* Exported, and not declared by the C library yet: C23, 7.24.3; cfree() of old binaries. */
 void free_sized(void *object, size_t size);
 void free_aligned_sized(void *object, size_t align, size_t size);
 void cfree(void *object);

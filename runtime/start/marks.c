@@ -16,20 +16,20 @@
 #include "runtime/lifetime/sizing.h"
 #include "runtime/profile/profile.h"
 
-#define MEASURED	  1 /* iterations; paper 000, §IV-A */
-#define MEASURED_INFERRED 4 /* which may be parts of one */
+#define MEASURED	  1 /* iterations that are measured; paper 000, §IV-A */
+#define MEASURED_INFERRED 4 /* inferred ones may be parts of one */
 
-atomic_bool pm_marks_infers;
+atomic_bool pm_marks_inferring;
 
-/* A call of Fortran's, counted already, is on its way to MPI, which may make one of C's of it. */
-static __thread bool is_passed_on __attribute__((tls_model("initial-exec")));
+/* MPI's mpi_pcontrol_() may call MPI_Pcontrol(): that call is not a second mark. */
+static __thread bool in_fortran_call __attribute__((tls_model("initial-exec")));
 
 void pm_marks_start(void)
 {
-	atomic_store_explicit(&pm_marks_infers, true, memory_order_relaxed);
+	atomic_store_explicit(&pm_marks_inferring, true, memory_order_relaxed);
 }
 
-static uint32_t count(uint32_t measured)
+static uint32_t begin_iteration(uint32_t measured)
 {
 	uint32_t number = pm_iteration_advance();
 
@@ -39,7 +39,7 @@ static uint32_t count(uint32_t measured)
 	return number;
 }
 
-void pm_marks_asked(const void *caller, size_t bytes)
+void pm_marks_large_alloc(const void *caller, size_t bytes)
 {
 	enum pm_inference found = pm_infer_iteration(caller, bytes, pm_live_bytes());
 	int saved = errno;
@@ -48,21 +48,21 @@ void pm_marks_asked(const void *caller, size_t bytes)
 		return;
 	if (found == PM_INFERENCE_RESTART)
 		pm_iteration_restart(PM_ITERATIONS_INFERRED);
-	(void)count(MEASURED_INFERRED);
+	(void)begin_iteration(MEASURED_INFERRED);
 	errno = saved;
 }
 
-static void next_iteration(void)
+static void mark_iteration(void)
 {
 	if (!pm_heap.small_limit)
 		return;
 	pm_iteration_restart(PM_ITERATIONS_MARKED);
-	atomic_store_explicit(&pm_marks_infers, false, memory_order_relaxed);
-	pm_profile_iteration(count(MEASURED));
+	atomic_store_explicit(&pm_marks_inferring, false, memory_order_relaxed);
+	pm_profile_iteration(begin_iteration(MEASURED));
 }
 
-/* MPI's own, or that of a profiler behind us; NULL: there is none. */
-static void find_next(const char *name, void *ret_function)
+/* The next definition: MPI's own, or a profiler's behind this library. NULL: none. */
+static void lookup_next(const char *name, void *ret_function)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
@@ -73,7 +73,7 @@ static void find_next(const char *name, void *ret_function)
 
 void pmplace_iteration(void)
 {
-	next_iteration();
+	mark_iteration();
 }
 
 void pmplace_phase(const char *name)
@@ -81,7 +81,10 @@ void pmplace_phase(const char *name)
 	pm_profile_phase(name);
 }
 
-/* Profilers know one argument more, a region's name (IPM); where there is none it is a register. */
+/*
+ * Passes one optional argument on, a region's name (IPM). If the caller gave none, va_arg() reads
+ * some register, which the next function does not look at.
+ */
 int MPI_Pcontrol(const int level, ...)
 {
 	int (*function)(const int level, ...);
@@ -91,9 +94,9 @@ int MPI_Pcontrol(const int level, ...)
 	va_start(args, level);
 	name = va_arg(args, const char *);
 	va_end(args);
-	if (level > 0 && !is_passed_on)
-		next_iteration();
-	find_next("MPI_Pcontrol", &function);
+	if (level > 0 && !in_fortran_call)
+		mark_iteration();
+	lookup_next("MPI_Pcontrol", &function);
 	return function ? function(level, name) : 0;
 }
 
@@ -101,13 +104,13 @@ void mpi_pcontrol_(const int *level)
 {
 	void (*function)(const int *level);
 
-	find_next("mpi_pcontrol_", &function);
+	lookup_next("mpi_pcontrol_", &function);
 	if (*level > 0)
-		next_iteration();
-	is_passed_on = true;
+		mark_iteration();
+	in_fortran_call = true;
 	if (function)
 		function(level);
-	is_passed_on = false;
+	in_fortran_call = false;
 }
 
 #pragma GCC visibility pop

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * C++'s operators new and delete, all twenty of [new.delete] in C++20, under the names that the
- * Itanium ABI gives them on 64 bits. They would reach malloc() through libstdc++ anyhow; here a
- * frame less is between a call site and us, and another library's operators do not come in between.
- * This library is not linked to libstdc++: a new that finds no memory leaves what follows, the new
- * handler and std::bad_alloc, to the next library's, which will ask us in vain once more.
+ * C++'s operators new and delete: all twenty of [new.delete] in C++20, under their names of the
+ * Itanium ABI for 64 bits. Without them libstdc++'s would call malloc(); with them the call site is
+ * one frame nearer, and no other library's operators come in between.
+ *
+ * This library does not link libstdc++. A new that finds no memory calls the next library's
+ * operator, which asks this library once more in vain, and then calls the new handler or throws
+ * std::bad_alloc.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,8 +18,8 @@
 
 #define cold __attribute__((noinline, cold))
 
-/* The next library's function; libstdc++ may have been loaded for a plugin alone, out of sight. */
-static cold void *next_operator(const char *name)
+/* The next library's operator. A libstdc++ that dlopen(3) loaded for a plugin is not in scope. */
+static cold void *lookup_operator(const char *name)
 {
 	void *function = dlsym(RTLD_NEXT, name), *library;
 
@@ -27,10 +29,10 @@ static cold void *next_operator(const char *name)
 	return library ? dlsym(library, name) : NULL;
 }
 
-/* For as long as it is looked for nothing asks again: dlsym() itself may be out of memory. */
-static void *find_or_end(const char *name)
+/* Called when memory is used up, so that dlsym(3) may fail too: aborts, instead of trying again. */
+static void *lookup_or_abort(const char *name)
 {
-	void *function = next_operator(name);
+	void *function = lookup_operator(name);
 
 	if (function)
 		return function;
@@ -38,25 +40,25 @@ static void *find_or_end(const char *name)
 	abort();
 }
 
-static cold void *fail(const char *name, size_t size)
+static cold void *call_next(const char *name, size_t size)
 {
-	void *found = find_or_end(name), *(*function)(size_t);
+	void *found = lookup_or_abort(name), *(*function)(size_t);
 
 	memcpy(&function, &found, sizeof(function));
 	return function(size);
 }
 
-static cold void *fail_2(const char *name, size_t size, size_t second)
+static cold void *call_next_2(const char *name, size_t size, size_t second)
 {
-	void *found = find_or_end(name), *(*function)(size_t, size_t);
+	void *found = lookup_or_abort(name), *(*function)(size_t, size_t);
 
 	memcpy(&function, &found, sizeof(function));
 	return function(size, second);
 }
 
-static cold void *fail_3(const char *name, size_t size, size_t align, const void *nothrow)
+static cold void *call_next_3(const char *name, size_t size, size_t align, const void *nothrow)
 {
-	void *found = find_or_end(name), *(*function)(size_t, size_t, const void *);
+	void *found = lookup_or_abort(name), *(*function)(size_t, size_t, const void *);
 
 	memcpy(&function, &found, sizeof(function));
 	return function(size, align, nothrow);
@@ -71,7 +73,7 @@ static cold void *fail_3(const char *name, size_t size, size_t align, const void
 	{                                                                                          \
 		void *p = pm_malloc(size, CALLER);                                                 \
                                                                                                    \
-		return p ? p : fail("_Zn" letter "m", size);                                       \
+		return p ? p : call_next("_Zn" letter "m", size);                                  \
 	}
 
 define_new(new_one, "w");
@@ -83,7 +85,7 @@ define_new(new_array, "a");
 	{                                                                                          \
 		void *p = pm_malloc(size, CALLER);                                                 \
                                                                                                    \
-		return p ? p : fail_2("_Zn" letter "mRKSt9nothrow_t", size, (size_t)nothrow);      \
+		return p ? p : call_next_2("_Zn" letter "mRKSt9nothrow_t", size, (size_t)nothrow); \
 	}
 
 define_new_nothrow(new_one_nothrow, "w");
@@ -93,9 +95,9 @@ define_new_nothrow(new_array_nothrow, "a");
 	void *name(size_t size, size_t align) exported("_Zn" letter "mSt11align_val_t");           \
 	void *name(size_t size, size_t align)                                                      \
 	{                                                                                          \
-		void *p = pm_aligned(align, size, CALLER);                                         \
+		void *p = pm_memalign(align, size, CALLER);                                        \
                                                                                                    \
-		return p ? p : fail_2("_Zn" letter "mSt11align_val_t", size, align);               \
+		return p ? p : call_next_2("_Zn" letter "mSt11align_val_t", size, align);          \
 	}
 
 define_new_aligned(new_one_aligned, "w");
@@ -105,15 +107,15 @@ define_new_aligned(new_array_aligned, "a");
 	void *name(size_t size, size_t align, const void *nothrow) exported(symbol);               \
 	void *name(size_t size, size_t align, const void *nothrow)                                 \
 	{                                                                                          \
-		void *p = pm_aligned(align, size, CALLER);                                         \
+		void *p = pm_memalign(align, size, CALLER);                                        \
                                                                                                    \
-		return p ? p : fail_3(symbol, size, align, nothrow);                               \
+		return p ? p : call_next_3(symbol, size, align, nothrow);                          \
 	}
 
 define_new_aligned_nothrow(new_one_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t");
 define_new_aligned_nothrow(new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t");
 
-/* operator delete(void *, ...): whatever else it is told, the object is enough. */
+/* operator delete(void *, ...): further arguments, size and alignment, are not needed. */
 #define define_delete(name, symbol)                                                                \
 	void name(void *object) exported(symbol);                                                  \
 	void name(void *object)                                                                    \

@@ -17,26 +17,26 @@
 #include "runtime/heap/numa_maps.h"
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
-#include "runtime/start/static.h"
+#include "runtime/start/static_data.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-static const char *const known[] = {[PM_ITERATIONS_UNKNOWN] = "none",
+static const char *const source_names[] = {[PM_ITERATIONS_UNKNOWN] = "none",
 	[PM_ITERATIONS_INFERRED] = "inferred",
 	[PM_ITERATIONS_MARKED] = "marked"};
 
 static struct {
-	char destination[PATH_MAX]; /* empty: nobody asks */
-	pid_t rank;		    /* its own process; 0: another one */
-	uint64_t at_start;	    /* granules */
-} order;
+	char destination[PATH_MAX]; /* empty: no report */
+	pid_t rank;		    /* of the rank's own process; 0: this is another */
+	uint64_t peak_at_start;	    /* in granules */
+} request;
 
 static bool for_people(void)
 {
-	return !strcmp(order.destination, "stderr");
+	return !strcmp(request.destination, "stderr");
 }
 
-/* The most there was, each space for itself. */
+/* Sum of the peaks of all spaces, in granules. */
 static uint64_t peak(void)
 {
 	uint64_t granules = 0;
@@ -53,28 +53,29 @@ void pm_report_prepare(bool attached)
 
 	if (!where || !*where)
 		return;
-	order.rank = attached ? getpid() : 0;
-	order.at_start = peak();
-	if (*where != '/' && strcmp(where, "stderr") && getcwd(order.destination, PATH_MAX))
-		n = strlen(strcat(order.destination, "/"));
+	request.rank = attached ? getpid() : 0;
+	request.peak_at_start = peak();
+	if (*where != '/' && strcmp(where, "stderr") && getcwd(request.destination, PATH_MAX))
+		n = strlen(strcat(request.destination, "/"));
 	if (n + strlen(where) < PATH_MAX)
-		strcpy(order.destination + n, where);
+		strcpy(request.destination + n, where);
 	else
-		order.destination[0] = '\0';
+		request.destination[0] = '\0';
 }
 
 static bool is_rank(void)
 {
-	return order.rank == getpid();
+	return request.rank == getpid();
 }
 
-/* Where nobody keeps a roll, each process is a rank for all that can be known. */
-static bool is_worth_telling(void)
+/* Without a registry, any process may be the rank's own. */
+static bool is_worth_reporting(void)
 {
-	return is_rank() || pm_heap.registry == PM_REGISTRY_ABSENT || peak() > order.at_start;
+	return is_rank() || pm_heap.registry == PM_REGISTRY_ABSENT ||
+	       peak() > request.peak_at_start;
 }
 
-/* --- text that grows, and is cut where there is no room --- */
+/* --- a text buffer of fixed size, which cuts what does not fit --- */
 
 struct text {
 	char bytes[16384];
@@ -93,7 +94,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 	text->length += (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* With what JSON asks to be escaped. */
+/* A JSON string: RFC 8259, section 7. */
 static void add_string(struct text *text, const char *string)
 {
 	add(text, "\"");
@@ -113,7 +114,7 @@ static uint64_t committed_bytes(const struct pm_space *space)
 	return (space->committed - space->holes) * PM_GRANULE;
 }
 
-/* DRAM that has been taken from the node: it is not given back, so this is its peak too. */
+/* DRAM committed so far. It is never returned to the node, so that this is the peak too. */
 static uint64_t dram_bytes(void)
 {
 	uint64_t bytes = 0;
@@ -141,17 +142,17 @@ static void add_spaces(struct text *text)
 	}
 }
 
-static void add_residency(struct text *text, const struct pm_numa_maps *residency)
+static void add_numa_maps(struct text *text, const struct pm_numa_maps *numa_maps)
 {
-	for (int part = 0; part < PM_MAPPINGS; part++) {
+	for (int mapping = 0; mapping < PM_MAPPINGS; mapping++) {
 		const char *comma = "";
 
-		add(text, "%s\"%s\":{", part ? "," : "", pm_mapping_names[part]);
+		add(text, "%s\"%s\":{", mapping ? "," : "", pm_mapping_names[mapping]);
 		for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++) {
-			if (!residency->bytes[part][node])
+			if (!numa_maps->bytes[mapping][node])
 				continue;
 			add(text, "%s\"%u\":%llu", comma, node,
-				(unsigned long long)residency->bytes[part][node]);
+				(unsigned long long)numa_maps->bytes[mapping][node]);
 			comma = ",";
 		}
 		add(text, "}");
@@ -160,8 +161,8 @@ static void add_residency(struct text *text, const struct pm_numa_maps *residenc
 
 static void add_iterations(struct text *text)
 {
-	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}", known[pm_iteration_source()],
-		(unsigned long)pm_iteration_number());
+	add(text, ",\"iterations\":{\"known\":\"%s\",\"number\":%lu}",
+		source_names[pm_iteration_source()], (unsigned long)pm_iteration_number());
 }
 
 static void add_sizing(struct text *text)
@@ -178,14 +179,14 @@ static void add_sizing(struct text *text)
 		(unsigned long long)sizing.lent_bytes, (unsigned long long)sizing.promoted_bytes);
 }
 
-static void add_object(struct text *text, const struct pm_numa_maps *residency)
+static void add_object(struct text *text, const struct pm_numa_maps *numa_maps)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
 	struct pm_heap_stats counts;
-	struct pm_static statics;
+	struct pm_static_data statics;
 
 	pm_heap_stats(&counts);
-	pm_static_counts(&statics);
+	pm_static_data_counts(&statics);
 	add(text, "{\"rank\":");
 	add_string(text, rank ? rank : "");
 	add(text, ",\"pid\":%d,\"attached\":%s,\"program\":", (int)getpid(),
@@ -207,22 +208,23 @@ static void add_object(struct text *text, const struct pm_numa_maps *residency)
 			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
-	if (residency) {
+	if (numa_maps) {
 		add(text, ",\"resident_bytes\":{");
-		add_residency(text, residency);
+		add_numa_maps(text, numa_maps);
 		add(text, "}");
 	}
 	add(text, "}\n");
 }
 
-/* In one write(2), so that the lines of several ranks do not mix. */
+/* One write(2) with O_APPEND: lines of several ranks do not mix. */
 static void append(const struct text *text)
 {
-	int fd =
-		open(order.destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd = open(
+		request.destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 
 	if (fd < 0 || write(fd, text->bytes, text->length) != (ssize_t)text->length)
-		pm_log("report to '%.200s' failed: %s", order.destination, strerrordesc_np(errno));
+		pm_log("report to '%.200s' failed: %s", request.destination,
+			strerrordesc_np(errno));
 	if (fd >= 0)
 		close(fd);
 }
@@ -234,19 +236,19 @@ static unsigned long long in_mib(uint64_t bytes)
 	return (bytes + MIB - 1) / MIB;
 }
 
-static void say_nodes(const struct pm_numa_maps *residency, enum pm_mapping part)
+static void log_nodes(const struct pm_numa_maps *numa_maps, enum pm_mapping mapping)
 {
 	struct text text = {.length = 0};
 
 	for (unsigned node = 0; node < PM_NUMA_NODES_MAX; node++)
-		if (residency->bytes[part][node])
-			add(&text, ", %lluM on node %u", in_mib(residency->bytes[part][node]),
+		if (numa_maps->bytes[mapping][node])
+			add(&text, ", %lluM on node %u", in_mib(numa_maps->bytes[mapping][node]),
 				node);
 	if (text.length)
-		pm_log("pages of %s: %s", pm_mapping_names[part], text.bytes + 2);
+		pm_log("pages of %s: %s", pm_mapping_names[mapping], text.bytes + 2);
 }
 
-static void say_spaces(void)
+static void log_spaces(void)
 {
 	for (int i = 0; i < PM_SPACES; i++) {
 		const struct pm_space *space = &pm_heap.spaces[i];
@@ -257,14 +259,14 @@ static void say_spaces(void)
 	}
 }
 
-static void say_sizing(void)
+static void log_sizing(void)
 {
 	struct pm_sizing sizing;
 
 	pm_sizing_get(&sizing);
 	if (pm_iteration_number())
 		pm_log("iterations: %lu, %s", (unsigned long)pm_iteration_number(),
-			known[pm_iteration_source()]);
+			source_names[pm_iteration_source()]);
 	if (!sizing.is_done)
 		return;
 	pm_log("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
@@ -275,21 +277,21 @@ static void say_sizing(void)
 			in_mib(sizing.promoted_bytes));
 }
 
-static void say(const struct pm_numa_maps *residency)
+static void log_all(const struct pm_numa_maps *numa_maps)
 {
 	struct pm_heap_stats counts;
-	struct pm_static statics;
+	struct pm_static_data statics;
 
 	pm_heap_stats(&counts);
-	pm_static_counts(&statics);
+	pm_static_data_counts(&statics);
 	pm_log("budget %lluM of DRAM, %lluM taken; spilled to PMem: %llu objects of %lluM",
 		in_mib(pm_heap.settings.budget_bytes), in_mib(dram_bytes()),
 		(unsigned long long)counts.spilled_objects, in_mib(counts.spilled_bytes));
 	if (counts.refused_bytes)
 		pm_log("%lluM of these because the node had no DRAM left",
 			in_mib(counts.refused_bytes));
-	say_spaces();
-	say_sizing();
+	log_spaces();
+	log_sizing();
 	if (statics.dram_bytes || statics.pmem_bytes)
 		pm_log("static data: %lluM bound to DRAM, in free; %lluM to PMem",
 			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));
@@ -298,23 +300,23 @@ static void say(const struct pm_numa_maps *residency)
 			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
 			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
-	for (int part = 0; residency && part < PM_MAPPINGS; part++)
-		say_nodes(residency, (enum pm_mapping)part);
+	for (int mapping = 0; numa_maps && mapping < PM_MAPPINGS; mapping++)
+		log_nodes(numa_maps, (enum pm_mapping)mapping);
 }
 
 __attribute__((destructor)) static void report(void)
 {
-	static struct pm_numa_maps residency;
+	static struct pm_numa_maps numa_maps;
 	struct text text = {.length = 0};
 	bool is_known;
 
-	if (!*order.destination || !is_worth_telling())
+	if (!*request.destination || !is_worth_reporting())
 		return;
-	is_known = pm_numa_maps_read(&residency);
+	is_known = pm_numa_maps_read(&numa_maps);
 	if (for_people()) {
-		say(is_known ? &residency : NULL);
+		log_all(is_known ? &numa_maps : NULL);
 		return;
 	}
-	add_object(&text, is_known ? &residency : NULL);
+	add_object(&text, is_known ? &numa_maps : NULL);
 	append(&text);
 }

@@ -3,16 +3,16 @@
 #define PM_RUNTIME_REPORT_H
 
 /*
- * What became of a rank's memory, told when it ends, where PM_REPORT asks for it: "stderr", in
- * lines for people; else a file, to which one line of JSON is appended. Not told by a process that
- * is killed, or that ends by _exit(2) or execve(2); nor by one of the many that a script starts,
- * and that never need more than they begin with.
+ * The report of a rank's memory, written at exit where PM_REPORT asks for it: lines for people for
+ * "stderr", else one line of JSON that is appended to a file, pmplace(7). A process that is killed,
+ * or ends by _exit(2) or execve(2), writes none. Neither does a process beside the rank's own that
+ * has not grown since its start, such as the many that a shell script starts.
  */
 #include <stdbool.h>
 
 /*
- * Notes where to, for the working directory may change until the end; a process that has
- * attached, the rank's own, tells in any case.
+ * Keeps the destination as an absolute path, since the working directory may change. `attached`:
+ * this is the rank's own process, which always reports.
  */
 void pm_report_prepare(bool attached);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime's begin in a process. Without PM_RANK_DRAM it has none. */
+/* Starts the runtime in a process. Without PM_RANK_DRAM nothing is placed. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "runtime/profile/profile.h"
 #include "runtime/start/marks.h"
 #include "runtime/start/report.h"
-#include "runtime/start/static.h"
+#include "runtime/start/static_data.h"
 
 static void before_fork(void)
 {
@@ -30,16 +30,16 @@ static void after_fork_in_child(void)
 {
 	pm_profile_after_fork_in_child();
 	pm_heap_after_fork_in_child();
-	pm_static_after_fork_in_child();
+	pm_static_data_after_fork_in_child();
 	pm_promote_after_fork_in_child();
 }
 
 /*
- * Does the program ask us? Libraries that are preloaded before this one come first, and valgrind
- * and sanitizers replace malloc() wherever it is. Of two allocators that each have some of the
- * functions, one would get what is the other's.
+ * True: malloc() is this library's. Libraries preloaded before this one come first, and valgrind
+ * and sanitizers replace malloc() in any case. If two allocators each had some of the functions,
+ * one would be asked to free objects of the other.
  */
-static bool is_asked(void)
+static bool is_first_malloc(void)
 {
 	void *object;
 	bool is_ours;
@@ -54,8 +54,9 @@ static bool is_asked(void)
 }
 
 /*
- * Handlers that prepare a fork run in the reverse order of their registration, and jemalloc asks
- * the heap for slabs with its own locks held: the heap's are registered first, to be taken last.
+ * Lock order: jemalloc's locks before the heap's, since jemalloc allocates slabs with its own locks
+ * held. Prepare handlers run in reverse order of registration, pthread_atfork(3): the heap's are
+ * registered before jemalloc starts, so that the heap's locks are taken last.
  */
 __attribute__((constructor)) static void start(void)
 {
@@ -69,12 +70,12 @@ __attribute__((constructor)) static void start(void)
 		pm_log("no memory to start with: nothing is placed");
 		return;
 	}
-	if (!is_asked()) {
+	if (!is_first_malloc()) {
 		pm_log("another allocator comes first, a preloaded library's or a checker's: "
 		       "nothing is placed");
 		return;
 	}
-	pm_static_place(settings.static_in_pmem);
+	pm_static_data_place(settings.static_in_pmem);
 	attached = pm_registry_attach();
 	pm_advice_start(attached || pm_heap.registry == PM_REGISTRY_ABSENT);
 	pm_profile_start(attached);
