@@ -130,8 +130,8 @@ int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)
 		rc = limit_memory(launch, err);
 	if (!rc)
 		rc = pm_machine_places(&launch->config, launch->topology, &launch->view,
-			&launch->places, &request->n_places, err);
-	request->places = launch->places;
+			&launch->pmem_dirs, &request->n_pmem_dirs, err);
+	request->pmem_dirs = launch->pmem_dirs;
 	return rc ? rc : pm_plan_make(&launch->plan, launch->topology, request, err);
 }
 
@@ -147,7 +147,7 @@ int pm_launch_fail(const struct pm_launch *launch, const char *text, int status)
 void pm_launch_done(struct pm_launch *launch)
 {
 	pm_plan_free(launch->plan);
-	free(launch->places);
+	free(launch->pmem_dirs);
 	pm_jobview_done(&launch->view);
 	pm_topology_free(launch->topology);
 	pm_config_done(&launch->config);

@@ -16,7 +16,7 @@ struct pm_launch {
 	struct pm_config config;
 	struct pm_topology *topology;
 	struct pm_jobview view;
-	struct pm_place *places;
+	struct pm_pmem_dir *pmem_dirs;
 	struct pm_plan_request request;
 	struct pm_plan *plan;
 };

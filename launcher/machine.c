@@ -98,25 +98,25 @@ static int node_of_socket(const struct pm_topology *topology, int socket)
 }
 
 int pm_machine_places(const struct pm_config *config, const struct pm_topology *topology,
-	struct pm_jobview *view, struct pm_place **ret, unsigned *ret_n, struct pm_err *err)
+	struct pm_jobview *view, struct pm_pmem_dir **ret, unsigned *ret_n, struct pm_err *err)
 {
 	int rc = find_view(config, view, err);
-	struct pm_place *places;
+	struct pm_pmem_dir *dirs;
 	unsigned n = 0;
 
 	if (rc)
 		return rc;
-	places = calloc(view->n + 1, sizeof(*places));
-	if (!places)
+	dirs = calloc(view->n + 1, sizeof(*dirs));
+	if (!dirs)
 		return pm_err_nomem(err);
 	for (size_t i = 0; i < view->n; i++) {
 		const struct pm_jobview_place *place = &view->places[i];
 		int node = node_of_socket(topology, place->socket);
 
 		if (place->kind == PM_PLACE_DIR && node >= 0)
-			places[n++] = (struct pm_place){.node = node, .path = place->value};
+			dirs[n++] = (struct pm_pmem_dir){.node = node, .path = place->value};
 	}
-	*ret = places;
+	*ret = dirs;
 	*ret_n = n;
 	return 0;
 }

@@ -19,6 +19,6 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
  * Paths point into `view`, which stays the caller's; *ret is malloc'ed.
  */
 int pm_machine_places(const struct pm_config *config, const struct pm_topology *topology,
-	struct pm_jobview *view, struct pm_place **ret, unsigned *ret_n, struct pm_err *err);
+	struct pm_jobview *view, struct pm_pmem_dir **ret, unsigned *ret_n, struct pm_err *err);
 
 #endif

@@ -105,7 +105,7 @@ static int start_ranks(unsigned n, struct pm_handover *handover)
 static int start(const struct pm_launch *launch, struct pm_handover *handover)
 {
 	struct pm_rank_environment *environment = &handover->environment;
-	cleanup_close int fd = environment->runtime && pm_attach_is_told_by(environment->runtime)
+	cleanup_close int fd = environment->runtime && pm_attach_is_supported(environment->runtime)
 				       ? pm_attach_open(environment->plan->n_ranks)
 				       : -1;
 
@@ -132,7 +132,7 @@ int pm_launch_run(const struct pm_launch *launch)
 	cleanup_free char *file = NULL, *runtime = NULL;
 	struct pm_handover handover = {.words = launch->given->program,
 		.environment = {.plan = launch->plan,
-			.places = launch->places,
+			.pmem_dirs = launch->pmem_dirs,
 			.profile = launch->given->value[PM_RUN_PROFILE],
 			.advice = launch->given->value[PM_RUN_ADVICE],
 			.attach_fd = -1}};

@@ -45,12 +45,12 @@ static void add_memory(json_object *object, const struct pm_plan_rank *rank)
 	json_object_object_add(object, "spaces", spaces_of(&rank->spaces));
 	add_set(object, "pmem_nodes", &rank->pmem_nodes);
 	add_bytes(object, "pmem_bytes", rank->pmem_bytes);
-	pm_json_add_string(object, "policy", pm_mempolicy_name(rank->mode));
+	pm_json_add_string(object, "policy", pm_mpol_name(rank->mode));
 	if (rank->mode != MPOL_DEFAULT)
 		add_set(object, "policy_nodes", &rank->nodes);
 }
 
-static void add_seat(
+static void add_binding(
 	json_object *object, const struct pm_topology *topology, const struct pm_plan_rank *rank)
 {
 	add_int(object, "socket", topology->packages[rank->package].number);
@@ -67,10 +67,11 @@ static json_object *rank_of(const struct pm_plan_view *view, const struct pm_pla
 
 	add_int(object, "rank", (int)rank->rank);
 	if (CPU_COUNT(&rank->cpus))
-		add_seat(object, view->topology, rank);
+		add_binding(object, view->topology, rank);
 	add_memory(object, rank);
-	if (rank->place >= 0)
-		pm_json_add_string(object, "directory", view->request->places[rank->place].path);
+	if (rank->pmem_dir >= 0)
+		pm_json_add_string(
+			object, "directory", view->request->pmem_dirs[rank->pmem_dir].path);
 	return object;
 }
 
@@ -139,7 +140,7 @@ static json_object *root_of(const struct pm_plan_view *view)
 		json_object_array_add(notes, json_object_new_string(*note));
 	pm_json_add_string(root, "bind", pm_bind_name(plan->bind));
 	pm_json_add_string(root, "distribution", pm_distribution_name(view->request->distribution));
-	pm_json_add_string(root, "policy", pm_placement_name(plan->placement));
+	pm_json_add_string(root, "policy", pm_mem_policy_name(plan->policy));
 	pm_json_add_u64(root, "reserve_bytes", plan->reserve_bytes);
 	add_bytes(root, "memory_limit_bytes", view->request->memory_limit_bytes);
 	json_object_object_add(root, "machine", machine_of(view->topology));

@@ -15,16 +15,16 @@
 #define MPOL_WEIGHTED_6_9 6	      /* MPOL_WEIGHTED_INTERLEAVE, Linux 6.9 */
 
 /* What a space is where nobody has said: so much, but at most that share of the budget. */
-struct usual {
+struct default_size {
 	uint64_t bytes;
-	unsigned most;
+	unsigned divisor;
 };
 
-static const struct usual metadata = {64 * MIB, 16};
-static const struct usual temporary = {UINT64_MAX, 4};
-static const struct usual migration = {500 * MIB, 4}; /* paper 000: one batch of particles */
+static const struct default_size metadata = {64 * MIB, 16};
+static const struct default_size temporary = {UINT64_MAX, 4};
+static const struct default_size migration = {500 * MIB, 4}; /* paper 000: one batch of particles */
 
-struct giving {
+struct assignment {
 	struct pm_plan *plan;
 	const struct pm_topology *topology;
 	const struct pm_plan_request *request;
@@ -39,7 +39,7 @@ static uint64_t scale(uint64_t value, uint64_t numerator, uint64_t denominator)
 	return (uint64_t)((unsigned __int128)value * numerator / denominator);
 }
 
-static uint64_t in_units(uint64_t bytes)
+static uint64_t round_down_unit(uint64_t bytes)
 {
 	return bytes / PM_PLAN_UNIT * PM_PLAN_UNIT;
 }
@@ -49,12 +49,12 @@ static unsigned long long in_mib(uint64_t bytes)
 	return bytes / MIB;
 }
 
-static unsigned *weights_of(const struct giving *g, unsigned rank)
+static unsigned *weights_of(const struct assignment *g, unsigned rank)
 {
 	return &g->weights[(size_t)rank * g->topology->n_domains];
 }
 
-static unsigned total_weight(const struct giving *g, unsigned rank)
+static unsigned total_weight(const struct assignment *g, unsigned rank)
 {
 	unsigned total = 0;
 
@@ -78,25 +78,26 @@ static unsigned cpus_in_domain(
 }
 
 /* A rank that is not bound is wherever there is memory, as much as there are cores. */
-static unsigned weigh(
-	const struct giving *g, const struct pm_plan_rank *rank, const struct pm_domain *domain)
+static unsigned weight_in_domain(
+	const struct assignment *g, const struct pm_plan_rank *rank, const struct pm_domain *domain)
 {
 	if (g->request->bind == PM_BIND_NONE)
 		return domain->dram == NONE ? 0 : domain->n_cores;
 	return cpus_in_domain(g->topology, domain, &rank->cpus);
 }
 
-static void weigh_all(const struct giving *g)
+static void set_weights(const struct assignment *g)
 {
 	const struct pm_topology *t = g->topology;
 
 	for (unsigned r = 0; r < g->plan->n_ranks; r++) {
 		for (unsigned d = 0; d < t->n_domains; d++)
-			weights_of(g, r)[d] = weigh(g, &g->plan->ranks[r], &t->domains[d]);
+			weights_of(g, r)[d] =
+				weight_in_domain(g, &g->plan->ranks[r], &t->domains[d]);
 	}
 }
 
-static const struct pm_domain *main_domain(const struct giving *g, unsigned rank)
+static const struct pm_domain *main_domain(const struct assignment *g, unsigned rank)
 {
 	const unsigned *weights = weights_of(g, rank);
 	unsigned best = 0;
@@ -126,7 +127,7 @@ static bool has_helper_in(const struct pm_topology *t, const struct pm_domain *d
 	return cpus_in_domain(t, domain, &rank->helpers) > 0;
 }
 
-static void locate(const struct giving *g, struct pm_plan_rank *rank)
+static void set_locality(const struct assignment *g, struct pm_plan_rank *rank)
 {
 	const struct pm_topology *t = g->topology;
 	const struct pm_domain *home = main_domain(g, rank->rank);
@@ -142,7 +143,7 @@ static void locate(const struct giving *g, struct pm_plan_rank *rank)
 	}
 }
 
-static int check_rank_dram(const struct giving *g, unsigned rank, struct pm_err *err)
+static int check_rank_dram(const struct assignment *g, unsigned rank, struct pm_err *err)
 {
 	const struct pm_topology *t = g->topology;
 
@@ -162,7 +163,7 @@ static int check_rank_dram(const struct giving *g, unsigned rank, struct pm_err 
 	return 0;
 }
 
-static int check_dram(const struct giving *g, struct pm_err *err)
+static int check_dram(const struct assignment *g, struct pm_err *err)
 {
 	int rc = 0;
 
@@ -186,7 +187,7 @@ static uint64_t dram_of(const struct pm_topology *t, unsigned package)
 	return bytes;
 }
 
-uint64_t pm_plan_reserve(
+uint64_t pm_plan_reserved_bytes(
 	const struct pm_topology *topology, unsigned package, const struct pm_plan_request *request)
 {
 	return request->reserve_bytes +
@@ -194,20 +195,21 @@ uint64_t pm_plan_reserve(
 }
 
 /* A socket's reserve is kept back from its nodes in proportion to their size. */
-static uint64_t reserve_of(const struct giving *g, unsigned node)
+static uint64_t reserve_of(const struct assignment *g, unsigned node)
 {
 	const struct pm_topology *t = g->topology;
 	uint64_t reserve = 0;
 
 	for (unsigned d = 0; d < t->n_domains; d++) {
 		if (t->domains[d].dram == (int)node)
-			reserve += scale(pm_plan_reserve(t, t->domains[d].package, g->request),
-				t->nodes[node].bytes, dram_of(t, t->domains[d].package));
+			reserve +=
+				scale(pm_plan_reserved_bytes(t, t->domains[d].package, g->request),
+					t->nodes[node].bytes, dram_of(t, t->domains[d].package));
 	}
 	return reserve;
 }
 
-static void measure(struct giving *g)
+static void set_usable(struct assignment *g)
 {
 	for (unsigned i = 0; i < g->topology->n_nodes; i++) {
 		uint64_t bytes = g->topology->nodes[i].bytes, reserve = reserve_of(g, i);
@@ -217,7 +219,7 @@ static void measure(struct giving *g)
 }
 
 /* How much of a rank is on this node. */
-static unsigned weight_on(const struct giving *g, unsigned rank, unsigned node)
+static unsigned weight_on(const struct assignment *g, unsigned rank, unsigned node)
 {
 	const struct pm_topology *t = g->topology;
 	bool is_slow = pm_memory_is_slow(t->nodes[node].kind);
@@ -233,7 +235,7 @@ static unsigned weight_on(const struct giving *g, unsigned rank, unsigned node)
 	return weight;
 }
 
-static void total_up(struct giving *g)
+static void sum_weights(struct assignment *g)
 {
 	for (unsigned i = 0; i < g->topology->n_nodes; i++) {
 		for (unsigned r = 0; r < g->plan->n_ranks; r++)
@@ -244,7 +246,7 @@ static void total_up(struct giving *g)
 /* --- budgets --- */
 
 /* A rank's part of all DRAM nodes, or of all slow ones. */
-static uint64_t share_of(const struct giving *g, unsigned rank, bool of_slow)
+static uint64_t share_of(const struct assignment *g, unsigned rank, bool of_slow)
 {
 	const struct pm_topology *t = g->topology;
 	uint64_t share = 0;
@@ -259,7 +261,7 @@ static uint64_t share_of(const struct giving *g, unsigned rank, bool of_slow)
 }
 
 /* What must be kept within the cgroup's limit: all budgets, cut by the same factor. */
-static void keep_within(const struct giving *g, uint64_t limit, bool of_slow)
+static void scale_to_limit(const struct assignment *g, uint64_t limit, bool of_slow)
 {
 	uint64_t sum = 0;
 
@@ -271,12 +273,12 @@ static void keep_within(const struct giving *g, uint64_t limit, bool of_slow)
 		struct pm_plan_rank *rank = &g->plan->ranks[r];
 		uint64_t *bytes = of_slow ? &rank->pmem_bytes : &rank->dram_bytes;
 
-		*bytes = in_units(scale(*bytes, limit, sum));
+		*bytes = round_down_unit(scale(*bytes, limit, sum));
 	}
 }
 
 /* What all ranks together take of a node when each takes `bytes`. */
-static uint64_t sum_on(const struct giving *g, unsigned node, uint64_t bytes)
+static uint64_t sum_on(const struct assignment *g, unsigned node, uint64_t bytes)
 {
 	uint64_t sum = 0;
 
@@ -285,13 +287,13 @@ static uint64_t sum_on(const struct giving *g, unsigned node, uint64_t bytes)
 	return sum;
 }
 
-static bool is_main(const struct giving *g, unsigned node)
+static bool is_main(const struct assignment *g, unsigned node)
 {
 	return g->totals[node] && !pm_memory_is_slow(g->topology->nodes[node].kind);
 }
 
 /* The most that a rank can ask for, of what was asked. */
-static uint64_t most_that_fits(const struct giving *g)
+static uint64_t largest_fit(const struct assignment *g)
 {
 	uint64_t asked = g->request->dram_bytes, limit = g->request->memory_limit_bytes;
 	uint64_t most = asked;
@@ -304,10 +306,10 @@ static uint64_t most_that_fits(const struct giving *g)
 	}
 	if (limit && limit / g->plan->n_ranks < most)
 		most = limit / g->plan->n_ranks;
-	return in_units(most);
+	return round_down_unit(most);
 }
 
-static int refuse_sum(const struct giving *g, unsigned node, uint64_t sum, struct pm_err *err)
+static int refuse_sum(const struct assignment *g, unsigned node, uint64_t sum, struct pm_err *err)
 {
 	const struct pm_memory_node *at = &g->topology->nodes[node];
 	uint64_t usable = g->usable[node];
@@ -322,11 +324,11 @@ static int refuse_sum(const struct giving *g, unsigned node, uint64_t sum, struc
 		"(%lluM less %lluM that the site keeps back); at most --pm-dram=%lluM fits",
 		n, n == 1 ? "" : "s", in_mib(g->request->dram_bytes), n == 1 ? "s" : "",
 		in_mib(sum), at->node, in_mib(usable), in_mib(at->bytes),
-		in_mib(at->bytes - usable), in_mib(most_that_fits(g)));
+		in_mib(at->bytes - usable), in_mib(largest_fit(g)));
 }
 
 /* Does what was asked for fit on each node? */
-static int check_nodes(const struct giving *g, struct pm_err *err)
+static int check_nodes(const struct assignment *g, struct pm_err *err)
 {
 	for (unsigned i = 0; i < g->topology->n_nodes; i++) {
 		uint64_t sum = is_main(g, i) ? sum_on(g, i, g->request->dram_bytes) : 0;
@@ -337,7 +339,7 @@ static int check_nodes(const struct giving *g, struct pm_err *err)
 	return 0;
 }
 
-static int check_asked(const struct giving *g, struct pm_err *err)
+static int check_asked(const struct assignment *g, struct pm_err *err)
 {
 	uint64_t asked = g->request->dram_bytes, limit = g->request->memory_limit_bytes;
 	unsigned n = g->plan->n_ranks;
@@ -352,11 +354,11 @@ static int check_asked(const struct giving *g, struct pm_err *err)
 			"this "
 			"node is %lluM; at most --pm-dram=%lluM fits, or ask for more with --mem",
 			n, n == 1 ? "" : "s", in_mib(asked), n == 1 ? "s" : "", in_mib(asked) * n,
-			in_mib(limit), in_mib(most_that_fits(g)));
+			in_mib(limit), in_mib(largest_fit(g)));
 	return check_nodes(g, err);
 }
 
-static int refuse_nothing(const struct giving *g, unsigned rank, struct pm_err *err)
+static int refuse_nothing(const struct assignment *g, unsigned rank, struct pm_err *err)
 {
 	return pm_err_set(err, -ENOSPC,
 		"no DRAM is left for rank %u: %lluM of a socket are kept back by the site, the "
@@ -364,65 +366,68 @@ static int refuse_nothing(const struct giving *g, unsigned rank, struct pm_err *
 		rank, in_mib(g->plan->reserve_bytes), in_mib(g->request->memory_limit_bytes));
 }
 
-static int budget(const struct giving *g, struct pm_err *err)
+static int assign_budgets(const struct assignment *g, struct pm_err *err)
 {
-	uint64_t asked = in_units(g->request->dram_bytes), limit = g->request->memory_limit_bytes;
+	uint64_t asked = round_down_unit(g->request->dram_bytes),
+		 limit = g->request->memory_limit_bytes;
 	int rc = g->request->dram_bytes ? check_asked(g, err) : 0;
 
 	if (rc)
 		return rc;
 	for (unsigned r = 0; r < g->plan->n_ranks; r++)
-		g->plan->ranks[r].dram_bytes = asked ? asked : in_units(share_of(g, r, false));
+		g->plan->ranks[r].dram_bytes =
+			asked ? asked : round_down_unit(share_of(g, r, false));
 	if (limit)
-		keep_within(g, limit, false);
+		scale_to_limit(g, limit, false);
 	for (unsigned r = 0; r < g->plan->n_ranks; r++) {
 		struct pm_plan_rank *rank = &g->plan->ranks[r];
 
 		if (!rank->dram_bytes)
 			return refuse_nothing(g, r, err);
-		rank->spaces = pm_plan_cut(rank->dram_bytes, &g->request->spaces);
+		rank->spaces = pm_plan_split_budget(rank->dram_bytes, &g->request->spaces);
 		rank->temporary_is_asked = g->request->spaces.temporary;
 	}
 	return 0;
 }
 
 /* What the limit leaves beside the DRAM. */
-static void share_pmem(const struct giving *g)
+static void assign_pmem_shares(const struct assignment *g)
 {
 	uint64_t limit = g->request->memory_limit_bytes, dram = 0;
 
 	for (unsigned r = 0; r < g->plan->n_ranks; r++) {
-		g->plan->ranks[r].pmem_bytes = in_units(share_of(g, r, true));
+		g->plan->ranks[r].pmem_bytes = round_down_unit(share_of(g, r, true));
 		dram += g->plan->ranks[r].dram_bytes;
 	}
 	if (limit)
-		keep_within(g, limit - dram, true);
+		scale_to_limit(g, limit - dram, true);
 }
 
-static uint64_t asked_or(uint64_t asked, const struct usual *usual, uint64_t budget)
+static uint64_t asked_or_default(
+	uint64_t asked, const struct default_size *default_size, uint64_t budget)
 {
-	uint64_t most = budget / usual->most;
+	uint64_t most = budget / default_size->divisor;
 
 	if (asked)
-		return in_units(asked);
-	return in_units(usual->bytes < most ? usual->bytes : most);
+		return round_down_unit(asked);
+	return round_down_unit(default_size->bytes < most ? default_size->bytes : most);
 }
 
-struct pm_spaces pm_plan_cut(uint64_t budget_bytes, const struct pm_spaces *asked)
+struct pm_spaces pm_plan_split_budget(uint64_t budget_bytes, const struct pm_spaces *asked)
 {
-	uint64_t all = in_units(budget_bytes), sum;
+	uint64_t all = round_down_unit(budget_bytes), sum;
 	uint64_t with_spare = asked->temporary ? asked->temporary + SPARE_BYTES : 0;
 	struct pm_spaces spaces = {
-		.metadata = asked_or(asked->metadata, &metadata, all),
-		.temporary = asked_or(with_spare, &temporary, all),
-		.migration = asked_or(asked->migration, &migration, all),
+		.metadata = asked_or_default(asked->metadata, &metadata, all),
+		.temporary = asked_or_default(with_spare, &temporary, all),
+		.migration = asked_or_default(asked->migration, &migration, all),
 	};
 
 	sum = spaces.metadata + spaces.temporary + spaces.migration;
 	if (sum > all) {
-		spaces.metadata = in_units(scale(spaces.metadata, all, sum));
-		spaces.temporary = in_units(scale(spaces.temporary, all, sum));
-		spaces.migration = in_units(scale(spaces.migration, all, sum));
+		spaces.metadata = round_down_unit(scale(spaces.metadata, all, sum));
+		spaces.temporary = round_down_unit(scale(spaces.temporary, all, sum));
+		spaces.migration = round_down_unit(scale(spaces.migration, all, sum));
 		sum = spaces.metadata + spaces.temporary + spaces.migration;
 	}
 	spaces.free = all - sum;
@@ -431,7 +436,7 @@ struct pm_spaces pm_plan_cut(uint64_t budget_bytes, const struct pm_spaces *aske
 
 /* --- policy and place --- */
 
-static void add_local(const struct giving *g, struct pm_plan_rank *rank)
+static void add_local(const struct assignment *g, struct pm_plan_rank *rank)
 {
 	for (unsigned d = 0; d < g->topology->n_domains; d++) {
 		if (weights_of(g, rank->rank)[d])
@@ -440,7 +445,7 @@ static void add_local(const struct giving *g, struct pm_plan_rank *rank)
 }
 
 static int refuse_pm_only(
-	const struct giving *g, const struct pm_plan_rank *rank, struct pm_err *err)
+	const struct assignment *g, const struct pm_plan_rank *rank, struct pm_err *err)
 {
 	return pm_err_set(err, -ENODEV,
 		"rank %u is on socket %d, which has no NUMA node of PMem; --pm-mode=flat makes "
@@ -449,25 +454,25 @@ static int refuse_pm_only(
 		rank->rank, g->topology->packages[rank->package].number);
 }
 
-static int choose_policy(const struct giving *g, struct pm_plan_rank *rank, struct pm_err *err)
+static int choose_policy(const struct assignment *g, struct pm_plan_rank *rank, struct pm_err *err)
 {
 	int bind = g->request->allow_remote ? MPOL_PREFERRED_MANY : MPOL_BIND;
 
-	switch (g->plan->placement) {
-	case PM_PLACEMENT_DRAM_FIRST:
+	switch (g->plan->policy) {
+	case PM_MEM_POLICY_DRAM_FIRST:
 		rank->mode = bind;
 		add_local(g, rank);
 		break;
-	case PM_PLACEMENT_PM_ONLY:
+	case PM_MEM_POLICY_PM_ONLY:
 		rank->mode = bind;
 		rank->nodes = rank->pmem_nodes;
 		if (!CPU_COUNT(&rank->nodes))
 			return refuse_pm_only(g, rank, err);
 		break;
-	case PM_PLACEMENT_INTERLEAVE:
-	case PM_PLACEMENT_WEIGHTED:
-		rank->mode = g->plan->placement == PM_PLACEMENT_WEIGHTED ? MPOL_WEIGHTED_6_9
-									 : MPOL_INTERLEAVE;
+	case PM_MEM_POLICY_INTERLEAVE:
+	case PM_MEM_POLICY_WEIGHTED:
+		rank->mode = g->plan->policy == PM_MEM_POLICY_WEIGHTED ? MPOL_WEIGHTED_6_9
+								       : MPOL_INTERLEAVE;
 		CPU_OR(&rank->nodes, &rank->dram_nodes, &rank->pmem_nodes);
 		break;
 	default:
@@ -487,52 +492,52 @@ static int package_of_node(const struct pm_topology *t, int node)
 }
 
 /* The directory of its own DRAM's node, else one of its socket. */
-static int choose_place(const struct giving *g, const struct pm_plan_rank *rank)
+static int choose_pmem_dir(const struct assignment *g, const struct pm_plan_rank *rank)
 {
 	const struct pm_plan_request *request = g->request;
 
-	for (unsigned i = 0; i < request->n_places; i++) {
-		if (request->places[i].node == rank->dram_node)
+	for (unsigned i = 0; i < request->n_pmem_dirs; i++) {
+		if (request->pmem_dirs[i].node == rank->dram_node)
 			return (int)i;
 	}
-	for (unsigned i = 0; i < request->n_places; i++) {
-		if (package_of_node(g->topology, request->places[i].node) == rank->package)
+	for (unsigned i = 0; i < request->n_pmem_dirs; i++) {
+		if (package_of_node(g->topology, request->pmem_dirs[i].node) == rank->package)
 			return (int)i;
 	}
 	return NONE;
 }
 
-static int give_all(struct giving *g, struct pm_err *err)
+static int assign_all(struct assignment *g, struct pm_err *err)
 {
 	int rc = 0;
 
-	weigh_all(g);
+	set_weights(g);
 	rc = check_dram(g, err);
 	if (rc)
 		return rc;
-	measure(g);
-	total_up(g);
+	set_usable(g);
+	sum_weights(g);
 	for (unsigned r = 0; !rc && r < g->plan->n_ranks; r++) {
 		struct pm_plan_rank *rank = &g->plan->ranks[r];
 
-		locate(g, rank);
-		rank->place = choose_place(g, rank);
+		set_locality(g, rank);
+		rank->pmem_dir = choose_pmem_dir(g, rank);
 		rc = choose_policy(g, rank, err);
 	}
 	if (!rc)
-		rc = budget(g, err);
+		rc = assign_budgets(g, err);
 	if (!rc)
-		share_pmem(g);
+		assign_pmem_shares(g);
 	return rc;
 }
 
-int pm_plan_give_memory(struct pm_plan *plan, const struct pm_topology *topology,
+int pm_plan_assign_memory(struct pm_plan *plan, const struct pm_topology *topology,
 	const struct pm_plan_request *request, struct pm_err *err)
 {
 	size_t n_weights = (size_t)plan->n_ranks * topology->n_domains;
 	cleanup_free unsigned *weights = calloc(n_weights, sizeof(*weights));
 	cleanup_free uint64_t *sizes = calloc((size_t)2 * topology->n_nodes + 1, sizeof(*sizes));
-	struct giving g = {
+	struct assignment g = {
 		.plan = plan,
 		.topology = topology,
 		.request = request,
@@ -541,5 +546,5 @@ int pm_plan_give_memory(struct pm_plan *plan, const struct pm_topology *topology
 		.usable = sizes ? sizes + topology->n_nodes : NULL,
 	};
 
-	return weights && sizes ? give_all(&g, err) : pm_err_nomem(err);
+	return weights && sizes ? assign_all(&g, err) : pm_err_nomem(err);
 }

@@ -7,13 +7,13 @@
 static const char *const binds[PM_BINDS] = {"socket", "none"};
 static const char *const distributions[PM_DISTRIBUTIONS] = {"block", "cyclic"};
 static const char *const smts[PM_SMTS] = {"no", "threads", "helpers"};
-static const char *const placements[PM_PLACEMENTS] = {
-	[PM_PLACEMENT_AUTO] = "auto",
-	[PM_PLACEMENT_DRAM_FIRST] = "dram-first",
-	[PM_PLACEMENT_PM_ONLY] = "pm-only",
-	[PM_PLACEMENT_INTERLEAVE] = "interleave",
-	[PM_PLACEMENT_WEIGHTED] = "weighted",
-	[PM_PLACEMENT_NONE] = "none",
+static const char *const mem_policies[PM_MEM_POLICIES] = {
+	[PM_MEM_POLICY_AUTO] = "auto",
+	[PM_MEM_POLICY_DRAM_FIRST] = "dram-first",
+	[PM_MEM_POLICY_PM_ONLY] = "pm-only",
+	[PM_MEM_POLICY_INTERLEAVE] = "interleave",
+	[PM_MEM_POLICY_WEIGHTED] = "weighted",
+	[PM_MEM_POLICY_NONE] = "none",
 };
 
 /* The index of a name; -EINVAL. */
@@ -41,9 +41,9 @@ const char *pm_smt_name(enum pm_smt smt)
 	return smts[smt];
 }
 
-const char *pm_placement_name(enum pm_placement placement)
+const char *pm_mem_policy_name(enum pm_mem_policy policy)
 {
-	return placements[placement];
+	return mem_policies[policy];
 }
 
 int pm_bind_parse(const char *name, enum pm_bind *ret)
@@ -73,11 +73,11 @@ int pm_smt_parse(const char *name, enum pm_smt *ret)
 	return i < 0 ? i : 0;
 }
 
-int pm_placement_parse(const char *name, enum pm_placement *ret)
+int pm_mem_policy_parse(const char *name, enum pm_mem_policy *ret)
 {
-	int i = find(placements, PM_PLACEMENTS, name);
+	int i = find(mem_policies, PM_MEM_POLICIES, name);
 
 	if (i >= 0)
-		*ret = (enum pm_placement)i;
+		*ret = (enum pm_mem_policy)i;
 	return i < 0 ? i : 0;
 }

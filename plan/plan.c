@@ -10,7 +10,7 @@
 #include "base/cpulist.h"
 #include "base/strv.h"
 #include "plan/memory.h"
-#include "plan/seats.h"
+#include "plan/binding.h"
 
 /* --- notes --- */
 
@@ -142,11 +142,11 @@ static int check_request(const struct pm_plan_request *request, struct pm_err *e
 	return 0;
 }
 
-static enum pm_placement resolve(const struct pm_plan_request *request)
+static enum pm_mem_policy resolve(const struct pm_plan_request *request)
 {
-	if (request->placement != PM_PLACEMENT_AUTO)
-		return request->placement;
-	return request->bind == PM_BIND_NONE ? PM_PLACEMENT_NONE : PM_PLACEMENT_DRAM_FIRST;
+	if (request->policy != PM_MEM_POLICY_AUTO)
+		return request->policy;
+	return request->bind == PM_BIND_NONE ? PM_MEM_POLICY_NONE : PM_MEM_POLICY_DRAM_FIRST;
 }
 
 static struct pm_plan *new_plan(const struct pm_plan_request *request)
@@ -162,7 +162,7 @@ static struct pm_plan *new_plan(const struct pm_plan_request *request)
 	plan->ranks = ranks;
 	plan->n_ranks = request->ranks;
 	plan->bind = request->bind;
-	plan->placement = resolve(request);
+	plan->policy = resolve(request);
 	for (unsigned r = 0; r < request->ranks; r++) {
 		ranks[r].rank = r;
 		ranks[r].threads = request->threads;
@@ -175,7 +175,7 @@ static uint64_t largest_reserve(const struct pm_topology *t, const struct pm_pla
 	uint64_t largest = 0;
 
 	for (unsigned p = 0; p < t->n_packages; p++) {
-		uint64_t reserve = pm_plan_reserve(t, p, request);
+		uint64_t reserve = pm_plan_reserved_bytes(t, p, request);
 
 		largest = reserve > largest ? reserve : largest;
 	}
@@ -195,9 +195,9 @@ int pm_plan_make(struct pm_plan **ret, const struct pm_topology *topology,
 		return pm_err_nomem(err);
 	plan->reserve_bytes = largest_reserve(topology, request);
 	if (request->bind != PM_BIND_NONE)
-		rc = pm_plan_seat(plan, topology, request, err);
+		rc = pm_plan_bind_cpus(plan, topology, request, err);
 	if (!rc)
-		rc = pm_plan_give_memory(plan, topology, request, err);
+		rc = pm_plan_assign_memory(plan, topology, request, err);
 	if (!rc && note_all(plan, topology))
 		rc = pm_err_nomem(err);
 	if (!rc)

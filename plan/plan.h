@@ -59,28 +59,28 @@ enum pm_smt {
 	PM_SMTS,
 };
 
-enum pm_placement {
-	PM_PLACEMENT_AUTO,	 /* dram-first when bound, none when not */
-	PM_PLACEMENT_DRAM_FIRST, /* local DRAM, then local PMem */
-	PM_PLACEMENT_PM_ONLY,	 /* local PMem */
-	PM_PLACEMENT_INTERLEAVE, /* page by page over local DRAM and PMem */
-	PM_PLACEMENT_WEIGHTED,	 /* the same by the kernel's weights: Linux 6.9 */
-	PM_PLACEMENT_NONE,	 /* the kernel's own policy */
-	PM_PLACEMENTS,
+enum pm_mem_policy {
+	PM_MEM_POLICY_AUTO,	  /* dram-first when bound, none when not */
+	PM_MEM_POLICY_DRAM_FIRST, /* local DRAM, then local PMem */
+	PM_MEM_POLICY_PM_ONLY,	  /* local PMem */
+	PM_MEM_POLICY_INTERLEAVE, /* page by page over local DRAM and PMem */
+	PM_MEM_POLICY_WEIGHTED,	  /* the same by the kernel's weights: Linux 6.9 */
+	PM_MEM_POLICY_NONE,	  /* the kernel's own policy */
+	PM_MEM_POLICIES,
 };
 
 /* Names as options have them: "socket", "cyclic", "helpers", "dram-first"; parsing: -EINVAL. */
 const char *pm_bind_name(enum pm_bind bind);
 const char *pm_distribution_name(enum pm_distribution distribution);
 const char *pm_smt_name(enum pm_smt smt);
-const char *pm_placement_name(enum pm_placement placement);
+const char *pm_mem_policy_name(enum pm_mem_policy policy);
 int pm_bind_parse(const char *name, enum pm_bind *ret);
 int pm_distribution_parse(const char *name, enum pm_distribution *ret);
 int pm_smt_parse(const char *name, enum pm_smt *ret);
-int pm_placement_parse(const char *name, enum pm_placement *ret);
+int pm_mem_policy_parse(const char *name, enum pm_mem_policy *ret);
 
 /* A directory on App Direct's file system: PM_DIR0, PM_DIR1, ... */
-struct pm_place {
+struct pm_pmem_dir {
 	int node; /* the NUMA node of its region, as `ndctl list -Rv` has it in numa_node */
 	const char *path;
 };
@@ -95,7 +95,7 @@ struct pm_plan_request {
 	enum pm_bind bind;
 	enum pm_distribution distribution;
 	enum pm_smt smt;
-	enum pm_placement placement;
+	enum pm_mem_policy policy;
 	unsigned threads;	     /* of a rank; 0: as many as its cores, or processors, allow */
 	unsigned helpers;	     /* processors of a rank for helper threads; 0: what is left */
 	uint64_t dram_bytes;	     /* of a rank; 0: its share */
@@ -104,8 +104,8 @@ struct pm_plan_request {
 	uint64_t memory_limit_bytes; /* of the job's cgroup on this node; 0: none */
 	bool allow_remote;	 /* the site allows the other socket's memory when ours is full */
 	struct pm_spaces spaces; /* asked; 0: the default; `free` is not looked at */
-	const struct pm_place *places;
-	unsigned n_places;
+	const struct pm_pmem_dir *pmem_dirs;
+	unsigned n_pmem_dirs;
 };
 
 struct pm_plan_rank {
@@ -118,7 +118,7 @@ struct pm_plan_rank {
 	int dram_node,
 		pmem_node; /* the kernel's numbers, of where most of its cores are; -1: none */
 	cpu_set_t dram_nodes, pmem_nodes; /* all that are local: more than one where it spans */
-	int place;			  /* index into the request's places; -1: none */
+	int pmem_dir;			  /* index into the request's places; -1: none */
 	uint64_t dram_bytes;		  /* its budget: the sum of its spaces */
 	uint64_t pmem_bytes;		  /* its share of local PMem, for people and pictures */
 	struct pm_spaces spaces;
@@ -131,8 +131,8 @@ struct pm_plan {
 	struct pm_plan_rank *ranks;
 	unsigned n_ranks;
 	enum pm_bind bind;
-	enum pm_placement placement; /* AUTO resolved */
-	uint64_t reserve_bytes;	     /* of the socket that keeps back most */
+	enum pm_mem_policy policy; /* AUTO resolved */
+	uint64_t reserve_bytes;	   /* of the socket that keeps back most */
 	char **notes; /* sentences for people: idle cores, memory that nobody uses; NULL at the end
 		       */
 };

@@ -30,7 +30,7 @@ int pm_plan_print_svg(const struct pm_plan_view *view, FILE *out);
 char *pm_plan_json(const struct pm_plan_view *view);
 
 /* "bind", "preferred-many", "interleave", "weighted-interleave", "default": of mempolicy.h. */
-const char *pm_mempolicy_name(int mode);
+const char *pm_mpol_name(int mode);
 
 /* Who has a processor. */
 enum pm_cpu_use { PM_CPU_IDLE, PM_CPU_PROGRAM, PM_CPU_HELPER };

@@ -381,7 +381,7 @@ static void put_title(const struct sheet *sheet)
 	put_text(sheet, MARGIN, MARGIN + 10, "font-size=\"20\" font-weight=\"bold\"", text);
 	snprintf(text, sizeof(text), "bind %s, distribution %s, policy %s",
 		pm_bind_name(plan->bind), pm_distribution_name(sheet->view->request->distribution),
-		pm_placement_name(plan->placement));
+		pm_mem_policy_name(plan->policy));
 	put_text(sheet, MARGIN, MARGIN + 32, "font-size=\"13\" fill=\"" FAINT "\"", text);
 }
 

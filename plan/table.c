@@ -12,7 +12,7 @@
 /* Newer than the headers of Linux 6.1: include/uapi/linux/mempolicy.h of 6.9. */
 #define WEIGHTED_INTERLEAVE 6
 
-const char *pm_mempolicy_name(int mode)
+const char *pm_mpol_name(int mode)
 {
 	switch (mode) {
 	case MPOL_BIND:
@@ -89,13 +89,13 @@ static int print_memory(const struct pm_topology *topology, FILE *out)
 	return pm_columns_print(&columns, out);
 }
 
-static void add_place(struct pm_columns *columns, const struct pm_plan_view *view, int place)
+static void add_pmem_dir(struct pm_columns *columns, const struct pm_plan_view *view, int dir)
 {
-	pm_columns_add(columns, "%s", place < 0 ? "" : view->request->places[place].path);
+	pm_columns_add(columns, "%s", dir < 0 ? "" : view->request->pmem_dirs[dir].path);
 }
 
 /* The socket and the CPUs, or that it has none of its own. */
-static void add_seat(struct pm_columns *columns, const struct pm_plan_view *view,
+static void add_binding(struct pm_columns *columns, const struct pm_plan_view *view,
 	const struct pm_plan_rank *rank)
 {
 	if (!CPU_COUNT(&rank->cpus)) {
@@ -114,7 +114,7 @@ static void add_rank(struct pm_columns *columns, const struct pm_plan_view *view
 	const struct pm_plan_rank *rank)
 {
 	pm_columns_add(columns, "%u", rank->rank);
-	add_seat(columns, view, rank);
+	add_binding(columns, view, rank);
 	add_set(columns, &rank->helpers);
 	add_set(columns, &rank->dram_nodes);
 	add_size(columns, rank->dram_bytes);
@@ -124,9 +124,9 @@ static void add_rank(struct pm_columns *columns, const struct pm_plan_view *view
 	add_size(columns, rank->spaces.free);
 	add_set(columns, &rank->pmem_nodes);
 	add_size(columns, rank->pmem_bytes);
-	pm_columns_add(columns, "%s", pm_mempolicy_name(rank->mode));
+	pm_columns_add(columns, "%s", pm_mpol_name(rank->mode));
 	add_set(columns, &rank->nodes);
-	add_place(columns, view, rank->place);
+	add_pmem_dir(columns, view, rank->pmem_dir);
 }
 
 static int print_ranks(const struct pm_plan_view *view, FILE *out)
@@ -152,7 +152,7 @@ static void print_asked(const struct pm_plan_view *view, FILE *out)
 		topology->n_packages == 1 ? "" : "s", topology->n_cores,
 		topology->n_cores == 1 ? "" : "s", pm_bind_name(view->plan->bind),
 		pm_distribution_name(view->request->distribution),
-		pm_placement_name(view->plan->placement));
+		pm_mem_policy_name(view->plan->policy));
 	if (view->plan->reserve_bytes)
 		fprintf(out, ", up to %s of a socket kept back",
 			pm_format_size(view->plan->reserve_bytes, text));

@@ -49,7 +49,7 @@ static int take_bind(
 static int take_policy(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
-	return pm_placement_parse(value, &request->placement)
+	return pm_mem_policy_parse(value, &request->policy)
 		       ? refuse(source, value,
 				 "write dram-first, pm-only, interleave, weighted or none", err)
 		       : 0;

@@ -189,7 +189,7 @@ static void report_obstacle(const struct rank *rank)
 
 static int attach_fd(const struct rank *rank)
 {
-	bool tells = rank->runtime && pm_attach_is_told_by(rank->runtime);
+	bool tells = rank->runtime && pm_attach_is_supported(rank->runtime);
 
 	return tells ? rank->step->attach_fd : -1;
 }

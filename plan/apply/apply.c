@@ -24,7 +24,7 @@ static int set_mempolicy(int mode, const cpu_set_t *nodes)
 }
 
 static int bind_memory(
-	const struct pm_plan_rank *rank, enum pm_placement placement, struct pm_err *err)
+	const struct pm_plan_rank *rank, enum pm_mem_policy policy, struct pm_err *err)
 {
 	cleanup_free char *nodes = pm_cpulist_format(&rank->nodes);
 	int rc = set_mempolicy(rank->mode, &rank->nodes);
@@ -34,7 +34,7 @@ static int bind_memory(
 			"this kernel does not have the memory policy of %s: PREFERRED_MANY, where "
 			"the "
 			"site allows the other socket's memory, needs Linux 5.15, weighted 6.9",
-			pm_placement_name(placement));
+			pm_mem_policy_name(policy));
 	if (rc)
 		return pm_err_sys(err, rc, "bind rank %u to the memory of NUMA nodes %s",
 			rank->rank, nodes ? nodes : "?");
@@ -65,7 +65,7 @@ int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, str
 		rc = bind_cpus(line, err);
 	if (rc || !(parts & PM_APPLY_MEMORY) || line->mode == MPOL_DEFAULT)
 		return rc;
-	rc = bind_memory(line, plan->placement, err);
+	rc = bind_memory(line, plan->policy, err);
 	if (rc && binds_cpus)
 		(void)sched_setaffinity(0, sizeof(before), &before);
 	return rc;
@@ -130,8 +130,9 @@ static void add_openmp(struct environment *e, const struct pm_plan_rank *rank)
 		add(e, "OMP_PLACES", strdup(n_cpus == rank->threads ? "threads" : "cores"), true);
 }
 
-int pm_plan_environment(const struct pm_plan *plan, unsigned rank, const struct pm_place *places,
-	struct pm_variable ret[PM_PLAN_VARIABLES_MAX], size_t *ret_n, struct pm_err *err)
+int pm_plan_environment(const struct pm_plan *plan, unsigned rank,
+	const struct pm_pmem_dir *pmem_dirs, struct pm_variable ret[PM_PLAN_VARIABLES_MAX],
+	size_t *ret_n, struct pm_err *err)
 {
 	const struct pm_plan_rank *line = &plan->ranks[rank];
 	struct environment e = {.list = ret};
@@ -143,8 +144,8 @@ int pm_plan_environment(const struct pm_plan *plan, unsigned rank, const struct 
 	if (line->temporary_is_asked)
 		add(&e, "PM_SIZING", strdup("fixed"), true);
 	add_set(&e, "PM_HELPER_CPUS", &line->helpers);
-	if (line->place >= 0)
-		add(&e, "PM_DIR", strdup(places[line->place].path), false);
+	if (line->pmem_dir >= 0)
+		add(&e, "PM_DIR", strdup(pmem_dirs[line->pmem_dir].path), false);
 	add_openmp(&e, line);
 	if (e.is_full) {
 		pm_variables_done(ret, e.n);

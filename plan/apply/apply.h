@@ -45,9 +45,10 @@ struct pm_variable {
 /* Those that are about one plan alone and go before another is made; NULL at the end. */
 extern const char *const pm_plan_variables[];
 
-/* Fills `ret` and its number; values are malloc'ed. -ENOMEM. `places` are the request's. */
-int pm_plan_environment(const struct pm_plan *plan, unsigned rank, const struct pm_place *places,
-	struct pm_variable ret[PM_PLAN_VARIABLES_MAX], size_t *ret_n, struct pm_err *err);
+/* Fills `ret` and its number; values are malloc'ed. -ENOMEM. `pmem_dirs` are the request's. */
+int pm_plan_environment(const struct pm_plan *plan, unsigned rank,
+	const struct pm_pmem_dir *pmem_dirs, struct pm_variable ret[PM_PLAN_VARIABLES_MAX],
+	size_t *ret_n, struct pm_err *err);
 
 void pm_variables_done(struct pm_variable *variables, size_t n);
 

@@ -80,7 +80,7 @@ int pm_attach_open(unsigned n)
 	return fd;
 }
 
-bool pm_attach_is_told_by(const char *runtime)
+bool pm_attach_is_supported(const char *runtime)
 {
 	cleanup_close int fd = open(runtime, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat info;

@@ -29,7 +29,7 @@ int pm_attach_open(unsigned n);
  * Does a runtime that attaches tell? One that does not name the variable cannot: another library
  * than a runtime of ours, from which nothing is expected.
  */
-bool pm_attach_is_told_by(const char *runtime);
+bool pm_attach_is_supported(const char *runtime);
 
 /* This process, as `rank`, is expected; what it executes has the descriptor. 0 or -errno. */
 int pm_attach_expect(int fd, unsigned rank);

@@ -50,7 +50,7 @@ static int set_plan(const struct pm_rank_environment *from, unsigned rank,
 {
 	struct pm_variable list[PM_PLAN_VARIABLES_MAX];
 	size_t n = 0;
-	int rc = pm_plan_environment(from->plan, rank, from->places, list, &n, err);
+	int rc = pm_plan_environment(from->plan, rank, from->pmem_dirs, list, &n, err);
 
 	unset_earlier(environment);
 	for (size_t i = 0; !rc && i < n; i++)

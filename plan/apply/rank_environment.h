@@ -17,10 +17,10 @@ struct pm_environment {
 
 struct pm_rank_environment {
 	const struct pm_plan *plan;
-	const struct pm_place *places; /* the request's; NULL: none */
-	const char *runtime;	       /* path to preload; NULL: none */
-	const char *profile, *advice;  /* PM_PROFILE, PM_ADVICE; NULL: not set */
-	int attach_fd;		       /* the roll of the ranks, see attach.h; -1: none */
+	const struct pm_pmem_dir *pmem_dirs; /* the request's; NULL: none */
+	const char *runtime;		     /* path to preload; NULL: none */
+	const char *profile, *advice;	     /* PM_PROFILE, PM_ADVICE; NULL: not set */
+	int attach_fd;			     /* the roll of the ranks, see attach.h; -1: none */
 };
 
 /*

@@ -25,7 +25,7 @@ static struct {
 	struct pm_plan_request request;
 	cpu_set_t cpus, nodes;
 	struct pm_memory_hint *hints;
-	struct pm_place places[8];
+	struct pm_pmem_dir pmem_dirs[8];
 } question;
 
 static const char *text_of(const cpu_set_t *set)
@@ -74,15 +74,15 @@ static bool set_hints(const char *value)
 }
 
 /* The NUMA nodes of PM_DIR0, PM_DIR1, ... */
-static bool set_places(const char *value)
+static bool set_pmem_dirs(const char *value)
 {
 	cleanup_with(pm_strv_cleanup) char **nodes = pm_strv_split(value, ",");
 	unsigned n = 0;
 
 	for (; nodes[n]; n++)
-		question.places[n].node = atoi(nodes[n]);
-	question.request.places = question.places;
-	question.request.n_places = n;
+		question.pmem_dirs[n].node = atoi(nodes[n]);
+	question.request.pmem_dirs = question.pmem_dirs;
+	question.request.n_pmem_dirs = n;
 	return n > 0;
 }
 
@@ -100,13 +100,13 @@ static bool set_option(const char *name, const char *value)
 	       : !strcmp(name, "--temporary")	 ? !pm_parse_size(value, &r->spaces.temporary)
 	       : !strcmp(name, "--bind")	 ? !pm_bind_parse(value, &r->bind)
 	       : !strcmp(name, "--smt")		 ? !pm_smt_parse(value, &r->smt)
-	       : !strcmp(name, "--policy")	 ? !pm_placement_parse(value, &r->placement)
+	       : !strcmp(name, "--policy")	 ? !pm_mem_policy_parse(value, &r->policy)
 	       : !strcmp(name, "--distribution") ? !pm_distribution_parse(value, &r->distribution)
 	       : !strcmp(name, "--remote")	 ? (r->allow_remote = true)
 	       : !strcmp(name, "--cpus")	 ? set_cpus(value)
 	       : !strcmp(name, "--nodes")	 ? set_nodes(value)
 	       : !strcmp(name, "--hints")	 ? set_hints(value)
-	       : !strcmp(name, "--places")	 ? set_places(value)
+	       : !strcmp(name, "--places")	 ? set_pmem_dirs(value)
 						 : false;
 }
 
@@ -182,8 +182,8 @@ static void answer_rank(FILE *out, const struct pm_topology *t, const struct pm_
 	fprintf(out, "  %-4u %-6s %-13s %-9s %-7u %-12s %-12s %-19s %s", rank->rank, socket,
 		text_of(&rank->cpus), text_of(&rank->helpers), rank->threads, memory, slow, spaces,
 		pages);
-	if (rank->place >= 0)
-		fprintf(out, "  PM_DIR%d", rank->place);
+	if (rank->pmem_dir >= 0)
+		fprintf(out, "  PM_DIR%d", rank->pmem_dir);
 	fprintf(out, "\n");
 }
 

@@ -168,8 +168,8 @@ static void make_request(struct pm_plan_request *r, const struct pm_topology *t)
 		.bind = once_in(12) ? PM_BIND_NONE : PM_BIND_SOCKET,
 		.distribution = (enum pm_distribution)below(PM_DISTRIBUTIONS),
 		.smt = (enum pm_smt)below(PM_SMTS),
-		.placement =
-			once_in(3) ? (enum pm_placement)below(PM_PLACEMENTS) : PM_PLACEMENT_AUTO,
+		.policy = once_in(3) ? (enum pm_mem_policy)below(PM_MEM_POLICIES)
+				     : PM_MEM_POLICY_AUTO,
 		.threads = once_in(3) ? 1 + below(room + 2) : 0,
 		.helpers = once_in(5) ? 1 + below(3) : 0,
 		.dram_bytes = once_in(4) ? (1 + below(128)) * GIB / 8 : 0,
@@ -388,7 +388,7 @@ static void check_policy(const struct pm_plan_request *request, const struct pm_
 			"a policy has nodes, none has none");
 		must(request->allow_remote || rank->mode != MPOL_PREFERRED_MANY,
 			"memory of the other socket only where the site allows it");
-		if (plan->placement == PM_PLACEMENT_DRAM_FIRST)
+		if (plan->policy == PM_MEM_POLICY_DRAM_FIRST)
 			must(pm_cpus_contain(&rank->nodes, &rank->dram_nodes) &&
 					pm_cpus_contain(&rank->nodes, &rank->pmem_nodes),
 				"pages may be in all of its DRAM and PMem");

@@ -33,13 +33,13 @@ static struct pm_memory_node nodes[] = {
 		.bytes = 64 * GIB}};
 static struct pm_topology topology = {packages, domains, cores, nodes, 2, 2, 4, 4, NULL};
 
-static struct pm_place places[] = {{0, "/mnt/pmem0/<job>"}, {1, "/mnt/pmem1/job"}};
-static struct pm_plan_request request = {.ranks = 2, .places = places, .n_places = 2};
+static struct pm_pmem_dir pmem_dirs[] = {{0, "/mnt/pmem0/<job>"}, {1, "/mnt/pmem1/job"}};
+static struct pm_plan_request request = {.ranks = 2, .pmem_dirs = pmem_dirs, .n_pmem_dirs = 2};
 static char *notes[] = {"core 3 is idle", NULL};
 static struct pm_plan_rank ranks[2];
 static struct pm_plan plan = {.ranks = ranks,
 	.n_ranks = 2,
-	.placement = PM_PLACEMENT_DRAM_FIRST,
+	.policy = PM_MEM_POLICY_DRAM_FIRST,
 	.reserve_bytes = GIB,
 	.notes = notes};
 static const struct pm_plan_view view = {&plan, &topology, &request};
@@ -62,7 +62,7 @@ static void fill(void)
 			.package = i,
 			.dram_node = i,
 			.pmem_node = i + 2,
-			.place = i,
+			.pmem_dir = i,
 			.dram_bytes = 7 * GIB,
 			.pmem_bytes = 64 * GIB,
 			.spaces = {64 * MIB, 2 * GIB, 500 * MIB, 5 * GIB - 564 * MIB},
@@ -118,7 +118,7 @@ static void test_table(void)
 	free(text);
 	plan.notes = NULL;
 	ranks[1].spans_packages = true;
-	ranks[1].place = -1;
+	ranks[1].pmem_dir = -1;
 	text = printed(pm_plan_print_table);
 	has_text(text, "\n   1  1+ ", "a rank that spans sockets is marked");
 	has_text(text, "1,3\n", "no blanks at the end of a line");

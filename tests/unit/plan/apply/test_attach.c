@@ -83,11 +83,12 @@ static void test_told_by(void)
 	const char *path = scratch_path("told");
 
 	is_number(pm_file_write(path, 0644, text, sizeof(text), NULL), 0, "a library");
-	ok(pm_attach_is_told_by(path), "it names the variable");
-	ok(!pm_attach_is_told_by(scratch_file("longer", PM_ATTACH_FD "S")), "a name that goes on");
-	ok(!pm_attach_is_told_by(scratch_file("none", "")), "an empty file");
-	ok(!pm_attach_is_told_by("/nonexistent"), "no file");
-	ok(!pm_attach_is_told_by("/dev/zero"), "a device");
+	ok(pm_attach_is_supported(path), "it names the variable");
+	ok(!pm_attach_is_supported(scratch_file("longer", PM_ATTACH_FD "S")),
+		"a name that goes on");
+	ok(!pm_attach_is_supported(scratch_file("none", "")), "an empty file");
+	ok(!pm_attach_is_supported("/nonexistent"), "no file");
+	ok(!pm_attach_is_supported("/dev/zero"), "a device");
 }
 
 int main(void)

@@ -159,7 +159,7 @@ static void test_apply(void)
 
 /* --- environment --- */
 
-static const struct pm_place places[] = {{0, "/mnt/a"}, {1, "/mnt/b"}};
+static const struct pm_pmem_dir pmem_dirs[] = {{0, "/mnt/a"}, {1, "/mnt/b"}};
 
 static const char *value_of(
 	const struct pm_variable *list, size_t n, const char *name, bool only_if_unset)
@@ -180,7 +180,7 @@ static void fill_line(void)
 	pm_cpulist_parse("0", &line.dram_nodes);
 	pm_cpulist_parse("2-3", &line.pmem_nodes);
 	line.threads = 4;
-	line.place = 1;
+	line.pmem_dir = 1;
 	line.dram_bytes = 100;
 	line.spaces = (struct pm_spaces){10, 20, 30, 40};
 	line.temporary_is_asked = true;
@@ -192,7 +192,7 @@ static void test_environment(void)
 	size_t n = 0;
 
 	fill_line();
-	is_number(pm_plan_environment(&plan, 0, places, list, &n, NULL), 0, "an environment");
+	is_number(pm_plan_environment(&plan, 0, pmem_dirs, list, &n, NULL), 0, "an environment");
 	is_number((long long)n, PM_PLAN_VARIABLES_MAX, "with all that there is");
 	is_text(value_of(list, n, "PM_RANK_DRAM", false), "100", "PM_RANK_DRAM");
 	is_text(value_of(list, n, "PM_NODE_DRAM", false), "0", "PM_NODE_DRAM");
@@ -214,10 +214,10 @@ static void test_smaller_environments(void)
 
 	fill_line();
 	line.threads = 8;
-	line.place = -1;
+	line.pmem_dir = -1;
 	CPU_ZERO(&line.helpers);
 	CPU_ZERO(&line.pmem_nodes);
-	pm_plan_environment(&plan, 0, places, list, &n, NULL);
+	pm_plan_environment(&plan, 0, pmem_dirs, list, &n, NULL);
 	is_text(value_of(list, n, "OMP_PLACES", true), "threads", "a thread a hardware thread");
 	is_text(value_of(list, n, "PM_NODE_PMEM", false), NULL, "no PMem");
 	is_text(value_of(list, n, "PM_HELPER_CPUS", false), NULL, "no helpers");
@@ -226,7 +226,7 @@ static void test_smaller_environments(void)
 
 	CPU_ZERO(&line.cpus);
 	line.threads = 0;
-	pm_plan_environment(&plan, 0, places, list, &n, NULL);
+	pm_plan_environment(&plan, 0, pmem_dirs, list, &n, NULL);
 	is_text(value_of(list, n, "OMP_NUM_THREADS", true), NULL,
 		"not bound: OpenMP is left alone");
 	is_text(value_of(list, n, "OMP_PLACES", true), NULL, "its places too");
