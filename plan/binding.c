@@ -8,24 +8,25 @@
 
 #include "base/cleanup.h"
 
-/* Cores that follow each other: of a domain, a package or the machine. */
+/* Consecutive cores: a domain, a package or the machine. */
 struct core_range {
 	unsigned first_core, n_cores;
 };
 
 /*
- * A slot is what no two ranks share: a core with what of it is used, or, where there are more ranks
- * than cores, one of its hardware threads.
+ * A slot is the unit that is bound to one rank only: a core, or, if the cores do not suffice and
+ * --pm-smt=threads allows it, a hardware thread.
  */
 struct binding {
 	struct pm_plan *plan;
 	const struct pm_topology *topology;
 	const struct pm_plan_request *request;
 	bool by_thread;	    /* slots are hardware threads */
-	uint64_t n_threads; /* slots that a rank's threads need at least */
-	uint64_t n_helpers; /* slots set aside for its helper threads */
+	uint64_t n_threads; /* least slots for a rank's threads; at least 1 */
+	uint64_t n_helpers; /* slots reserved for its helper threads */
 };
 
+/* At least 1, so that it may divide. */
 static uint64_t slots_per_rank(const struct binding *s)
 {
 	return s->n_threads + s->n_helpers;
@@ -45,7 +46,7 @@ static struct core_range all_cores(const struct pm_topology *t)
 	return (struct core_range){0, t->n_cores};
 }
 
-/* --- how many slots a rank needs --- */
+/* --- slots per rank --- */
 
 static unsigned min_cpus_per_core(const struct pm_topology *t)
 {
@@ -79,7 +80,7 @@ static bool fits(const struct binding *s)
 	return slots_per_rank(s) * s->request->ranks <= count_slots(s, all_cores(s->topology));
 }
 
-/* What would fit, as the end of the sentence. */
+/* Writes the end of the refusal: a request that would fit. */
 static void format_advice(const struct binding *s, char *text, size_t size)
 {
 	const struct pm_plan_request *request = s->request;
@@ -97,7 +98,7 @@ static void format_advice(const struct binding *s, char *text, size_t size)
 			(unsigned long long)slots);
 }
 
-/* "4 ranks of 12 threads and 1 helper thread" */
+/* Writes its beginning: "4 ranks of 12 threads and 1 helper thread need". */
 static void format_request(const struct pm_plan_request *request, char *text, size_t size)
 {
 	char threads[40] = "", helpers[50] = "";
@@ -135,14 +136,16 @@ static int choose_slots(struct binding *s, struct pm_err *err)
 	return fits(s) ? 0 : refuse_size(s, err);
 }
 
-/* --- ranks in a range --- */
+/* --- binding the ranks of a core range --- */
 
 static unsigned cpus_per_slot(const struct binding *s, const struct pm_core *core)
 {
 	return s->request->smt == PM_SMT_THREADS ? core->n_cpus : 1;
 }
 
-/* A share of a range: its slots from `first` on, in the order of the cores or, spread, of threads.
+/*
+ * Slots [first, first + n) of a core range. Hardware threads are numbered core by core, or spread:
+ * the first threads of all cores, then the second ones.
  */
 struct slot_range {
 	struct core_range range;
@@ -150,7 +153,7 @@ struct slot_range {
 	bool is_spread;
 };
 
-/* The first threads of all cores, then the second ones. */
+/* Finds a slot in the spread order. The range has that many slots, so that the loop ends. */
 static const struct pm_core *find_spread(
 	const struct pm_core *cores, unsigned n_cores, uint64_t slot, unsigned *ret_thread)
 {
@@ -163,7 +166,7 @@ static const struct pm_core *find_spread(
 	}
 }
 
-/* The core of a share's slot, and which of its hardware threads when slots are those. */
+/* Core of a slot; *ret_thread: its hardware thread where slots are threads, else 0. */
 static const struct pm_core *find_slot(const struct binding *s, const struct slot_range *share,
 	uint64_t index, unsigned *ret_thread)
 {
@@ -181,7 +184,7 @@ static const struct pm_core *find_slot(const struct binding *s, const struct slo
 	return core;
 }
 
-/* The other hardware threads of a core, up to as many as were asked for. */
+/* Adds a core's further hardware threads as helpers, up to the number that was asked for. */
 static void add_smt_siblings(
 	const struct binding *s, struct pm_plan_rank *rank, const struct pm_core *core)
 {
@@ -207,7 +210,7 @@ static void add_slot(const struct binding *s, struct pm_plan_rank *rank, const s
 		add_smt_siblings(s, rank, core);
 }
 
-/* Of a share of that many slots: those for threads. */
+/* Slots for threads in a share of that many slots. */
 static uint64_t slots_for_threads(const struct binding *s, uint64_t share)
 {
 	uint64_t most = share - s->n_helpers;
@@ -226,7 +229,7 @@ static uint64_t slots_for_helpers(const struct binding *s, uint64_t share, uint6
 	return rest < PM_PLAN_HELPERS_MAX ? rest : PM_PLAN_HELPERS_MAX;
 }
 
-/* A rank's threads are at the start of its share. */
+/* Binds threads to the first slots of the share, helpers to the next ones; the rest stays idle. */
 static void bind_rank(const struct binding *s, unsigned rank, const struct slot_range *share)
 {
 	uint64_t n_threads = slots_for_threads(s, share->n);
@@ -244,8 +247,9 @@ static void bind_rank(const struct binding *s, unsigned rank, const struct slot_
 }
 
 /*
- * Hardware threads are handed out core by core, so that a rank shares its cores with nobody; but
- * first all first ones where that is of no use, or would leave whole cores of a package idle.
+ * Hardware threads are bound core by core, so that two ranks do not share a core. They are spread
+ * if that has no effect, since a rank has one thread, or if it would leave whole cores of a package
+ * idle.
  */
 static bool is_spread(
 	const struct binding *s, struct core_range range, uint64_t share, uint64_t n_left)
@@ -256,7 +260,7 @@ static bool is_spread(
 	       (share == 1 || n_left >= min_cpus_per_core(s->topology));
 }
 
-/* All ranks of a range get shares of one size. */
+/* All ranks of a core range get shares of one size. */
 static void bind_ranks(
 	const struct binding *s, const unsigned *ranks, unsigned n_ranks, struct core_range range)
 {
@@ -270,17 +274,20 @@ static void bind_ranks(
 	}
 }
 
-/* --- ranks over pools --- */
+/* --- distributing ranks over partitions --- */
 
-/* A package of the machine, or a domain of a package. */
+/* A partition: a package of the machine, or a domain of a package. */
 struct partition {
 	struct core_range range;
 	uint64_t n_slots;
-	unsigned *ranks;	    /* that sit there */
-	unsigned n_ranks, capacity; /* of them seated so far; in all */
+	unsigned *ranks;	    /* bound here; points into the caller's buffer */
+	unsigned n_ranks, capacity; /* so far; in the end */
 };
 
-/* The partition that deficit most of its share and has capacity; NULL: none has. */
+/*
+ * The partition with slots for one more rank that is furthest below its proportional share of the
+ * ranks; of equals the first. NULL: none has slots.
+ */
 static struct partition *most_underfull(const struct binding *s, struct partition *partitions,
 	unsigned n_partitions, unsigned n_ranks, uint64_t n_slots)
 {
@@ -301,7 +308,7 @@ static struct partition *most_underfull(const struct binding *s, struct partitio
 	return best;
 }
 
-/* How many ranks each partition gets: in proportion to its slots; of equals the first one more. */
+/* Sets the capacity of all partitions in proportion to their slots. False: not all ranks fit. */
 static bool apportion(const struct binding *s, struct partition *partitions, unsigned n_partitions,
 	unsigned n_ranks)
 {
@@ -320,7 +327,7 @@ static bool apportion(const struct binding *s, struct partition *partitions, uns
 	return true;
 }
 
-/* One after the other to the first partition that has capacity, or to each partition in turn. */
+/* Block: fills partitions in their order. Cyclic: takes turns among those that are not full. */
 static void distribute(const struct binding *s, struct partition *partitions, unsigned n_partitions,
 	const unsigned *ranks, unsigned n_ranks)
 {
@@ -337,9 +344,9 @@ static void distribute(const struct binding *s, struct partition *partitions, un
 }
 
 /*
- * Deals the ranks out over the partitions. False: they must be seated over all of them as one, for
- * there are fewer than partitions and each is to have its share of all, or one has more threads
- * than a partition has capacity for.
+ * Splits the ranks over the partitions. False: they are to be bound to all partitions as one range,
+ * since there are fewer ranks than partitions and no number of threads was asked for, or a rank
+ * does not fit into a partition.
  */
 static bool split(const struct binding *s, struct partition *partitions, unsigned n_partitions,
 	const unsigned *ranks, unsigned n_ranks, unsigned *buffer)
@@ -402,7 +409,7 @@ static int bind_in_machine(const struct binding *s, const unsigned *ranks, unsig
 	return rc;
 }
 
-/* Second hardware threads are there or not: that shows only now. */
+/* The number of a core's further hardware threads is known only after the binding. */
 static int check_helpers(const struct binding *s, struct pm_err *err)
 {
 	for (unsigned i = 0; i < s->plan->n_ranks; i++) {

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "plan/show.h"
 
-/* An empty set is no member, as everything that says nothing. */
+/* An empty set gets no member. */
 static void add_set(json_object *object, const char *key, const cpu_set_t *set)
 {
 	cleanup_free char *list = pm_cpulist_format(set);

@@ -14,7 +14,7 @@
 #define SPARE_BYTES	  (100 * MIB) /* of the temporary space: paper 000, §IV-A */
 #define MPOL_WEIGHTED_6_9 6	      /* MPOL_WEIGHTED_INTERLEAVE, Linux 6.9 */
 
-/* What a space is where nobody has said: so much, but at most that share of the budget. */
+/* Default of a space: `bytes`, but at most 1 / `divisor` of the budget. */
 struct default_size {
 	uint64_t bytes;
 	unsigned divisor;
@@ -22,18 +22,18 @@ struct default_size {
 
 static const struct default_size metadata = {64 * MIB, 16};
 static const struct default_size temporary = {UINT64_MAX, 4};
-static const struct default_size migration = {500 * MIB, 4}; /* paper 000: one batch of particles */
+static const struct default_size migration = {500 * MIB, 4}; /* a batch of particles: paper 000 */
 
 struct assignment {
 	struct pm_plan *plan;
 	const struct pm_topology *topology;
 	const struct pm_plan_request *request;
-	unsigned *weights; /* [rank][domain]: processors of the rank there */
-	uint64_t *totals;  /* by node: the weights of all that have it as DRAM or slow memory */
-	uint64_t *usable;  /* by node: its bytes less what the site keeps back */
+	unsigned *weights; /* [rank][domain]: CPUs of the rank in the domain */
+	uint64_t *totals;  /* by node: sum of the weights of all ranks that use it */
+	uint64_t *usable;  /* by node: bytes that the site does not keep back */
 };
 
-/* value * numerator / denominator, without overflow between. */
+/* value * numerator / denominator, by a product of 128 bits; denominator > 0. */
 static uint64_t scale(uint64_t value, uint64_t numerator, uint64_t denominator)
 {
 	return (uint64_t)((unsigned __int128)value * numerator / denominator);
@@ -63,7 +63,7 @@ static unsigned total_weight(const struct assignment *g, unsigned rank)
 	return total;
 }
 
-/* --- where a rank is --- */
+/* --- locality of a rank --- */
 
 static unsigned cpus_in_domain(
 	const struct pm_topology *t, const struct pm_domain *domain, const cpu_set_t *cpus)
@@ -77,7 +77,7 @@ static unsigned cpus_in_domain(
 	return n;
 }
 
-/* A rank that is not bound is wherever there is memory, as much as there are cores. */
+/* An unbound rank counts in each domain with DRAM, in proportion to the domain's cores. */
 static unsigned weight_in_domain(
 	const struct assignment *g, const struct pm_plan_rank *rank, const struct pm_domain *domain)
 {
@@ -120,7 +120,7 @@ static void add_domain(
 	}
 }
 
-/* Helper threads on another socket than their rank's are no help: people are to know. */
+/* Helper threads in another package than their rank's are reported as spanning. */
 static bool has_helper_in(const struct pm_topology *t, const struct pm_domain *domain,
 	const struct pm_plan_rank *rank)
 {
@@ -151,8 +151,7 @@ static int check_rank_dram(const struct assignment *g, unsigned rank, struct pm_
 		if (weights_of(g, rank)[d] && t->domains[d].dram == NONE)
 			return pm_err_set(err, -ENODEV,
 				"rank %u would sit on socket %d, which has no DRAM that may be "
-				"used; "
-				"leave that socket's processors out of the job, or ask for "
+				"used; leave that socket's processors out of the job, or ask for "
 				"--pm-bind=none",
 				rank, t->packages[t->domains[d].package].number);
 	}
@@ -172,9 +171,9 @@ static int check_dram(const struct assignment *g, struct pm_err *err)
 	return rc;
 }
 
-/* --- how much there is --- */
+/* --- usable memory --- */
 
-/* Bytes of main memory of a package; its domains are told apart by it, so none counts twice. */
+/* Main memory of a package. Two of its domains never have the same node, so none counts twice. */
 static uint64_t dram_of(const struct pm_topology *t, unsigned package)
 {
 	uint64_t bytes = 0;
@@ -194,7 +193,7 @@ uint64_t pm_plan_reserved_bytes(
 	       scale(dram_of(topology, package), request->reserve_percent, 100);
 }
 
-/* A socket's reserve is kept back from its nodes in proportion to their size. */
+/* Reserve of a node: its package's, divided in proportion to the nodes' sizes. */
 static uint64_t reserve_of(const struct assignment *g, unsigned node)
 {
 	const struct pm_topology *t = g->topology;
@@ -218,7 +217,7 @@ static void set_usable(struct assignment *g)
 	}
 }
 
-/* How much of a rank is on this node. */
+/* Weight of a rank on a node: of all its domains that use the node. */
 static unsigned weight_on(const struct assignment *g, unsigned rank, unsigned node)
 {
 	const struct pm_topology *t = g->topology;
@@ -245,7 +244,7 @@ static void sum_weights(struct assignment *g)
 
 /* --- budgets --- */
 
-/* A rank's part of all DRAM nodes, or of all slow ones. */
+/* A rank's share of all DRAM nodes, or of all slow nodes. */
 static uint64_t share_of(const struct assignment *g, unsigned rank, bool of_slow)
 {
 	const struct pm_topology *t = g->topology;
@@ -254,13 +253,15 @@ static uint64_t share_of(const struct assignment *g, unsigned rank, bool of_slow
 	for (unsigned i = 0; i < t->n_nodes; i++) {
 		unsigned weight = weight_on(g, rank, i);
 
+		/* totals[i] includes this weight, so it is not 0. */
 		if (weight && pm_memory_is_slow(t->nodes[i].kind) == of_slow)
 			share += scale(g->usable[i], weight, g->totals[i]);
 	}
 	return share;
 }
 
-/* What must be kept within the cgroup's limit: all budgets, cut by the same factor. */
+/* Scales all budgets, or all shares of PMem, by one factor so that their sum is within the limit.
+ */
 static void scale_to_limit(const struct assignment *g, uint64_t limit, bool of_slow)
 {
 	uint64_t sum = 0;
@@ -277,7 +278,10 @@ static void scale_to_limit(const struct assignment *g, uint64_t limit, bool of_s
 	}
 }
 
-/* What all ranks together take of a node when each takes `bytes`. */
+/*
+ * Bytes that all ranks take of a node if each has a budget of `bytes`. check_dram() has made sure
+ * that each rank has a weight.
+ */
 static uint64_t sum_on(const struct assignment *g, unsigned node, uint64_t bytes)
 {
 	uint64_t sum = 0;
@@ -292,7 +296,7 @@ static bool is_main(const struct assignment *g, unsigned node)
 	return g->totals[node] && !pm_memory_is_slow(g->topology->nodes[node].kind);
 }
 
-/* The most that a rank can ask for, of what was asked. */
+/* Largest budget a rank that fits, at most the one asked for. */
 static uint64_t largest_fit(const struct assignment *g)
 {
 	uint64_t asked = g->request->dram_bytes, limit = g->request->memory_limit_bytes;
@@ -319,15 +323,14 @@ static int refuse_sum(const struct assignment *g, unsigned node, uint64_t sum, s
 		n += weight_on(g, r, node) > 0;
 	return pm_err_set(err, -ENOSPC,
 		"%u rank%s with --pm-dram=%lluM need%s %lluM of the DRAM of NUMA node %d, which "
-		"has "
-		"%lluM "
-		"(%lluM less %lluM that the site keeps back); at most --pm-dram=%lluM fits",
+		"has %lluM (%lluM less %lluM that the site keeps back); at most --pm-dram=%lluM "
+		"fits",
 		n, n == 1 ? "" : "s", in_mib(g->request->dram_bytes), n == 1 ? "s" : "",
 		in_mib(sum), at->node, in_mib(usable), in_mib(at->bytes),
 		in_mib(at->bytes - usable), in_mib(largest_fit(g)));
 }
 
-/* Does what was asked for fit on each node? */
+/* Checks that the budgets asked for fit on each node. */
 static int check_nodes(const struct assignment *g, struct pm_err *err)
 {
 	for (unsigned i = 0; i < g->topology->n_nodes; i++) {
@@ -350,9 +353,8 @@ static int check_asked(const struct assignment *g, struct pm_err *err)
 	if (limit && asked > limit / n)
 		return pm_err_set(err, -ENOSPC,
 			"%u rank%s with --pm-dram=%lluM need%s %lluM, and the job's memory limit "
-			"on "
-			"this "
-			"node is %lluM; at most --pm-dram=%lluM fits, or ask for more with --mem",
+			"on this node is %lluM; at most --pm-dram=%lluM fits, or ask for more with "
+			"--mem",
 			n, n == 1 ? "" : "s", in_mib(asked), n == 1 ? "s" : "", in_mib(asked) * n,
 			in_mib(limit), in_mib(largest_fit(g)));
 	return check_nodes(g, err);
@@ -390,7 +392,7 @@ static int assign_budgets(const struct assignment *g, struct pm_err *err)
 	return 0;
 }
 
-/* What the limit leaves beside the DRAM. */
+/* PMem has what the cgroup's limit leaves after the DRAM budgets. */
 static void assign_pmem_shares(const struct assignment *g)
 {
 	uint64_t limit = g->request->memory_limit_bytes, dram = 0;
@@ -434,7 +436,7 @@ struct pm_spaces pm_plan_split_budget(uint64_t budget_bytes, const struct pm_spa
 	return spaces;
 }
 
-/* --- policy and place --- */
+/* --- memory policy and directory --- */
 
 static void add_local(const struct assignment *g, struct pm_plan_rank *rank)
 {
@@ -449,8 +451,7 @@ static int refuse_pm_only(
 {
 	return pm_err_set(err, -ENODEV,
 		"rank %u is on socket %d, which has no NUMA node of PMem; --pm-mode=flat makes "
-		"one, or "
-		"ask for --pm-policy=dram-first",
+		"one, or ask for --pm-policy=dram-first",
 		rank->rank, g->topology->packages[rank->package].number);
 }
 
@@ -481,7 +482,7 @@ static int choose_policy(const struct assignment *g, struct pm_plan_rank *rank, 
 	return 0;
 }
 
-/* The package whose main memory this node is; NONE. */
+/* Package of a node; NONE. */
 static int package_of_node(const struct pm_topology *t, int node)
 {
 	for (unsigned i = 0; i < t->n_nodes; i++) {
@@ -491,7 +492,7 @@ static int package_of_node(const struct pm_topology *t, int node)
 	return NONE;
 }
 
-/* The directory of its own DRAM's node, else one of its socket. */
+/* The directory on the node of the rank's DRAM, else one of its package; NONE. */
 static int choose_pmem_dir(const struct assignment *g, const struct pm_plan_rank *rank)
 {
 	const struct pm_plan_request *request = g->request;

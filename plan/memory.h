@@ -2,22 +2,23 @@
 #ifndef PM_PLAN_MEMORY_H
 #define PM_PLAN_MEMORY_H
 
-/* The second half of a plan: whose memory each rank has, how much of it, and by which policy. */
+/* Second half of a plan: NUMA nodes, budget and memory policy of each rank. */
 #include "plan/plan.h"
 
 /*
- * Sets all of the ranks that pm_plan_bind_cpus() has not. -ENODEV: a rank sits where there is no
- * DRAM, or no PMem and pm-only was asked; -ENOSPC: what was asked for does not fit, or nothing is
- * left.
+ * Sets the fields of all ranks that pm_plan_bind_cpus() does not set. -ENODEV: a rank is bound to a
+ * domain without DRAM, or pm-only was asked for where there is no PMem node; -ENOSPC: the DRAM that
+ * was asked for does not fit, or no DRAM is left for a rank; -EINVAL: less than PM_PLAN_UNIT was
+ * asked for; -ENOMEM.
  */
 int pm_plan_assign_memory(struct pm_plan *plan, const struct pm_topology *topology,
 	const struct pm_plan_request *request, struct pm_err *err);
 
-/* What the site keeps back of a socket's DRAM. */
+/* Bytes of a package's DRAM that the site keeps back: a fixed size and a percentage, added up. */
 uint64_t pm_plan_reserved_bytes(const struct pm_topology *topology, unsigned package,
 	const struct pm_plan_request *request);
 
-/* The four spaces of a budget; their sum is the budget, rounded down to PM_PLAN_UNIT. */
+/* Splits a budget into its spaces. Their sum is the budget, rounded down to PM_PLAN_UNIT. */
 struct pm_spaces pm_plan_split_budget(uint64_t budget_bytes, const struct pm_spaces *asked);
 
 #endif

@@ -28,7 +28,7 @@ static const char *const evidence_names[PM_EVIDENCE_KINDS] = {
 	[PM_EVIDENCE_PROCESSORS] = "processors",
 };
 
-/* As hwloc 2.9 to 2.12 name them; a DAX device below an NVDIMM bus is "NVM". */
+/* Subtypes of hwloc 2.9 to 2.12. A DAX device below an NVDIMM bus is "NVM". */
 static const struct {
 	const char *subtype;
 	enum pm_memory_kind kind;
@@ -110,8 +110,7 @@ int pm_memory_hints_parse(
 		if (rc)
 			return pm_err_set(err, rc,
 				"'%s' is not NODE:KIND or NODE:KIND:SOCKET with a kind of dram, "
-				"hbm, "
-				"pmem, cxl or other",
+				"hbm, pmem, cxl or other",
 				parts[i]);
 	}
 	if (!n && strcmp(value, "none"))
@@ -131,7 +130,7 @@ static const struct pm_memory_hint *find_hint(
 	return NULL;
 }
 
-static bool tell_by_subtype(struct pm_found_node *found)
+static bool classify_by_subtype(struct pm_found_node *found)
 {
 	for (size_t i = 0; found->subtype && i < sizeof(subtypes) / sizeof(*subtypes); i++) {
 		if (!strcmp(found->subtype, subtypes[i].subtype)) {
@@ -143,7 +142,7 @@ static bool tell_by_subtype(struct pm_found_node *found)
 	return false;
 }
 
-/* The main memory that its processors have before it; NULL when it is the first. */
+/* The neighbour: main memory of the same CPUs that comes before this node; NULL: none. */
 static const struct pm_memory_node *neighbour(
 	const struct pm_found *all, const struct pm_found_node *found)
 {
@@ -163,7 +162,7 @@ static bool is_slower(const struct pm_memory_node *a, const struct pm_memory_nod
 	       (b->read_latency_ns && a->read_latency_ns > b->read_latency_ns / 2 * 3);
 }
 
-static bool tell_by_attributes(struct pm_memory_node *node, const struct pm_memory_node *other)
+static bool classify_by_attributes(struct pm_memory_node *node, const struct pm_memory_node *other)
 {
 	if (!node->read_mb_s || !other->read_mb_s)
 		return false;
@@ -183,7 +182,7 @@ static void classify(struct pm_found *all, struct pm_found_node *found)
 	const struct pm_memory_node *other = neighbour(all, found);
 	bool is_reserved = found->subtype && !strcmp(found->subtype, "SPM");
 
-	if (tell_by_subtype(found) || (other && tell_by_attributes(&found->node, other)))
+	if (classify_by_subtype(found) || (other && classify_by_attributes(&found->node, other)))
 		return;
 	if (is_reserved) {
 		found->node.kind = PM_MEMORY_CXL;

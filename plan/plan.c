@@ -69,7 +69,7 @@ static bool is_local_to_any(const struct pm_topology *t, const struct pm_memory_
 	return false;
 }
 
-/* Near to processors of the job? Else its socket has been left out. */
+/* False: the node is local only to CPUs that the job may not use. */
 static bool has_processors(const struct pm_topology *t, const struct pm_memory_node *node)
 {
 	for (unsigned i = 0; i < t->n_cores; i++) {
@@ -86,11 +86,11 @@ static int note_node(
 {
 	const char *why =
 		has_processors(t, node)
-			? "it is near to several sockets alike; MemoryNodes= in pmem.conf "
-			  "can say whose it is"
-			: "none of the processors that it is near to may be used";
+			? "it is equally near to several sockets; MemoryNodes= in pmem.conf can "
+			  "assign it to one"
+			: "none of the CPUs near it may be used";
 
-	return note(plan, "node %d (%s, %lluM) is nobody's: %s", node->node,
+	return note(plan, "node %d (%s, %lluM) is unused: %s", node->node,
 		pm_memory_kind_name(node->kind), (unsigned long long)(node->bytes >> 20), why);
 }
 
@@ -116,8 +116,8 @@ static int note_spanning(struct pm_plan *plan)
 	if (!n || plan->bind == PM_BIND_NONE)
 		return 0;
 	return note(plan,
-		"ranks that span sockets: %u of %u; what a thread of theirs uses may be the other "
-		"socket's, which more ranks or fewer threads avoid",
+		"%u of %u ranks span sockets: their threads may use memory of the other socket; "
+		"more ranks or fewer threads avoid that",
 		n, plan->n_ranks);
 }
 

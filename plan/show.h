@@ -2,42 +2,43 @@
 #ifndef PM_PLAN_SHOW_H
 #define PM_PLAN_SHOW_H
 
-/* A plan as people and programs see it: a table, JSON, a picture. */
+/* Prints a plan: as a table, as JSON, as SVG. */
 #include <stdio.h>
 
 #include "plan/plan.h"
 
-/* The plan, what it was made for, and what was asked. */
+/* A plan with the topology and the request that it was made of. Nothing is owned. */
 struct pm_plan_view {
 	const struct pm_plan *plan;
 	const struct pm_topology *topology;
 	const struct pm_plan_request *request;
 };
 
-/* The machine's memory, and a line for each rank. -ENOMEM. */
+/* Prints the memory nodes, then a line for each rank. 0 or -ENOMEM. */
 int pm_plan_print_table(const struct pm_plan_view *view, FILE *out);
 
-/* A drawing without scripts, fonts or files of its own: sockets, cores, tiers, and whose they are.
- * -ENOMEM. */
+/*
+ * Draws packages, cores and memory nodes, coloured by rank. One self-contained file, without
+ * scripts, fonts or links. 0 or -EIO.
+ */
 int pm_plan_print_svg(const struct pm_plan_view *view, FILE *out);
 
 /*
  * {"machine": {"memory": [...], ...}, "ranks": [{"rank": 0, "cpus": "0-11", ...}], "notes": [...],
- * ...}: pmrun(1) has them all; what there is not has no member;
- * sizes in bytes, sets as the kernel's lists; as text with a newline at its end. malloc'ed; NULL
- * when out of memory.
+ * ...}, with a newline at the end: pmrun(1) lists all members. An absent value has no member. Sizes
+ * are bytes, sets are lists as the kernel's. malloc'ed; NULL: out of memory.
  */
 char *pm_plan_json(const struct pm_plan_view *view);
 
-/* "bind", "preferred-many", "interleave", "weighted-interleave", "default": of mempolicy.h. */
+/* Name of a mode of <linux/mempolicy.h>: "bind", "preferred-many", "interleave", ... */
 const char *pm_mpol_name(int mode);
 
-/* Who has a processor. */
+/* Use of a CPU. */
 enum pm_cpu_use { PM_CPU_IDLE, PM_CPU_PROGRAM, PM_CPU_HELPER };
 
 struct pm_cpu_owner {
 	enum pm_cpu_use use;
-	unsigned rank; /* of the first that has it */
+	unsigned rank; /* the first rank that uses it */
 };
 
 struct pm_cpu_owner pm_plan_owner(const struct pm_plan *plan, int cpu);

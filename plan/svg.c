@@ -9,9 +9,10 @@
 #include "plan/show.h"
 
 /*
- * A panel a socket: its cores as squares, with a stripe for each hardware thread, and a bar for
- * each memory node, cut into the ranks' shares; DRAM further into the four spaces, from dark to
- * light. Bars are as wide as their panel: their sizes are written in them.
+ * One panel for each package. Its cores are squares, with a stripe for each hardware thread. Each
+ * memory node is a bar, divided into the shares of its ranks; DRAM is divided further into the four
+ * spaces, from dark to light. All bars are as wide as their panel, and their sizes are written in
+ * them. Lengths are in pixels of the picture.
  */
 #define MARGIN	  24
 #define GAP	  24
@@ -23,18 +24,18 @@
 #define TITLE	  44
 #define PER_ROW	  4  /* panels */
 #define COLUMNS	  12 /* of cores in a panel */
-#define ALONE	  20 /* the same where there is one panel, which holds the legend too */
-#define CHAR	  7  /* width of a letter, about */
+#define ALONE	  20 /* the same for a single panel, which must be as wide as the legend */
+#define CHAR	  7  /* mean width of a letter */
 #define IDLE	  "#dfe3e8"
 #define INK	  "#1f2933"
 #define FAINT	  "#52606d"
 #define N_COLOURS 10
 
-/* Ranks next to each other are told apart, also by those who do not see red and green. */
+/* Neighbouring ranks can be told apart, also by readers who do not see red and green. */
 static const char *const colours[N_COLOURS] = {"#4e9ad6", "#f2a541", "#4fb89a", "#d98cb3",
 	"#8f7fd1", "#c9b93b", "#e07b54", "#7fb3c8", "#9bbf59", "#b0926a"};
 
-/* What is where: computed once, before anything is drawn. */
+/* The layout, computed once before the drawing. */
 struct sheet {
 	const struct pm_plan_view *view;
 	FILE *out;
@@ -82,7 +83,7 @@ static void put_box(
 		area.x, area.y, area.width, height, fill, more);
 }
 
-/* A box with a text that appears under the pointer. */
+/* A box with a tooltip. */
 static void put_named_box(const struct sheet *sheet, struct area area, int height, const char *fill,
 	const char *more, const char *name)
 {
@@ -97,7 +98,7 @@ static int rows_of(const struct sheet *sheet, unsigned n_cores)
 	return ((int)n_cores + sheet->columns - 1) / sheet->columns;
 }
 
-/* Rows of one length, or nearly: 14 cores are 7 and 7 and not 12 and 2. */
+/* Columns that make the rows about equally long: 14 cores are 7 and 7, not 12 and 2. */
 static int columns_of(const struct sheet *sheet, unsigned n_cores)
 {
 	int rows = rows_of(sheet, n_cores);
@@ -146,7 +147,7 @@ static void put_core(const struct sheet *sheet, struct area area, const struct p
 	put_core_label(sheet, area, core);
 }
 
-/* Returns where it ends. */
+/* Draws the cores of a domain. Returns the y of their end. */
 static int put_cores(const struct sheet *sheet, struct area area, const struct pm_domain *domain)
 {
 	int columns = columns_of(sheet, domain->n_cores);
@@ -208,7 +209,7 @@ static void put_spaces(const struct sheet *sheet, struct area bar, uint64_t whol
 	struct part part = {.from = share.from};
 
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
-		/* Of a rank that spans nodes this one holds a part of each space. */
+		/* If the rank spans nodes, this node holds a part of each space. */
 		part.bytes =
 			(uint64_t)((double)spaces[i].bytes / (double)sum * (double)share.bytes);
 		put_space(sheet, place_part(bar, whole, part), rank->rank, spaces[i].name,
@@ -217,7 +218,7 @@ static void put_spaces(const struct sheet *sheet, struct area bar, uint64_t whol
 	}
 }
 
-/* Of so many bytes in these nodes: a rank's are taken to be spread by the nodes' sizes. */
+/* Part of a rank's bytes on one node of a set: in proportion to the nodes' sizes. */
 static uint64_t part_of(const struct sheet *sheet, uint64_t bytes, const cpu_set_t *set,
 	const struct pm_memory_node *node)
 {
@@ -240,7 +241,7 @@ static uint64_t share_of(const struct sheet *sheet, const struct pm_plan_rank *r
 	return 0;
 }
 
-/* As much of "rank 0: 46 GiB" as the width allows. */
+/* Writes "rank 0: 46 GiB", or a shorter form that fits the width. */
 static void put_share_label(
 	const struct sheet *sheet, struct area area, unsigned rank, uint64_t bytes)
 {
@@ -300,7 +301,7 @@ static int put_node(const struct sheet *sheet, struct area area, const struct pm
 	struct area bar = {area.x, area.y + LINE, area.width};
 
 	put_node_title(sheet, area, node);
-	put_named_box(sheet, bar, BAR, IDLE, "", "not planned: kept back, or nobody's");
+	put_named_box(sheet, bar, BAR, IDLE, "", "not planned: kept back, or unused");
 	for (unsigned i = 0; i < plan->n_ranks; i++) {
 		share.bytes = share_of(sheet, &plan->ranks[i], node);
 		if (share.bytes)
@@ -391,12 +392,10 @@ static void put_legend(const struct sheet *sheet)
 
 	put_text(sheet, MARGIN, y - LINE, "font-size=\"12\" fill=\"" FAINT "\"",
 		"Squares are cores, with the number of their rank; pale with h: its helper "
-		"threads; "
-		"grey: idle, or kept back.");
+		"threads; grey: idle, or kept back.");
 	put_text(sheet, MARGIN, y, "font-size=\"12\" fill=\"" FAINT "\"",
 		"A rank's DRAM, from dark to light: metadata, temporary, migration, free. Each bar "
-		"is "
-		"one memory node, not to scale.");
+		"is one memory node, not to scale.");
 }
 
 int pm_plan_print_svg(const struct pm_plan_view *view, FILE *out)

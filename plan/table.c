@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "plan/show.h"
 
-/* Newer than the headers of Linux 6.1: include/uapi/linux/mempolicy.h of 6.9. */
+/* MPOL_WEIGHTED_INTERLEAVE of Linux 6.9, which the headers of 6.1 lack. */
 #define WEIGHTED_INTERLEAVE 6
 
 const char *pm_mpol_name(int mode)
@@ -94,7 +94,7 @@ static void add_pmem_dir(struct pm_columns *columns, const struct pm_plan_view *
 	pm_columns_add(columns, "%s", dir < 0 ? "" : view->request->pmem_dirs[dir].path);
 }
 
-/* The socket and the CPUs, or that it has none of its own. */
+/* Socket, CPUs and threads; "-" for an unbound rank. */
 static void add_binding(struct pm_columns *columns, const struct pm_plan_view *view,
 	const struct pm_plan_rank *rank)
 {

@@ -31,7 +31,7 @@ static cpu_set_t package_cpus(const struct pm_topology *t, unsigned package)
 	return cpus_of(t, t->packages[package].first_core, t->packages[package].n_cores);
 }
 
-/* --- packages: cores sorted by package, in the machine's order within --- */
+/* --- packages: cores sorted by package, in hwloc's order within --- */
 
 static unsigned count_below(const struct pm_found *found, int number)
 {
@@ -58,7 +58,7 @@ static unsigned copy_cores(struct pm_topology *t, const struct pm_found *found, 
 	return n;
 }
 
-/* The lowest number of a package above `number`; INT_MAX-like when there is none. */
+/* The lowest number of a package above `number`; NONE. */
 static int next_package(const struct pm_found *found, int number)
 {
 	int next = NONE;
@@ -85,9 +85,10 @@ static void arrange_packages(struct pm_topology *t, const struct pm_found *found
 	}
 }
 
-/* --- memory: whose is it --- */
+/* --- memory: the package of each node --- */
 
-static int owner(const struct pm_topology *t, const struct pm_memory_node *node)
+/* The only package with CPUs that the node is near to; NONE: several, or no such package. */
+static int package_of_memory(const struct pm_topology *t, const struct pm_memory_node *node)
 {
 	int package = NONE;
 
@@ -103,8 +104,8 @@ static int owner(const struct pm_topology *t, const struct pm_memory_node *node)
 	return package;
 }
 
-/* A site that says whose it is says so against what was found. */
-static void heed_hint(struct pm_topology *t, struct pm_memory_node *node,
+/* A hint's package overrides the discovered locality. */
+static void apply_hint(struct pm_topology *t, struct pm_memory_node *node,
 	const struct pm_memory_hint *hints, size_t n_hints)
 {
 	for (size_t i = 0; i < n_hints; i++) {
@@ -125,15 +126,15 @@ static void arrange_nodes(struct pm_topology *t, const struct pm_found *found,
 		if (!found->nodes[i].node.bytes)
 			continue;
 		*node = found->nodes[i].node;
-		heed_hint(t, node, hints, n_hints);
-		node->package = owner(t, node);
+		apply_hint(t, node, hints, n_hints);
+		node->package = package_of_memory(t, node);
 		t->n_nodes++;
 	}
 }
 
 /* --- domains: cores with the same main memory --- */
 
-/* Of its own place: the one with the fewest processors that has this core, DRAM before HBM. */
+/* Main memory of these CPUs: DRAM before HBM, then the node with the fewest CPUs; NONE. */
 static int nearest_main(const struct pm_topology *t, const cpu_set_t *cpus, bool in_package)
 {
 	int best = NONE;
@@ -183,7 +184,7 @@ static void add_domain(
 	};
 }
 
-/* Moves the cores of this main memory to the front of cores[first..end), in their order. */
+/* Moves the cores with this main memory to the front of cores[first..end); the sort is stable. */
 static unsigned gather(struct pm_topology *t, unsigned first, unsigned end, int dram)
 {
 	unsigned n = 0;
@@ -217,8 +218,9 @@ static void arrange_domains(struct pm_topology *t)
 	}
 }
 
-/* --- what is local to a domain --- */
+/* --- local memory of a domain --- */
 
+/* True: the node is near no CPU but those of the domain's main memory. */
 static bool is_beside(const struct pm_topology *t, const struct pm_domain *domain,
 	const struct pm_memory_node *node)
 {
@@ -227,7 +229,8 @@ static bool is_beside(const struct pm_topology *t, const struct pm_domain *domai
 	return dram && pm_cpus_contain(&dram->cpus, &node->cpus);
 }
 
-static bool has_all(const struct pm_topology *t, const struct pm_domain *domain,
+/* True: the node is near all CPUs of the domain, and is of its package or beside its DRAM. */
+static bool is_local(const struct pm_topology *t, const struct pm_domain *domain,
 	const struct pm_memory_node *node)
 {
 	cpu_set_t cpus = cpus_of(t, domain->first_core, domain->n_cores);
@@ -236,7 +239,7 @@ static bool has_all(const struct pm_topology *t, const struct pm_domain *domain,
 	       (node->package == (int)domain->package || is_beside(t, domain, node));
 }
 
-/* Of these two, which is to be the domain's? */
+/* True: a is the better slow node of a domain, by kind, bandwidth, latency. */
 static bool is_better(const struct pm_memory_node *a, const struct pm_memory_node *b)
 {
 	if (a->kind != b->kind)
@@ -246,13 +249,13 @@ static bool is_better(const struct pm_memory_node *a, const struct pm_memory_nod
 	return a->read_latency_ns < b->read_latency_ns;
 }
 
-/* Adds the slow memory of its own place; `anywhere`: of its package. */
+/* Adds the slow memory of the domain; `anywhere`: of its package. */
 static void add_slow(struct pm_topology *t, struct pm_domain *domain, bool anywhere)
 {
 	for (unsigned i = 0; i < t->n_nodes; i++) {
 		const struct pm_memory_node *node = &t->nodes[i];
-		bool is_near =
-			anywhere ? node->package == (int)domain->package : has_all(t, domain, node);
+		bool is_near = anywhere ? node->package == (int)domain->package
+					: is_local(t, domain, node);
 
 		if (!pm_memory_is_slow(node->kind) || !is_near)
 			continue;
@@ -268,7 +271,7 @@ static void add_fast(struct pm_topology *t, struct pm_domain *domain)
 		const struct pm_memory_node *node = &t->nodes[i];
 
 		if ((int)i == domain->dram ||
-			(node->kind == PM_MEMORY_HBM && has_all(t, domain, node)))
+			(node->kind == PM_MEMORY_HBM && is_local(t, domain, node)))
 			CPU_SET(node->node, &domain->local);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows hwloc. */
+/* Discovers the machine by hwloc. This file and plan/topology.c alone include it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
@@ -17,7 +17,7 @@ static void cleanup_topology(hwloc_topology_t *topology)
 		hwloc_topology_destroy(*topology);
 }
 
-/* --- finding --- */
+/* --- discovery --- */
 
 static unsigned long flags_for(const struct pm_topology_source *source)
 {
@@ -30,10 +30,9 @@ static unsigned long flags_for(const struct pm_topology_source *source)
 }
 
 /*
- * A file is read as it is: to leave out a cache would leave the memory beside it to the whole
- * package. On this machine caches are not looked for, nor is the x86 backend asked, which visits
- * each processor to find what Linux has already told: together most of the time that discovery
- * takes.
+ * An XML file is read with its caches: filtering one out would attach its memory to the whole
+ * package. The discovery of this machine filters out caches and the x86 backend, which binds itself
+ * to each CPU to find what Linux has told already: both together take most of the time.
  */
 static int choose_input(hwloc_topology_t topology, const struct pm_topology_source *source)
 {
@@ -57,9 +56,9 @@ static int set_up(hwloc_topology_t topology, const struct pm_topology_source *so
 }
 
 /*
- * hwloc's plugins are for displays and accelerators, which no plan looks at, and for XML, which it
- * can read without them; where they are installed, loading X11, OpenCL and libxml2 takes several
- * milliseconds of each rank. It looks for them where this variable says, when it is first used.
+ * Initialises hwloc without its plugins. These are for displays and accelerators, which no plan
+ * uses, and for XML, which hwloc can read without them. If they are installed, loading X11, OpenCL
+ * and libxml2 takes several milliseconds of each rank. hwloc reads the variable at its first use.
  */
 static int init_without_plugins(hwloc_topology_t *ret)
 {
@@ -102,7 +101,7 @@ static int discover(
 	return 0;
 }
 
-/* --- reading what was found --- */
+/* --- reading hwloc's topology --- */
 
 struct filter {
 	hwloc_const_bitmap_t allowed;
@@ -134,7 +133,7 @@ static int package_of(hwloc_topology_t topology, hwloc_obj_t pu)
 	return package && package->os_index != HWLOC_UNKNOWN_INDEX ? (int)package->os_index : 0;
 }
 
-/* Adds the hardware thread to the core that it shares with the one before it, or to a new one. */
+/* Adds a hardware thread to the core of the one before it, or to a new core. */
 static void add_pu(
 	struct pm_found *found, hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_t *last_core)
 {
@@ -179,7 +178,7 @@ static uint32_t attribute(hwloc_topology_t topology, hwloc_memattr_id_t id, hwlo
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/* One for reading; where the machine tells only one for both, that. */
+/* The attribute for reads or writes, or the one for both if the machine has only that; 0: none. */
 static uint32_t attribute_or(
 	hwloc_topology_t topology, hwloc_memattr_id_t id, hwloc_memattr_id_t both, hwloc_obj_t node)
 {
@@ -208,10 +207,10 @@ static void add_bits(cpu_set_t *set, hwloc_const_bitmap_t bitmap)
 }
 
 /*
- * The processors that a node is near to, with those that are offline. Where nothing tells, as of a
- * node without processors that is equally far from all others, all of them are.
+ * CPUs that a node is near to, offline ones included. A node without locality, as one that is
+ * equally far from all nodes with CPUs, is near all of them.
  */
-static hwloc_const_bitmap_t whereabouts(hwloc_topology_t topology, hwloc_obj_t node)
+static hwloc_const_bitmap_t cpus_near(hwloc_topology_t topology, hwloc_obj_t node)
 {
 	if (!hwloc_bitmap_iszero(node->complete_cpuset))
 		return node->complete_cpuset;
@@ -224,7 +223,7 @@ static void read_node(struct pm_found_node *found, hwloc_topology_t topology, hw
 
 	node->node = (int)object->os_index;
 	node->bytes = object->attr->numanode.local_memory;
-	add_bits(&node->cpus, whereabouts(topology, object));
+	add_bits(&node->cpus, cpus_near(topology, object));
 	if (object->parent->type == HWLOC_OBJ_MEMCACHE)
 		node->cache_bytes = object->parent->attr->cache.size;
 	read_attributes(node, topology, object);
@@ -244,7 +243,7 @@ static int find_nodes(struct pm_found *found, hwloc_topology_t topology)
 	return 0;
 }
 
-/* Only now: what may not be used still tells what its neighbours are. */
+/* After the classification: a node that may not be used is still evidence for its neighbours. */
 static void drop_nodes(struct pm_found *found, const struct filter *filter)
 {
 	unsigned n = 0;

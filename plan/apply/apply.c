@@ -17,7 +17,7 @@
 
 /* --- binding --- */
 
-/* glibc has no wrapper; the kernel counts one bit less than it is told. */
+/* glibc has no wrapper. The kernel reads maxnode - 1 bits: mm/mempolicy.c, get_nodes(). */
 static int set_mempolicy(int mode, const cpu_set_t *nodes)
 {
 	return syscall(SYS_set_mempolicy, mode, nodes->__bits, CPU_SETSIZE + 1) ? -errno : 0;
@@ -32,8 +32,7 @@ static int bind_memory(
 	if (rc == -EINVAL && rank->mode > MPOL_LOCAL)
 		return pm_err_set(err, -ENOSYS,
 			"this kernel does not have the memory policy of %s: PREFERRED_MANY, where "
-			"the "
-			"site allows the other socket's memory, needs Linux 5.15, weighted 6.9",
+			"the site allows the other socket's memory, needs Linux 5.15, weighted 6.9",
 			pm_mem_policy_name(policy));
 	if (rc)
 		return pm_err_sys(err, rc, "bind rank %u to the memory of NUMA nodes %s",
@@ -79,13 +78,13 @@ const char *const pm_plan_variables[] = {"PM_RANK_DRAM", "PM_NODE_DRAM", "PM_NOD
 struct environment {
 	struct pm_variable *list;
 	size_t n;
-	bool is_full; /* out of memory */
+	bool is_out_of_memory;
 };
 
 static void add(struct environment *e, const char *name, char *value, bool only_if_unset)
 {
 	if (!value)
-		e->is_full = true;
+		e->is_out_of_memory = true;
 	else
 		e->list[e->n++] = (struct pm_variable){name, value, only_if_unset};
 }
@@ -116,7 +115,7 @@ static void add_spaces(struct environment *e, const struct pm_spaces *spaces)
 		(unsigned long long)spaces->migration, (unsigned long long)spaces->free);
 }
 
-/* A thread a hardware thread where they are as many, else a thread a core. */
+/* OMP_PLACES: hardware threads if there is one for each thread, else cores. */
 static void add_openmp(struct environment *e, const struct pm_plan_rank *rank)
 {
 	unsigned n_cpus = (unsigned)CPU_COUNT(&rank->cpus);
@@ -147,7 +146,7 @@ int pm_plan_environment(const struct pm_plan *plan, unsigned rank,
 	if (line->pmem_dir >= 0)
 		add(&e, "PM_DIR", strdup(pmem_dirs[line->pmem_dir].path), false);
 	add_openmp(&e, line);
-	if (e.is_full) {
+	if (e.is_out_of_memory) {
 		pm_variables_done(ret, e.n);
 		return pm_err_nomem(err);
 	}

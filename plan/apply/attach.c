@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 
-#define FD_LEAST 100 /* scripts redirect small numbers, as 3, without asking whose they are */
+#define FD_MIN 100 /* scripts redirect small descriptors, as 3, that they have not opened */
 
-#ifndef MFD_NOEXEC_SEAL /* Linux 6.3; sites may refuse what does not say it */
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3; vm.memfd_noexec=2 requires it */
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
@@ -29,14 +29,14 @@ static int make_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static off_t place_of(unsigned slot)
+static off_t offset_of_slot(unsigned slot)
 {
 	return (off_t)slot * (off_t)sizeof(pid_t);
 }
 
 static int put(int fd, unsigned slot, pid_t number)
 {
-	ssize_t length = pwrite(fd, &number, sizeof(number), place_of(slot));
+	ssize_t length = pwrite(fd, &number, sizeof(number), offset_of_slot(slot));
 
 	if (length < 0)
 		return -errno;
@@ -47,15 +47,15 @@ static pid_t get(int fd, unsigned slot)
 {
 	pid_t number;
 
-	return pread(fd, &number, sizeof(number), place_of(slot)) == (ssize_t)sizeof(number)
+	return pread(fd, &number, sizeof(number), offset_of_slot(slot)) == (ssize_t)sizeof(number)
 		       ? number
 		       : 0;
 }
 
-/* The same file under a larger number, if the process may have one. */
+/* Moves a descriptor to FD_MIN or above, if RLIMIT_NOFILE allows it. */
 static int move_up(int fd)
 {
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
 
 	if (moved < 0)
 		return fd;
@@ -70,7 +70,7 @@ int pm_attach_open(unsigned n)
 	if (fd < 0)
 		return fd;
 	fd = move_up(fd);
-	if (ftruncate(fd, place_of(n + 1)) ||
+	if (ftruncate(fd, offset_of_slot(n + 1)) ||
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
 		int rc = -errno;
 

@@ -3,46 +3,50 @@
 #define PM_ATTACH_H
 
 /*
- * Did the runtime that was preloaded get into the ranks? A program that does not read LD_PRELOAD
- * says nothing (plan/apply/preload.h), so whoever outlives a node's ranks keeps a roll of those
- * that are still expected: a nameless file in memory, memfd_create(2), of one pid_t for each of
- * them, and one that counts those that have ended. Its size is sealed, and it is read and written
- * by descriptor alone: what the ranks put there can spoil their own report, and nothing else.
+ * The launcher's side of the rank registry, by which it learns whether the preloaded runtime has
+ * attached to each rank. A program that does not read LD_PRELOAD says nothing
+ * (plan/apply/preload.h).
  *
- * A rank enters its own process number before execve. What is agreed with a runtime (pmrun(1)): in
- * the constructor of a process, it reads the pid_t at PM_LOCAL_RANK * sizeof(pid_t) of the
- * descriptor PM_ATTACH_FD and, where that is its own number, writes 0 there. Thus children, and
- * scripts that run in the rank's environment before it, such as Slurm's task prolog, sign for
- * nobody.
+ * The registry is a memfd_create(2) file of n + 1 pid_t, with a sealed size: one for each rank,
+ * then the number of ranks that have ended. It is read and written by descriptor alone, so that a
+ * rank can falsify only its own report.
  *
- * The processes of a rank, which all have the descriptor, also share its budget by it: record
- * locks, fcntl(2), on bytes far behind its end; runtime/common/rank_registry.h has which.
+ * Protocol, part of pmrun(1). Before execve(2), a rank's process stores its process number. The
+ * runtime's constructor reads the pid_t at PM_LOCAL_RANK * sizeof(pid_t) of the descriptor
+ * PM_ATTACH_FD, and writes 0 there if it is its own number. Hence children, and scripts that run in
+ * the rank's environment before it, such as Slurm's task prolog, do not attach for the rank.
+ *
+ * The processes of a rank also share its budget by record locks far behind the end of the file:
+ * runtime/common/rank_registry.h.
  */
 #include <stdbool.h>
 
 #define PM_ATTACH_FD "PM_ATTACH_FD"
 
-/* A roll for the ranks 0 to n-1, closed on exec: a descriptor, or a negative errno. */
+/* Makes the registry of ranks 0 to n-1. A descriptor with FD_CLOEXEC, or a negative errno. */
 int pm_attach_open(unsigned n);
 
 /*
- * Does a runtime that attaches tell? One that does not name the variable cannot: another library
- * than a runtime of ours, from which nothing is expected.
+ * True: the file of a runtime contains the name of the variable PM_ATTACH_FD, so that it attaches.
+ * False: it is some other library, which is not expected to attach.
  */
 bool pm_attach_is_supported(const char *runtime);
 
-/* This process, as `rank`, is expected; what it executes has the descriptor. 0 or -errno. */
+/*
+ * Stores this process as that of `rank`, and clears FD_CLOEXEC so that the program inherits the
+ * descriptor. 0 or -errno.
+ */
 int pm_attach_expect(int fd, unsigned rank);
 
-/* It is not any more: it will execute nothing. */
+/* Clears the entry again: no program will be executed. */
 void pm_attach_forget(int fd, unsigned rank);
 
-/* Notes that one more rank has ended; true for the last of n. */
+/* Counts a rank that has ended. True for the last of n. Not atomic: one process counts. */
 bool pm_attach_is_last(int fd, unsigned n);
 
 /*
- * "0,2-3": those of the n ranks that are still expected; malloc'ed. NULL: none, or out of memory.
- * Ranks from 1024 on are left out.
+ * List of the ranks that have not attached, "0,2-3"; malloc'ed. NULL: none, or out of memory. Ranks
+ * from 1024 on are left out.
  */
 char *pm_attach_missing(int fd, unsigned n);
 

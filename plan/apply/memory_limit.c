@@ -15,13 +15,13 @@
 
 #define MAX_TABLE (1024 * 1024)
 #define MAX_VALUE 64
-#define NO_LIMIT  (UINT64_C(1) << 60) /* version 1 says "none" as the largest number of pages */
+#define NO_LIMIT  (UINT64_C(1) << 60) /* version 1 shows no limit as LONG_MAX rounded to pages */
 
-/* One version of cgroups: how its lines in the two tables look, and its file. */
+/* A version of cgroups: its entries in /proc/self/cgroup and mountinfo, and its file. */
 struct version {
-	const char *controller; /* in /proc/self/cgroup, between the colons */
-	const char *type;	/* of its file system */
-	const char *option;	/* of its superblock; NULL: any */
+	const char *controller; /* second field of /proc/self/cgroup, cgroups(7) */
+	const char *type;	/* of the file system */
+	const char *option;	/* super option in mountinfo; NULL: any */
 	const char *file;
 };
 
@@ -37,7 +37,7 @@ static bool has_word(const char *list, const char *word)
 	return pm_strv_contains(words, word);
 }
 
-/* "4:memory:/slurm/uid_0": the path, when the line is this version's. */
+/* Path of a line "4:memory:/slurm/uid_0"; NULL: the line is of another version or controller. */
 static const char *path_in(char *line, const struct version *version)
 {
 	char *controllers = strchr(line, ':');
@@ -53,10 +53,12 @@ static const char *path_in(char *line, const struct version *version)
 }
 
 /*
- * "36 25 0:31 /root /sys/fs/cgroup rw shared:9 - cgroup2 cgroup rw,opts", proc(5): the directory
- * that is mounted, and where.
+ * Parses a line of mountinfo, proc(5), "36 25 0:31 /root /sys/fs/cgroup rw shared:9 - cgroup2
+ * cgroup rw,opts": the directory of the file system that is mounted, and the mount point. Cuts
+ * `line`.
  */
-static bool read_mount(char *line, const struct version *version, char **ret_root, char **ret_place)
+static bool read_mount(
+	char *line, const struct version *version, char **ret_root, char **ret_mount_point)
 {
 	char *rest = strstr(line, " - "), *type, *source, *options;
 
@@ -73,11 +75,11 @@ static bool read_mount(char *line, const struct version *version, char **ret_roo
 		if (!strtok_r(i ? NULL : line, " ", &rest))
 			return false;
 	*ret_root = strtok_r(NULL, " ", &rest);
-	*ret_place = strtok_r(NULL, " ", &rest);
-	return *ret_root && *ret_place;
+	*ret_mount_point = strtok_r(NULL, " ", &rest);
+	return *ret_root && *ret_mount_point;
 }
 
-/* What lies below the mounted directory; NULL: the cgroup is not below it. */
+/* The cgroup's path below the mounted directory; NULL: it is not below it. */
 static const char *below(const char *path, const char *root)
 {
 	size_t length = strcmp(root, "/") ? strlen(root) : 0;
@@ -96,7 +98,7 @@ static int read_limit(int root_fd, const char *dir, const char *file, uint64_t *
 	if (snprintf(path, sizeof(path), "%s/%s", dir + strspn(dir, "/"), file) >=
 		(int)sizeof(path))
 		return -ENAMETOOLONG;
-	/* The root of version 2 has no such file, and a container may hide what is above it. */
+	/* The root cgroup of version 2 has no such file; in a container ancestors may be hidden. */
 	if (pm_file_read(root_fd, path, MAX_VALUE, &text, NULL, NULL))
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
@@ -109,15 +111,16 @@ static int read_limit(int root_fd, const char *dir, const char *file, uint64_t *
 	return 0;
 }
 
-static int climb(int root_fd, const char *place, const char *path, const struct version *version,
-	uint64_t *least)
+/* Reads the limits of a cgroup and of its ancestors up to the mount point. */
+static int climb(int root_fd, const char *mount_point, const char *path,
+	const struct version *version, uint64_t *least)
 {
 	char dir[PATH_MAX];
 	int rc = 0;
 
-	if (snprintf(dir, sizeof(dir), "%s%s", place, path) >= (int)sizeof(dir))
+	if (snprintf(dir, sizeof(dir), "%s%s", mount_point, path) >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
-	while (!rc && strlen(dir) >= strlen(place)) {
+	while (!rc && strlen(dir) >= strlen(mount_point)) {
 		char *slash;
 
 		rc = read_limit(root_fd, dir, version->file, least);
@@ -135,14 +138,14 @@ static int look_in_mounts(int root_fd, const char *path, const struct version *v
 	cleanup_with(pm_strv_cleanup) char **lines = pm_strv_split(mounts, "\n");
 
 	for (size_t i = 0; lines && lines[i]; i++) {
-		char *root, *place;
+		char *root, *mount_point;
 		const char *rest;
 
-		if (!read_mount(lines[i], version, &root, &place))
+		if (!read_mount(lines[i], version, &root, &mount_point))
 			continue;
 		rest = below(path, root);
 		if (rest)
-			return climb(root_fd, place, rest, version, least);
+			return climb(root_fd, mount_point, rest, version, least);
 	}
 	return lines ? 0 : -ENOMEM;
 }

@@ -7,10 +7,11 @@
 #include "base/err.h"
 
 /*
- * The most memory that this process and those in its cgroup may use: the least limit of its
- * cgroup and of those above it, by proc/self/cgroup and proc/self/mountinfo below the descriptor of
- * a root directory; memory.max of version 2, memory.limit_in_bytes of version 1. 0: there is none,
- * or no such controller. -EBADMSG, or what reading says; cgroups that are not mounted are none.
+ * Memory limit of this process's cgroup: the smallest one of the cgroup and its ancestors, in
+ * bytes; 0: no limit, no memory controller, or cgroups that are not mounted. From memory.max of
+ * version 2 and memory.limit_in_bytes of version 1, cgroups(7). `root_fd` is a root directory:
+ * paths are proc/self/cgroup and proc/self/mountinfo below it. -EBADMSG: a limit is not a number;
+ * -ENAMETOOLONG; -ENOMEM; other errors of reading.
  */
 int pm_memory_limit(int root_fd, uint64_t *ret_bytes, struct pm_err *err);
 

@@ -13,15 +13,15 @@
 
 #include "base/cleanup.h"
 
-#define MAX_SCRIPTS 4 /* the kernel follows no more interpreters: BINPRM_MAX_RECURSION */
+#define MAX_SCRIPTS 4 /* nested interpreters that the kernel follows: BINPRM_MAX_RECURSION */
 #define LINE_BYTES  256
 
-/* The header of the program or library that we are in: the linker defines it. */
+/* ELF header of the program or library with this code; ld(1) defines the symbol. */
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 
 static const char is_static[] = "it is statically linked";
-static const char is_secure[] = "it runs with other rights than yours (setuid, setgid or file "
-				"capabilities)";
+static const char is_secure[] =
+	"it runs with other rights than yours (setuid, setgid or file capabilities)";
 static const char is_other[] = "it is for another kind of processor";
 
 const char *pm_preload_asked(const char *name, bool own)
@@ -66,7 +66,10 @@ char *pm_preload_prepend(const char *runtime, const char *old)
 	return asprintf(&text, "%s:%s", runtime, old) < 0 ? NULL : text;
 }
 
-/* A setuid file of our own changes nothing, and neither does one of root's for root. */
+/*
+ * True: execve(2) of this file sets AT_SECURE. A setuid file of the user's own does not, and file
+ * capabilities do not for root.
+ */
 static bool gains_rights(const char *program)
 {
 	struct stat info;
@@ -80,7 +83,7 @@ static bool gains_rights(const char *program)
 	return geteuid() && getxattr(program, "security.capability", NULL, 0) > 0;
 }
 
-/* The loader is named by a program header PT_INTERP: elf(5). */
+/* True: a program header PT_INTERP names a dynamic loader, elf(5). */
 static bool has_loader(int fd, const Elf64_Ehdr *header)
 {
 	for (unsigned i = 0; i < header->e_phnum; i++) {
@@ -107,7 +110,7 @@ static const char *obstacle_of_elf(int fd)
 	return has_loader(fd, &header) ? NULL : is_static;
 }
 
-/* The program in "#! /bin/sh -e"; NULL when the line is none such. Cuts `line`. */
+/* Interpreter of a line "#! /bin/sh -e"; NULL: not an absolute path. Cuts `line`. */
 static char *interpreter_in(char *line)
 {
 	char *name = line + 2 + strspn(line + 2, " \t");
@@ -116,7 +119,10 @@ static char *interpreter_in(char *line)
 	return *name == '/' ? name : NULL;
 }
 
-/* Whose rights it gets is seen even where it cannot be read; those of a script do not count. */
+/*
+ * Setuid and setgid bits are checked even if the file cannot be read. The kernel ignores those of a
+ * script.
+ */
 static const char *look(const char *program, unsigned depth)
 {
 	cleanup_close int fd = open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -3,36 +3,36 @@
 #define PM_PRELOAD_H
 
 /*
- * A placement runtime gets into a program by LD_PRELOAD, which the loader reads: ld.so(8). A
- * program without a loader (statically linked), of another processor, or one that runs with other
- * rights than its caller's (setuid, setgid, file capabilities: AT_SECURE) starts without it, and
- * without a word. So whoever sets LD_PRELOAD looks before.
+ * LD_PRELOAD brings a placement runtime into a program: ld.so(8). A program that is statically
+ * linked, is for another processor, or runs in secure-execution mode (setuid, setgid, file
+ * capabilities) ignores it silently. So pmrun and the plugin look at the program before they set
+ * it.
  */
 #include <stdbool.h>
 
 #include "base/err.h"
 
 /*
- * The runtime that a user's words ask for, NULL for none: `name`, unless that is "none"; without a
- * name our own, if something that only it does (`own`: profiles, advice) is asked for.
+ * Resolves a user's request to the name of a runtime; NULL: none. `name` is --pm-runtime, or NULL
+ * without that option: then it is this project's runtime if the user asks for a profile or advice
+ * (`own`), which only this runtime has.
  */
 const char *pm_preload_asked(const char *name, bool own);
 
 /*
- * The file of a runtime: a name without '/' is PM_RUNTIMEDIR/libpmNAME.so, anything else a path,
- * which is made absolute. *ret is malloc'ed. -ENOENT: there is no such file; -EINVAL: a path that
- * LD_PRELOAD cannot hold (with a colon or white space).
+ * Finds the file of a runtime. A name without '/' is PM_RUNTIMEDIR/libpmNAME.so, any other a path,
+ * which becomes absolute. *ret is malloc'ed. -ENOENT: no such file; -EINVAL: the path has a colon
+ * or white space, the separators of LD_PRELOAD; -ENOMEM.
  */
 int pm_preload_find(const char *name, char **ret, struct pm_err *err);
 
-/* "RUNTIME:OLD": what LD_PRELOAD becomes; `old` may be NULL or empty. malloc'ed; NULL: no memory.
+/* New value of LD_PRELOAD, "RUNTIME:OLD"; `old` may be NULL or empty. malloc'ed; NULL: no memory.
  */
 char *pm_preload_prepend(const char *runtime, const char *old);
 
 /*
- * Why the loader of this program, or of the interpreter that its first line names, would not read
- * LD_PRELOAD: "it is statically linked"; NULL when it would, and also when that cannot be seen
- * because the file is not readable.
+ * Reason why a program, or the interpreter of a script's first line, ignores LD_PRELOAD, as "it is
+ * statically linked". NULL: it reads it, or the file is not readable.
  */
 const char *pm_preload_obstacle(const char *program);
 

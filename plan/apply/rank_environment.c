@@ -30,7 +30,7 @@ static bool is_set(const struct pm_environment *environment, const char *name)
 	return value;
 }
 
-/* A plan made for another may be there: of the job or the pmrun that this one was started in. */
+/* The environment may have an earlier plan: of the job or of the pmrun around this one. */
 static void unset_earlier(const struct pm_environment *environment)
 {
 	for (size_t i = 0; pm_plan_variables[i]; i++)
@@ -102,6 +102,6 @@ int pm_rank_environment_set(const struct pm_rank_environment *from, unsigned ran
 		rc = set_number(environment, "PM_LOCAL_SIZE", from->plan->n_ranks, err);
 	if (!rc)
 		rc = set_runtime(from, environment, err);
-	/* Last: a process that is expected has no other reason left not to start. */
+	/* Last: nothing may fail once this process is expected to attach. */
 	return rc ? rc : expect_runtime(from, rank, environment, err);
 }

@@ -2,15 +2,15 @@
 #ifndef PM_RANK_ENVIRONMENT_H
 #define PM_RANK_ENVIRONMENT_H
 
-/* The variables by which a rank's program learns its part of the plan, and its runtime starts. */
+/* Sets the variables that tell a rank's program and its runtime their part of the plan. */
 #include "plan/plan.h"
 
-/* An environment: this process' own, or the one that Slurm keeps for a task. */
+/* An environment: of this process, or of a task in Slurm (spank_setenv()). */
 struct pm_environment {
 	void *context;
-	/* malloc'ed; NULL where it is not set. */
+	/* malloc'ed; NULL: unset. */
 	char *(*get)(void *context, const char *name);
-	/* Replaces what is there. 0 or a negative errno. */
+	/* Replaces an earlier value. 0 or a negative errno. */
 	int (*set)(void *context, const char *name, const char *value, struct pm_err *err);
 	void (*unset)(void *context, const char *name);
 };
@@ -20,14 +20,14 @@ struct pm_rank_environment {
 	const struct pm_pmem_dir *pmem_dirs; /* the request's; NULL: none */
 	const char *runtime;		     /* path to preload; NULL: none */
 	const char *profile, *advice;	     /* PM_PROFILE, PM_ADVICE; NULL: not set */
-	int attach_fd;			     /* the roll of the ranks, see attach.h; -1: none */
+	int attach_fd;			     /* the rank registry, plan/apply/attach.h; -1: none */
 };
 
 /*
- * Sets the plan's variables (pm_plan_environment()), after those of an earlier plan are unset;
- * PM_LOCAL_RANK, PM_LOCAL_SIZE, LD_PRELOAD, PM_PROFILE, PM_ADVICE; and PM_ATTACH_FD, where this
- * process is then expected to attach as `rank`. Returns the first error of `environment`, or
- * -ENOMEM; some variables are set then.
+ * Unsets the variables of an earlier plan; sets those of this one (pm_plan_environment()),
+ * PM_LOCAL_RANK, PM_LOCAL_SIZE, LD_PRELOAD, PM_PROFILE and PM_ADVICE. With a registry it stores
+ * this process as that of `rank` and sets PM_ATTACH_FD. Returns the first error of `environment`,
+ * or -ENOMEM; some variables are then set.
  */
 int pm_rank_environment_set(const struct pm_rank_environment *from, unsigned rank,
 	const struct pm_environment *environment, struct pm_err *err);
