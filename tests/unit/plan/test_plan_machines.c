@@ -234,7 +234,7 @@ static void ask(FILE *out, const char *xml, const char *line)
 
 /* --- files --- */
 
-/* What the file says, with answers of today. */
+/* The text of the file with the answers of the present code. */
 static char *answer_all(const char *xml, const char *script)
 {
 	cleanup_with(pm_strv_cleanup) char **lines = pm_strv_split(script, "\n");

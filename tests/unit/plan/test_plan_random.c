@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is true of every plan, over 10,000 random machines and questions. They come from a generator
+ * Checks invariants of plans for 10,000 random machines and requests. They come from a generator
  * of numbers with a fixed start, so that each run asks the same; PM_SEED=N asks others, PM_CASES=N
  * more of them.
  */
@@ -113,7 +113,7 @@ static void add_memory(const struct shape *s, const char *subtype, unsigned part
 	}
 }
 
-/* Memory of no one socket: all machine's. */
+/* Memory that is equally near to all sockets. */
 static void add_pool(const struct shape *s)
 {
 	cpu_set_t all;
@@ -158,7 +158,7 @@ static void make_machine(void)
 
 /* --- random questions --- */
 
-/* Mostly what fits, or nearly so. */
+/* Mostly requests that fit, or nearly fit. */
 static void make_request(struct pm_plan_request *r, const struct pm_topology *t)
 {
 	unsigned ranks = 1 + below(once_in(12) ? 200 : t->n_cores);
@@ -183,9 +183,9 @@ static void make_request(struct pm_plan_request *r, const struct pm_topology *t)
 			.migration = below(9) * GIB / 8};
 }
 
-/* --- what must be true --- */
+/* --- invariants of a plan --- */
 
-static const char *broken; /* the first of a case; NULL: none */
+static const char *broken; /* first broken invariant of a case; NULL: none */
 
 static void must(bool holds, const char *what)
 {
@@ -240,7 +240,7 @@ static void note_packages(const struct pm_topology *t)
 			package_of[t->cores[i].cpus[k]] = (int)t->cores[i].package;
 }
 
-/* Bit 1 << package for each that has one of these processors. */
+/* Bit 1 << package for each package with one of these CPUs. */
 static unsigned packages_of(const cpu_set_t *cpus)
 {
 	unsigned packages = 0;
@@ -268,7 +268,7 @@ static void check_cores(const struct pm_topology *t, const struct pm_plan *plan)
 	}
 }
 
-/* Is the node on one of these packages, or is it that main memory which several packages share? */
+/* True: the node is of one of these packages, or main memory that several packages share. */
 static bool is_local(
 	const struct pm_topology *t, const struct pm_memory_node *node, unsigned packages)
 {
@@ -309,7 +309,7 @@ static void check_locality(const struct pm_topology *t, const struct pm_plan *pl
 	}
 }
 
-/* More ranks than sockets, each of them with room: nobody spans. */
+/* With at least as many ranks as sockets, and room for each, no rank spans. */
 static void check_spans(const struct pm_topology *t, const struct pm_plan_request *request,
 	const struct pm_plan *plan)
 {
@@ -322,7 +322,7 @@ static void check_spans(const struct pm_topology *t, const struct pm_plan_reques
 		n_spanning += plan->ranks[r].spans_packages;
 	if (is_uniform && !request->threads && !request->helpers &&
 		plan->n_ranks % t->n_packages == 0)
-		must(!n_spanning, "nobody spans sockets that need not");
+		must(!n_spanning, "no rank spans sockets without need");
 }
 
 static void check_budgets(const struct pm_topology *t, const struct pm_plan_request *request,
@@ -355,7 +355,7 @@ static void check_budgets(const struct pm_topology *t, const struct pm_plan_requ
 	}
 }
 
-/* Sockets whose DRAM nobody shares: their ranks' budgets are within it, less the reserve. */
+/* On sockets that share no DRAM: the budgets of their ranks are within it, less the reserve. */
 static void check_sockets(const struct pm_topology *t, const struct pm_plan_request *request,
 	const struct pm_plan *plan)
 {
@@ -425,7 +425,7 @@ static bool is_same(const struct pm_plan *a, const struct pm_plan *b)
 	       !memcmp(a->ranks, b->ranks, a->n_ranks * sizeof(*a->ranks));
 }
 
-/* A sentence, which ends with what to do, and no plan. */
+/* A refusal has a message that ends with a cure, and no plan. */
 static void check_refusal(int rc, const struct pm_err *err)
 {
 	must(rc == -ERANGE || rc == -ENOSPC || rc == -ENODEV, "it is refused for a known reason");
@@ -438,7 +438,7 @@ static void check_refusal(int rc, const struct pm_err *err)
 		"in the form of all messages");
 }
 
-/* "at most --pm-dram=NM fits", "at most N such ranks fit": what it says is true. */
+/* "at most --pm-dram=NM fits", "at most N such ranks fit": this request succeeds. */
 static void check_advice(const struct pm_topology *t, const struct pm_plan_request *asked,
 	const struct pm_err *refused)
 {

@@ -121,14 +121,14 @@ static void test_figures(void)
 	}
 }
 
-/* --- whose memory it is, where machines are odd --- */
+/* --- the package of memory, on odd machines --- */
 
 struct odd_node {
 	const char *cpus, *subtype;
 	uint64_t bytes;
 };
 
-/* A package of four cores with these nodes; what is main and slow memory of its first and last. */
+/* A package of four cores with these nodes: main and slow memory of its first and last core. */
 static void is_arranged(const struct odd_node *odd, unsigned n, int first_main, int last_main,
 	int last_slow, const char *name)
 {
@@ -170,7 +170,7 @@ static void test_odd_machines(void)
 
 	is_arranged(nested, 2, 0, 1, -1, "a node of half of the cores beside one of all");
 	is_arranged(one_sided, 3, 0, 1, 2, "PMem near to one domain is the other's, too");
-	is_arranged(empty, 2, 1, 1, -1, "an empty node is nobody's main memory");
+	is_arranged(empty, 2, 1, 1, -1, "an empty node is not main memory");
 	is_arranged(two_slow, 3, 0, 0, 2, "PMem before CXL");
 	is_arranged(half, 1, 0, 0, -1, "cores without memory have their package's");
 }
@@ -290,7 +290,7 @@ static void test_this_machine(void)
 	pm_topology_free(again);
 }
 
-/* --- what may be used --- */
+/* --- allowed resources --- */
 
 static void test_restricted(void)
 {
@@ -320,7 +320,7 @@ static void test_restricted(void)
 	ok(!topology, "and no topology");
 }
 
-/* Of what was discovered once, without the file being read again. */
+/* From a loaded topology, without reading the file again. */
 static void test_narrowed(void)
 {
 	struct pm_topology_source source = {.xml = FLAT};

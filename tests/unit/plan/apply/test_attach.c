@@ -21,15 +21,15 @@ static void missing_is(int fd, const char *expected, const char *name)
 	free(text);
 }
 
-/* What a runtime does: see pmrun(1). */
+/* Attaches as a runtime does: pmrun(1). */
 static void attach(int fd, unsigned rank)
 {
 	pid_t number = 0;
-	off_t place = rank * (off_t)sizeof(number);
+	off_t offset = rank * (off_t)sizeof(number);
 
-	if (pread(fd, &number, sizeof(number), place) == sizeof(number) && number == getpid()) {
+	if (pread(fd, &number, sizeof(number), offset) == sizeof(number) && number == getpid()) {
 		number = 0;
-		ok(pwrite(fd, &number, sizeof(number), place) == sizeof(number), "signed");
+		ok(pwrite(fd, &number, sizeof(number), offset) == sizeof(number), "signed");
 	}
 }
 
@@ -46,12 +46,12 @@ static void attach_in_child(int fd, unsigned rank)
 
 static void test_ranks(int fd)
 {
-	missing_is(fd, NULL, "nobody is expected at first");
+	missing_is(fd, NULL, "no rank is expected at first");
 	for (unsigned rank = 1; rank < RANKS; rank++)
 		is_number(pm_attach_expect(fd, rank), 0, "a rank");
 	missing_is(fd, "1-4", "those that wait");
 	attach_in_child(fd, 2);
-	missing_is(fd, "1-4", "a child signs for nobody");
+	missing_is(fd, "1-4", "a child does not attach for its rank");
 	attach(fd, 2);
 	missing_is(fd, "1,3-4", "one has attached");
 	pm_attach_forget(fd, 4);
@@ -72,7 +72,7 @@ static void test_descriptor(int fd)
 
 	is_number(fcntl(other, F_GETFD), FD_CLOEXEC, "closed on exec");
 	is_number(fcntl(fd, F_GETFD), 0, "but in a rank");
-	is_number(ftruncate(fd, 0) ? -errno : 0, -EPERM, "nobody can make it shorter");
+	is_number(ftruncate(fd, 0) ? -errno : 0, -EPERM, "it cannot be made shorter");
 	is_number(ftruncate(fd, 1 << 20) ? -errno : 0, -EPERM, "or longer");
 	close(other);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel says of a process that was bound, on this machine, whatever it has. */
+/* Applies plans to processes and reads back what the kernel says of them, on any machine. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -11,12 +11,12 @@
 #include "plan/apply/apply.h"
 #include "tests/unit/tap.h"
 
-#define NO_NODE 1000 /* that no machine here has */
+#define NO_NODE 1000 /* no test machine has this node */
 
 static struct pm_plan_rank line;
 static struct pm_plan plan = {.ranks = &line, .n_ranks = 1};
 
-/* The first processor and node that we have. */
+/* The first CPU and node that this process may use. */
 static void new_line(int mode)
 {
 	cpu_set_t mine;
@@ -41,7 +41,7 @@ static int policy(cpu_set_t *ret_nodes)
 	return mode;
 }
 
-/* What a check in a child says; the parent stays as it is. */
+/* Runs a check in a child, so that the parent keeps its binding. */
 static bool in_child(bool (*check)(void))
 {
 	int status = 0;
@@ -127,7 +127,7 @@ static bool refuses_cpu(void)
 	       strstr(err.text, "bind rank 0 to processors 1023: ") != NULL;
 }
 
-/* Pages are where the policy says, also those of a program that is executed then. */
+/* Pages follow the policy, also in a program that is executed later. */
 static bool is_inherited(void)
 {
 	char *const command[] = {"grep", "-q", "bind:0", "/proc/self/numa_maps", NULL};

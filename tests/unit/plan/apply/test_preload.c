@@ -10,7 +10,7 @@
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
-/* Just enough of a program: a header, and one program header of this type. */
+/* A minimal ELF file: its header, and one program header of this type. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr row;
@@ -73,7 +73,7 @@ static void test_obstacles(void)
 	is_text(pm_preload_obstacle("/nonexistent"), NULL, "nor does none");
 }
 
-/* As root our files are root's: only the group can be another. */
+/* As root the files belong to root: only their group can differ. */
 static void test_rights(void)
 {
 	const char *path = write_image("rights", ELFCLASS64, PT_INTERP, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime's heap of large objects: budget, spills, recurrence, threads, children. */
+/* The runtime's heap of large objects: budget, spills, prediction, threads, children. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -91,7 +91,7 @@ static void test_limits(void)
 	pm_heap_free(object);
 }
 
-/* What is freed in PMem keeps its pages for the next one, to a limit. */
+/* Freed PMem keeps its pages for later objects, up to a limit. */
 static void test_surplus(void)
 {
 	char *small = pm_heap_alloc(30 * MIB, 1, false),

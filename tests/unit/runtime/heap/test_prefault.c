@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rank's DRAM, as the kernel sees it: its addresses are reserved once, each page is made ready
- * once, when it is first handed out, and at no time are there more pages than the budget has bytes.
+ * The rank's DRAM as the kernel sees it: the addresses are reserved once, each page is committed
+ * once, before its first allocation, and the pages never exceed the budget.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -26,7 +26,7 @@
 
 static unsigned reserved, populated[BUDGET / PAGE];
 
-/* --- in place of the C library's: what the heap asks of the kernel --- */
+/* --- in place of the C library's functions: the heap's system calls --- */
 
 void *mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
@@ -46,7 +46,7 @@ int madvise(void *start, size_t bytes, int advice)
 	return (int)syscall(SYS_madvise, start, bytes, advice);
 }
 
-/* --- what there is --- */
+/* --- observed state --- */
 
 static uint64_t pages_in(uintptr_t start, uint64_t bytes)
 {
@@ -164,7 +164,7 @@ static void step(struct owned *owned)
 		resize(owned);
 }
 
-/* Of all kinds, a few times the budget, each written to from end to end. */
+/* Allocates objects of all kinds, several times the budget, and writes to all their bytes. */
 static void test_random(void)
 {
 	struct owned owned[OWNERS] = {{0}};
@@ -188,7 +188,7 @@ static void test_random(void)
 			free_owned(&owned[i]);
 }
 
-/* Every space to its last page. */
+/* Fills every space to its last page. */
 static void test_full(void)
 {
 	static const size_t sizes[] = {PM_CHUNK, 256 * 1024, PM_GRANULE};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime's spaces: extents that never overlap, holes, and what is left over. No memory is
- * touched. */
+/* The runtime's spaces: extents never overlap, holes, splits. No memory is touched. */
 #include "runtime/heap/space.h"
 
 #include "tests/unit/tap.h"
@@ -183,7 +182,7 @@ static void test_split(void)
 	ok(!pm_space_bytes(&rest) && pm_space_bytes(&space) == keep, "then nothing is changed");
 }
 
-/* --- at random, against an array that says whose each granule is --- */
+/* --- random operations, checked against an array with the owner of each granule --- */
 
 static uint32_t seed = 12345;
 
@@ -210,7 +209,7 @@ static void claim(uint32_t who, uint32_t from, uint32_t n)
 	}
 }
 
-/* What is said to be handed out for the first time has never been. */
+/* Fresh granules have never been allocated before. */
 static void check_fresh(const char *start, size_t bytes, size_t fresh_bytes)
 {
 	for (size_t at = bytes - fresh_bytes; at < bytes; at += PM_GRANULE)

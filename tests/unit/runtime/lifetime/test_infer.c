@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Iterations that nobody tells: programs as sequences of large objects. Each is a process, for what
- * is inferred stays. */
+/*
+ * Inferred iterations: programs as sequences of large objects. Each one is a process, since the
+ * state of the inference is never reset.
+ */
 #include "runtime/lifetime/infer.h"
 
 #include <sys/mman.h>
@@ -16,8 +18,8 @@
 
 static struct found {
 	unsigned begun, anew;
-	unsigned first_round; /* in which it was known */
-	unsigned site;	      /* at which the last one began */
+	unsigned first_round; /* in which iterations were known */
+	unsigned site;	      /* at which the last iteration began */
 } * found;
 
 static unsigned round_now;
@@ -58,7 +60,7 @@ static void run(void (*program)(void))
 
 /* --- programs --- */
 
-/* All of one size, as LULESH has them. */
+/* All objects have one size, as in LULESH. */
 static void periods(void)
 {
 	for (unsigned i = 0; i < 40; i++)
@@ -102,7 +104,7 @@ static void test_none(void)
 	is_number(found->begun, 0, "nor does a loop that fills memory");
 }
 
-/* Half of what a period takes stays. */
+/* Half of the objects of a period are long-lived. */
 static void growing(void)
 {
 	for (round_now = 1; round_now <= ROUNDS; round_now++) {
@@ -112,7 +114,7 @@ static void growing(void)
 	}
 }
 
-/* One object more or less, and a function that all ask through, for sizes that come again. */
+/* Periods differ by an object, and all allocations come through one function, with few sizes. */
 static void uneven(void)
 {
 	for (round_now = 1; round_now <= ROUNDS; round_now++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime's lifetimes: which call sites' objects are temporary, in iterations. */
+/* Lifetime prediction by call site and iteration. */
 #include "runtime/lifetime/lifetime.h"
 
 #include "runtime/heap/heap.h"
@@ -83,7 +83,7 @@ static void test_unknown(void)
 	ok(!pm_lifetime_is_short(0, MIB), "objects of an unknown site are not predicted");
 }
 
-/* A size of which nearly all have been given back. */
+/* A size with nearly all objects freed. */
 static void test_new(void)
 {
 	void *object;

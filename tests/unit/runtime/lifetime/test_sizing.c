@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The temporary space by the first iteration: what is lent, what is promoted, and that there are
- * never more pages of DRAM than the budget has. PM_NODE_PMEM is not said, so that what is bound is
+ * Sizing of the temporary space by the first iteration: bytes lent and promoted, and pages in DRAM
+ * that never exceed the budget. PM_NODE_PMEM is unset, so that what is bound is
  * DRAM. Each case is in a process of its own, for sizing is done once.
  */
 #define _GNU_SOURCE
@@ -25,15 +25,14 @@
 
 bool pm_advice_on;
 
-/* What a case has found. */
+/* Results of a case. */
 static struct found {
 	struct pm_sizing sizing;
 	uint64_t temporary_bytes, bound_large, bound_small, dram_pages;
 	bool flag;
 } * found;
 
-/* --- what is bound without a look at what is there: linked in place of runtime/common/nodemask.c's
- * --- */
+/* --- linked in place of pm_nodemask_bind() of runtime/common/nodemask.c --- */
 
 static uintptr_t bound_start;
 static uint64_t bound_bytes;
@@ -196,7 +195,7 @@ static void test_later(void)
 	ok(found->dram_pages <= BUDGET / PAGE, "and not a page more");
 }
 
-/* 40 MiB of temporaries for 16 MiB of temporary, and 18 of free that nobody has had. */
+/* 40 MiB of temporaries for 16 MiB of temporary, and 18 MiB of free never committed. */
 static void many_temporaries(void)
 {
 	char *a, *b;
