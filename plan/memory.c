@@ -148,12 +148,12 @@ static int check_rank_dram(const struct assignment *g, unsigned rank, struct pm_
 	const struct pm_topology *t = g->topology;
 
 	for (unsigned d = 0; d < t->n_domains; d++) {
-		if (weights_of(g, rank)[d] && t->domains[d].dram == NONE)
-			return pm_err_set(err, -ENODEV,
-				"rank %u would sit on socket %d, which has no DRAM that may be "
-				"used; leave that socket's processors out of the job, or ask for "
-				"--pm-bind=none",
-				rank, t->packages[t->domains[d].package].number);
+		if (!weights_of(g, rank)[d] || t->domains[d].dram != NONE)
+			continue;
+		return pm_err_set(err, -ENODEV,
+			"rank %u would be bound to socket %d, which has no DRAM that may be used; "
+			"leave that socket's processors out of the job, or ask for --pm-bind=none",
+			rank, t->packages[t->domains[d].package].number);
 	}
 	if (!total_weight(g, rank))
 		return pm_err_set(err, -ENODEV,
