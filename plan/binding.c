@@ -64,6 +64,7 @@ static void use_core_slots(struct binding *s)
 	uint64_t threads = request->threads ? request->threads : 1;
 
 	s->by_thread = false;
+	/* Each core of a topology has a CPU, so that per_core is not 0. */
 	s->n_threads = (threads + per_core - 1) / per_core;
 	s->n_helpers = request->smt == PM_SMT_HELPERS ? 0 : request->helpers;
 }

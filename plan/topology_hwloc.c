@@ -93,7 +93,7 @@ static int discover(
 		rc = -EINVAL;
 	if (rc == -EINVAL && source->xml)
 		return pm_err_set(err, rc,
-			"read '%s': it is no topology of hwloc; 'lstopo FILE.xml' writes one",
+			"read '%s': it is not a topology of hwloc; 'lstopo FILE.xml' writes one",
 			name);
 	if (rc)
 		return pm_err_sys(err, rc, "ask hwloc for '%s'", name);

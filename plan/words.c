@@ -23,7 +23,7 @@ int pm_count_parse(const char *source, const char *value, unsigned *ret, struct 
 	return 0;
 }
 
-static int take_dram(
+static int set_dram(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
 	uint64_t bytes;
@@ -38,7 +38,7 @@ static int take_dram(
 	return 0;
 }
 
-static int take_bind(
+static int set_bind(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
 	return pm_bind_parse(value, &request->bind)
@@ -46,7 +46,7 @@ static int take_bind(
 		       : 0;
 }
 
-static int take_policy(
+static int set_policy(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
 	return pm_mem_policy_parse(value, &request->policy)
@@ -55,7 +55,7 @@ static int take_policy(
 		       : 0;
 }
 
-static int take_distribution(
+static int set_distribution(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
 	return pm_distribution_parse(value, &request->distribution)
@@ -63,13 +63,13 @@ static int take_distribution(
 		       : 0;
 }
 
-static int take_threads(
+static int set_threads(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
 	return pm_count_parse(source, value, &request->threads, err);
 }
 
-static int take_smt(
+static int set_smt(
 	const char *source, const char *value, struct pm_plan_request *request, struct pm_err *err)
 {
 	return pm_smt_parse(value, &request->smt)
@@ -80,15 +80,15 @@ static int take_smt(
 int pm_plan_take(enum pm_plan_word word, const char *source, const char *value,
 	struct pm_plan_request *request, struct pm_err *err)
 {
-	static int (*const takers[PM_PLAN_WORDS])(
+	static int (*const setters[PM_PLAN_WORDS])(
 		const char *, const char *, struct pm_plan_request *, struct pm_err *) = {
-		[PM_PLAN_WORD_DRAM] = take_dram,
-		[PM_PLAN_WORD_BIND] = take_bind,
-		[PM_PLAN_WORD_POLICY] = take_policy,
-		[PM_PLAN_WORD_DISTRIBUTION] = take_distribution,
-		[PM_PLAN_WORD_THREADS] = take_threads,
-		[PM_PLAN_WORD_SMT] = take_smt,
+		[PM_PLAN_WORD_DRAM] = set_dram,
+		[PM_PLAN_WORD_BIND] = set_bind,
+		[PM_PLAN_WORD_POLICY] = set_policy,
+		[PM_PLAN_WORD_DISTRIBUTION] = set_distribution,
+		[PM_PLAN_WORD_THREADS] = set_threads,
+		[PM_PLAN_WORD_SMT] = set_smt,
 	};
 
-	return takers[word](source, value, request, err);
+	return setters[word](source, value, request, err);
 }

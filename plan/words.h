@@ -2,7 +2,7 @@
 #ifndef PM_PLAN_WORDS_H
 #define PM_PLAN_WORDS_H
 
-/* What people say about a plan, as the options of pmrun and of the plugin have it. */
+/* Parses values of plan options, of pmrun and of the plugin, into a request. */
 #include "plan/plan.h"
 
 enum pm_plan_word {
@@ -12,13 +12,14 @@ enum pm_plan_word {
 };
 
 /*
- * Sets what the value says in the request. `source` is how it was given: "--pm-dram" or "PM_DRAM".
- * -EINVAL: "SOURCE='VALUE': write ...".
+ * Parses a value and sets the request's field. `source` names the option or variable that it comes
+ * from, as "--pm-dram" or "PM_DRAM". -EINVAL: "SOURCE='VALUE': write ..."; the request is
+ * untouched.
  */
 int pm_plan_take(enum pm_plan_word word, const char *source, const char *value,
 	struct pm_plan_request *request, struct pm_err *err);
 
-/* A number of ranks or threads, 1 to 65536; -EINVAL in the same words. */
+/* Parses a number of ranks or threads, 1 to 65536. -EINVAL, with the same message. */
 int pm_count_parse(const char *source, const char *value, unsigned *ret, struct pm_err *err);
 
 #endif

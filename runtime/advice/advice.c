@@ -189,10 +189,10 @@ static const char *read_file(int fd)
 	static char line[LINE], wrong[128];
 
 	if (!next_line(fd, line) || strcmp(line, HEADER))
-		return "it does not begin with '" HEADER "' as what pmreport writes";
+		return "it does not begin with '" HEADER "', as files of pmreport do";
 	for (unsigned number = 2; next_line(fd, line); number++) {
 		if (!parse_line(line)) {
-			snprintf(wrong, sizeof(wrong), "line %u, '%.40s', is no advice", number,
+			snprintf(wrong, sizeof(wrong), "line %u, '%.40s', is not advice", number,
 				line);
 			return wrong;
 		}

@@ -28,8 +28,8 @@ static uint64_t whole_chunks(uint64_t bytes)
 }
 
 /*
- * Bytes of the extent table for a range that includes the table itself: n / (G / E - 1) entries of
- * E bytes cover n bytes of granules of G bytes and their own.
+ * Size T of the extent table of a range of n bytes and the table itself, with entries of E bytes
+ * and granules of G bytes: T = (n + T) / G * E, hence T = n / (G / E - 1).
  */
 static uint64_t extent_table_bytes(uint64_t bytes)
 {

@@ -69,7 +69,8 @@ static void divide(struct pm_settings *settings)
 	if (!text || !*text)
 		text = "";
 	if (!parse_spaces(text, bytes)) {
-		pm_log("PM_SPACES='%.200s' is no list as metadata=BYTES,...: all DRAM is one space",
+		pm_log("PM_SPACES='%.200s' is not a list like metadata=BYTES,...: all DRAM is one "
+		       "space",
 			text);
 		memset(bytes, 0, sizeof(bytes));
 	}
@@ -91,7 +92,8 @@ static void read_nodes(const char *name, struct pm_nodemask *nodes)
 	const char *text = getenv(name);
 
 	if (text && *text && !pm_nodemask_parse(text, nodes))
-		pm_log("%s='%.100s' is no list of NUMA nodes as 0 or 0-1: this memory is not bound",
+		pm_log("%s='%.100s' is not a list of NUMA nodes like 0 or 0-1: this memory is not "
+		       "bound",
 			name, text);
 }
 
@@ -132,7 +134,7 @@ bool pm_settings_read(struct pm_settings *ret)
 	if (!text || !*text)
 		return false;
 	if (!parse_bytes(text, '\0', &end, &settings.budget_bytes)) {
-		pm_log("PM_RANK_DRAM='%.100s' is no number of bytes: nothing is placed", text);
+		pm_log("PM_RANK_DRAM='%.100s' is not a number of bytes: nothing is placed", text);
 		return false;
 	}
 	settings.budget_bytes = whole_chunks(settings.budget_bytes);

@@ -568,7 +568,7 @@ data = bytearray(1000000)'
 	says "PM_PROFILE='/proc/none': No such file or directory; there is no profile" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=/proc/none
 	says "PM_ADVICE='/none': No such file or directory; it is not used" PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/none
-	says "PM_ADVICE='/etc/hosts': it does not begin with 'pmadvice 1' as what pmreport writes; it is not used" \
+	says "PM_ADVICE='/etc/hosts': it does not begin with 'pmadvice 1', as files of pmreport do; it is not used" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/etc/hosts
 	printf 'pmadvice 1\nprogram 0123456789abcdef other\ndram 0123456789abcdef # why\n' >"$BATS_TEST_TMPDIR/advice"
 	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program as it is built now; it is not used" \
@@ -576,7 +576,7 @@ data = bytearray(1000000)'
 	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg' \
 		'pmem 0123456789abcdef small 12' 'dram 0123456789abcdef small 0123456789abcdef'; do
 		printf 'pmadvice 1\n\n# words\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
-		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '${line:0:40}', is no advice; it is not used" \
+		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '${line:0:40}', is not advice; it is not used" \
 			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
 	done
 	run -1 pmreport/pmreport "$BATS_TEST_TMPDIR/advice"
@@ -598,14 +598,14 @@ says() {
 }
 
 @test "parameters that cannot be are told of in one line, with what is done" {
-	says "PM_RANK_DRAM='4G' is no number of bytes: nothing is placed" PM_RANK_DRAM=4G
-	says "PM_RANK_DRAM='-1' is no number of bytes: nothing is placed" PM_RANK_DRAM=-1
-	says "PM_RANK_DRAM='99999999999999999999' is no number" PM_RANK_DRAM=99999999999999999999
-	says "PM_SPACES='free=1,hot=2' is no list as metadata=BYTES,...: all DRAM is one space" \
+	says "PM_RANK_DRAM='4G' is not a number of bytes: nothing is placed" PM_RANK_DRAM=4G
+	says "PM_RANK_DRAM='-1' is not a number of bytes: nothing is placed" PM_RANK_DRAM=-1
+	says "PM_RANK_DRAM='99999999999999999999' is not a number" PM_RANK_DRAM=99999999999999999999
+	says "PM_SPACES='free=1,hot=2' is not a list like metadata=BYTES,...: all DRAM is one space" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_SPACES=free=1,hot=2
 	says "PM_SPACES='temporary=99999999' is more than PM_RANK_DRAM=67108864: all DRAM is one space" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_SPACES=temporary=99999999
-	says "PM_NODE_DRAM='one' is no list of NUMA nodes as 0 or 0-1: this memory is not bound" \
+	says "PM_NODE_DRAM='one' is not a list of NUMA nodes like 0 or 0-1: this memory is not bound" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=one
 	says "PM_STATIC='cold' is neither dram nor pmem: it is dram" PM_RANK_DRAM=$((64 * MIB)) PM_STATIC=cold
 	says "PM_SIZING='off' is neither measured nor fixed: it is measured" PM_RANK_DRAM=$((64 * MIB)) PM_SIZING=off

@@ -355,7 +355,7 @@ start_pair() {
 	run -1 pmrun --plan --topology=/nonexistent.xml
 	assert_output --regexp "^pmrun: --topology.*'/nonexistent.xml': No such file"
 	run -1 pmrun --plan --topology=Makefile
-	assert_output --regexp "^pmrun: --topology.*'Makefile': it is no topology of hwloc; 'lstopo FILE.xml' writes one$"
+	assert_output --regexp "^pmrun: --topology.*'Makefile': it is not a topology of hwloc; 'lstopo FILE.xml' writes one$"
 }
 
 @test "a plan is for the processors that we may use" {
