@@ -12,7 +12,7 @@
 
 static char *volatile kept[ITERATIONS];
 
-/* So that compilers see it used. */
+/* A use that compilers cannot remove. */
 static char *make(void)
 {
 	volatile char *object = malloc(BYTES);

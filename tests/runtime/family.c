@@ -20,7 +20,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* Compilers may drop what is allocated and not used, and warn of sizes that cannot be. */
+/* Compilers may remove unused allocations, and warn about impossible sizes. */
 static void *volatile kept;
 static volatile size_t huge = SIZE_MAX - 64;
 static char untouched;
@@ -47,7 +47,7 @@ static bool is_filled(const unsigned char *object, size_t size)
 	return true;
 }
 
-/* realloc(), of which nothing is known beforehand. */
+/* realloc() through a pointer that compilers know nothing about. */
 static __attribute__((noinline)) void *resized(void *object, size_t size)
 {
 	return realloc(object, size);
@@ -61,7 +61,7 @@ static bool is_zero(const unsigned char *object, size_t size)
 	return true;
 }
 
-/* Usable, all of it, aligned, and freed again. */
+/* Checks alignment, writes to all usable bytes, frees. */
 static bool is_good(void *object, size_t size, size_t align)
 {
 	size_t usable = malloc_usable_size(object);
@@ -141,7 +141,7 @@ static void test_realloc(void)
 	ok(!kept, "a large object, too");
 }
 
-/* C23's, 7.24.3, in no C library of these days; and what programs of before glibc 2.26 may call. */
+/* C23, 7.24.3, not in glibc 2.36; and a function that programs built before glibc 2.26 call. */
 __attribute__((weak)) void free_sized(void *object, size_t size);
 __attribute__((weak)) void free_aligned_sized(void *object, size_t align, size_t size);
 __attribute__((weak)) void cfree(void *object);
@@ -182,7 +182,7 @@ static void test_sized(void)
 	ok(most_resident_kib() - before < 200 << 10, "and give back what they should");
 }
 
-/* Step by step to 64 MiB, with something else in between that is in the way. */
+/* Grows step by step to 64 MiB; another object in between prevents growing in place. */
 static void test_growth(void)
 {
 	unsigned char *object = malloc(1000);
@@ -267,7 +267,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* An object that tells its size and holds a mark at both ends. */
+/* An object with its size, and a mark at both ends. */
 static void *make_marked(uint32_t random)
 {
 	size_t size = 32 + (random % 64 ? random % 3000 : random % (3 * MIB));
@@ -286,7 +286,7 @@ static void check_marked(void *object)
 	spoiled += end != size;
 }
 
-/* Takes what another thread has made, and leaves an own one there. */
+/* Exchanges an object of its own for one of another thread. */
 static void *exchange(void *argument)
 {
 	uint32_t state = (uint32_t)(uintptr_t)argument;
@@ -406,7 +406,7 @@ static void *fork_or_exchange(void *argument)
 	return (uintptr_t)argument % 4 ? exchange(argument) : fork_often(argument);
 }
 
-/* Large objects, one after the other: what is locked for them is locked half of the time. */
+/* Large objects, one after the other, so that their lock is held half of the time. */
 static void *take_large(void *argument)
 {
 	while (!*(volatile bool *)argument) {
@@ -418,7 +418,7 @@ static void *take_large(void *argument)
 	return NULL;
 }
 
-/* A child that waits for a lock that nobody will open is ended by its alarm. */
+/* The alarm ends a child that waits for a lock that no thread will release. */
 static int fork_once(void)
 {
 	pid_t child = fork();
@@ -464,7 +464,7 @@ static void test_fork(void)
 	free(before);
 }
 
-/* --- libraries; objects of others --- */
+/* --- libraries; objects of other allocators --- */
 
 static void test_libraries(void)
 {
@@ -479,7 +479,7 @@ static void test_libraries(void)
 
 void *__libc_malloc(size_t size);
 
-/* As from a library that is bound to glibc's, or from before a runtime has started. */
+/* As objects of a library bound to glibc's malloc, or from before the runtime's start. */
 static void test_foreign(void)
 {
 	unsigned char *object = __libc_malloc(1000);
@@ -493,7 +493,7 @@ static void test_foreign(void)
 	free(kept);
 }
 
-/* --- the begin and the end --- */
+/* --- start and exit --- */
 
 static unsigned char *early, *early_large;
 
@@ -553,7 +553,7 @@ int main(void)
 	test_growth();
 	test_errors();
 	test_errno();
-	pm_iteration(); /* from here on call sites are looked at */
+	pm_iteration(); /* from here on call sites are captured */
 	test_cancel();
 	test_threads();
 	pm_iteration();

@@ -30,8 +30,8 @@
 #define WORK	  24
 #define DUST	  3000
 #define SCALE_MAX 64
-#define GRANULE	  (64 * KIB) /* of which one page is looked at */
-#define LOOKS	  256	     /* pages at a time */
+#define GRANULE	  (64 * KIB) /* one page of each is queried */
+#define LOOKS	  256	     /* pages a query */
 
 static struct kind {
 	const char *name;
@@ -80,7 +80,7 @@ static uint64_t bytes_in_dram(void *object, size_t bytes)
 	return is_bound(object) ? bytes : 0;
 }
 
-/* Reads and writes each byte's line. Then all of its pages are there. */
+/* Reads and writes each cache line, so that all pages are present. */
 static void pass(struct kind *kind, uint64_t *object, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / 8; i += 8)
@@ -89,7 +89,7 @@ static void pass(struct kind *kind, uint64_t *object, size_t bytes)
 	kind->in_dram += bytes_in_dram(object, bytes);
 }
 
-/* Of 1 KiB, to their number; freed and taken anew, too, as a vector's elements are. */
+/* Objects of 1 KiB, freed and allocated anew as the elements of a vector are. */
 static __attribute__((noinline)) uint64_t *make_grain(uint64_t *old)
 {
 	uint64_t *grain = realloc(old, old ? 1100 : KIB);
@@ -146,7 +146,7 @@ static void print(const struct kind *kind)
 		(unsigned long long)kind->in_dram);
 }
 
-/* More of each kind, for a rank with so many times the memory. */
+/* Multiplies each kind, for a rank with that many times the memory. */
 static size_t scaled(int argc, char **argv)
 {
 	size_t scale = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;

@@ -29,20 +29,20 @@
 #define LIFE	    20	 /* operations of a thread, to three times as many */
 #define FORK_EVERY  32	 /* threads */
 #define ITERATION   1000 /* operations */
-#define CHILD_S	    120	 /* a child that hangs is ended */
+#define CHILD_S	    120	 /* then a child that hangs is ended */
 
 struct way;
 
 struct object {
 	unsigned char *start;
 	size_t bytes, align;
-	uint64_t tag; /* its maker's number, and how many that one had made; the first word */
+	uint64_t tag; /* the first word: the allocating thread, and its count of objects */
 	const struct way *way;
 };
 
 struct worker {
 	uint64_t random;
-	uint64_t tag; /* of the next object */
+	uint64_t tag; /* of its next object */
 };
 
 static struct {
@@ -77,12 +77,12 @@ static void fail(const struct object *object, const char *name, const char *what
 
 /* --- the family --- */
 
-/* C23's, in no C library of these days; and what programs of before glibc 2.26 may call. */
+/* C23, not in glibc 2.36; and a function that programs built before glibc 2.26 call. */
 __attribute__((weak)) void free_sized(void *object, size_t bytes);
 __attribute__((weak)) void free_aligned_sized(void *object, size_t align, size_t bytes);
 __attribute__((weak)) void cfree(void *object);
 
-/* Operators of C++, by the names that the Itanium ABI gives them. */
+/* C++'s operators, under their names of the Itanium ABI. */
 void *new_one(size_t bytes) __asm__("_Znwm");
 void *new_array(size_t bytes) __asm__("_Znam");
 void *new_aligned(size_t bytes, size_t align) __asm__("_ZnwmSt11align_val_t");
@@ -242,7 +242,7 @@ static void fill(const struct object *object)
 	memcpy(object->start + words * 8, &last, object->bytes % 8);
 }
 
-/* Its first bytes are as its maker left them. */
+/* Checks that the first bytes are as the allocating thread wrote them. */
 static bool holds(const struct object *object, size_t bytes)
 {
 	size_t words = bytes / 8;
@@ -275,7 +275,7 @@ static void check(const struct object *object)
 		fail(object, object->way->name, "is not as its maker left it");
 }
 
-/* A power of two of bytes to the next, most of them small; several MiB at most. */
+/* A random size within a power of two, mostly small, several MiB at most. */
 static size_t random_bytes(struct worker *worker)
 {
 	size_t kind = below(worker, 64), least;
@@ -321,7 +321,7 @@ static void give(const struct object *object)
 	object->way->give(object);
 }
 
-/* To something near, or to any size. */
+/* Resizes to a near size, or to any. */
 static void resize(struct worker *worker, struct object *object)
 {
 	size_t bytes = below(worker, 2) ? object->bytes + below(worker, object->bytes)
@@ -428,7 +428,7 @@ static void step(struct worker *worker)
 		pm_iteration();
 }
 
-/* In a child: what it has inherited, and what is its own. */
+/* In a child: inherited objects, and its own. */
 static void work_in_child(struct worker *worker, struct object *inherited)
 {
 	struct object own;
@@ -473,7 +473,7 @@ static void give_at_end(void *object)
 	free(object);
 }
 
-/* An object that its maker gives back when it is no more than its keys. */
+/* An object of thread-specific data, freed by the key's destructor. */
 static void keep_until_end(struct worker *worker)
 {
 	struct object *object = malloc(sizeof(*object));
@@ -485,12 +485,12 @@ static void keep_until_end(struct worker *worker)
 }
 
 static sem_t ended;
-static pthread_t last[THREADS_MAX]; /* of each line of threads */
+static pthread_t last[THREADS_MAX]; /* of each chain of threads */
 static atomic_uint lines;
 
 static void *live(void *argument);
 
-/* Leaves the rest to another thread, which waits for this one. */
+/* Starts a successor, which joins this thread. */
 static void go_on(void)
 {
 	pthread_t next, *self = malloc(sizeof(*self));
@@ -546,7 +546,7 @@ static void run_threads(void)
 		pthread_join(last[i], NULL);
 }
 
-/* --- the whole --- */
+/* --- main --- */
 
 static void prepare(void)
 {
