@@ -15,7 +15,7 @@
 /*
  * Resolves a user's request to the name of a runtime; NULL: none. `name` is --pm-runtime, or NULL
  * without that option: then it is this project's runtime if the user asks for a profile or advice
- * (`own`), which only this runtime has.
+ * (`own`), which only this runtime has. The name "none" gives NULL.
  */
 const char *pm_preload_asked(const char *name, bool own);
 
