@@ -107,7 +107,7 @@ class TurnAway:
         if way == "array":      # its first task runs on the first node, its last one comes to another
             nodes = staying[1:]
             job |= {"argv": [*job["argv"][:2], "--array=0-1"], "seconds": ARRAY_S}
-        return {"nodes": nodes} | job | ({"cancel": round(chance.uniform(0, 0.08), 3)} if way == "cancelled" else {})
+        return {"nodes": nodes} | job | ({"cancel": round(chance.uniform(0, 0.02), 3)} if way == "cancelled" else {})
 
     def do(self, world: World, step: dict) -> bool:
         turn_away(world, step["nodes"])
