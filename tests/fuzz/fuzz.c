@@ -32,8 +32,8 @@ int __wrap_pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **r
 	size_t *ret_length, struct pm_err *err);
 int __wrap_pm_file_read_fd(int fd, const char *name, size_t max_bytes, char **ret,
 	size_t *ret_length, struct pm_err *err);
-int __wrap_pm_file_read_ours(
-	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);
+int __wrap_pm_file_read_ours(int dir_fd, const char *path, size_t max_bytes, char **ret,
+	size_t *ret_length, struct pm_err *err);
 int __wrap_pm_secure_open(const char *path, int *ret_fd, struct pm_err *err);
 
 int __wrap_pm_file_read_fd(int fd, const char *name, size_t max_bytes, char **ret,
@@ -54,10 +54,10 @@ int __wrap_pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **r
 	return __wrap_pm_file_read_fd(dir_fd, path, max_bytes, ret, ret_length, err);
 }
 
-int __wrap_pm_file_read_ours(
-	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err)
+int __wrap_pm_file_read_ours(int dir_fd, const char *path, size_t max_bytes, char **ret,
+	size_t *ret_length, struct pm_err *err)
 {
-	return __wrap_pm_file_read_fd(AT_FDCWD, path, max_bytes, ret, ret_length, err);
+	return __wrap_pm_file_read_fd(dir_fd, path, max_bytes, ret, ret_length, err);
 }
 
 int __wrap_pm_secure_open(const char *path, int *ret_fd, struct pm_err *err)
