@@ -82,12 +82,6 @@ submit_waiting() {
 	submit_waiting_by prolog_slurmctld "$@"
 }
 
-# slurmctld's words for "the job's prolog has ended, and its nodes are there": not those of its 30 s pass.
-started_at_once() {
-	grep -q "prolog_running_decr: Configuration for JobId=$1 is complete" \
-		"$(bench_dir)/log/slurmctld.log"
-}
-
 is_listed() {
 	ask ask '{"type":"waiting"}' | grep -q "\"job\":$1,"
 }

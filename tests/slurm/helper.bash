@@ -127,6 +127,12 @@ bench_pids() {
 	done
 }
 
+# slurmctld's words for "the job's prolog has ended, and its nodes are there": not those of its 30 s pass.
+started_at_once() {
+	grep -q "prolog_running_decr: Configuration for JobId=$1 is complete" \
+		"$(bench_dir)/log/slurmctld.log"
+}
+
 # node_field NODE FORMAT: one of sinfo's fields, such as %E (the reason).
 node_field() {
 	bench sinfo -hN -n "$1" -o "$2"
@@ -154,7 +160,7 @@ resume() {
 	local node
 	for node in "$@"; do
 		state_is "$node" idle || admin scontrol update nodename="$node" state=resume || true
-		wait_for 20 state_is "$node" idle
+		wait_for 60 state_is "$node" idle # slurmctld looks again every 30 s
 	done
 }
 
