@@ -120,10 +120,14 @@ class Promises:
             return [("revived", f"{job} is {record['JobState']}, though its user has cancelled it")]
         return []
 
+    def _times_turned(self, record: dict) -> list[float]:
+        """When nodes turned this job away."""
+        return [at for job_id, at in self.world.site.turned_away() if job_id == record["JobId"]]
+
     def _check_turned(self, job: Submission, record: dict) -> list[Broken]:
         """As far as the service could count; the same number counts again once somebody has released the job."""
         more = self.world.more
-        times = runs(at for job_id, at in self.world.site.turned_away() if job_id == record["JobId"] and more.could_count(at))
+        times = runs(filter(more.could_count, self._times_turned(record)))
         if times > TURN_AWAY_LIMIT and job.number not in more.uncounted:
             return [("requeued", f"{job} went back to the queue {times} times, since nodes turned it away")]
         return []
@@ -131,8 +135,7 @@ class Promises:
     def _check_restarts(self, job: Submission, record: dict) -> list[Broken]:
         """Slurm starts a job anew for what happens to the job itself: a node turns it away, its user requeues it."""
         number, more = record["JobId"], self.world.more
-        turned = runs(at for job_id, at in self.world.site.turned_away() if job_id == number)
-        unexplained = int(record.get("Restarts", "0")) - turned - self.excused.get(number, 0)
+        unexplained = int(record.get("Restarts", "0")) - runs(self._times_turned(record)) - self.excused.get(number, 0)
         if unexplained <= 0:
             self.seen_on[number] = nodes_of(record) or self.seen_on.get(number, [])
             return []

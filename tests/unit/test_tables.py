@@ -67,7 +67,7 @@ def insert(path: Path, before: str, text: str) -> None:
 
 
 def add_key(tree: Path) -> None:
-    insert(tree / "site/keys.def", 'PM_KEY_SECTION("What the nodes do"', KEY)
+    insert(tree / "site/keys.def", 'PM_KEY_SECTION("Keys for nodes"', KEY)
     insert(tree / "site/plan.c", "\trequest->allow_remote", KEY_USE)
 
 

@@ -100,7 +100,7 @@ versions:
   type: dict
   sample: {"slurm-pmem-common": "0.2.0-1~deb12"}
 changes:
-  description: What has changed, or in check mode would. The version before is null for a new package, the one after for one that
+  description: The changes that were made, or in check mode would be. The version before is null for a new package, the one after for one that
     goes, or that apt does not know yet.
   returned: success
   type: list
