@@ -6,9 +6,25 @@
 #include "base/cleanup.h"
 #include "base/hostlist.h"
 #include "base/strv.h"
-#include "controller/holds.h"
 #include "controller/modes_file.h"
 #include "controller/waits.h"
+#include "site/modes.h"
+
+/* What stands between the names of a constraint. */
+#define OPERATORS "&|()[]*, "
+
+bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only)
+{
+	cleanup_with(pm_strv_cleanup) char **asked =
+		pm_strv_split(constraint ? constraint : "", OPERATORS);
+	cleanup_with(pm_strv_cleanup) char **had =
+		pm_strv_split(node->features ? node->features : "", ",");
+
+	for (char **name = asked; name && *name; name++)
+		if ((!modes_only || pm_mode_by_feature(*name)) && !pm_strv_contains(had, *name))
+			return false;
+	return asked && had;
+}
 
 static bool is_named(const char *list, const char *name)
 {
@@ -33,13 +49,14 @@ static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
  * and the job is held in the end; who counts too many leaves it nothing, which Slurm holds at once.
  * -w that does not name the whole allocation leaves Slurm the choice of the others.
  */
-static bool is_candidate(const slurm_job_info_t *job, const node_info_t *node, const char *excluded)
+static bool is_candidate(
+	const slurm_job_info_t *job, const node_info_t *node, const char *excluded, bool modes_only)
 {
 	cleanup_with(pm_strv_cleanup) char **required =
 		job->req_nodes ? pm_cluster_names(job->req_nodes) : NULL;
 
 	if (!is_in_service(job, node) || is_named(excluded, node->name) ||
-		!pm_node_has(node, job->features, /* modes_only= */ false))
+		!pm_node_has(node, job->features, modes_only))
 		return false;
 	return !required || !*required || pm_strv_length(required) < job->num_nodes ||
 	       pm_strv_contains(required, node->name);
@@ -59,8 +76,8 @@ static bool is_in_its_partitions(
 	return false;
 }
 
-struct pm_candidates pm_candidates_count(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded)
+struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
+	const slurm_job_info_t *job, const char *excluded, bool modes_only)
 {
 	cleanup_with(pm_strv_cleanup) char **partitions =
 		pm_strv_split(job->partition ? job->partition : "", ",");
@@ -70,7 +87,7 @@ struct pm_candidates pm_candidates_count(
 		const node_info_t *node = cluster->by_name[i];
 
 		if (!is_in_its_partitions(cluster, partitions, node) ||
-			!is_candidate(job, node, excluded))
+			!is_candidate(job, node, excluded, modes_only))
 			continue;
 		count.in_service++;
 		count.idle += pm_node_is_idle(node->node_state);

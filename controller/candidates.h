@@ -11,9 +11,13 @@ struct pm_candidates {
 	unsigned idle;	     /* of these: a job could start there at once */
 };
 
-/* But for those in `excluded`, a list as Slurm has it. */
-struct pm_candidates pm_candidates_count(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *excluded);
+/* Has the node each feature that the constraint names, or each mode alone? Without one of the modes
+ * a job never could run there; of other features it may name alternatives. */
+bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only);
+
+/* But for those in `excluded`, a list as Slurm has it; `modes_only` as above. */
+struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
+	const slurm_job_info_t *job, const char *excluded, bool modes_only);
 
 /* At least 1. */
 unsigned pm_candidates_needed(const slurm_job_info_t *job);

@@ -32,7 +32,7 @@ bool pm_give_back_is_due(const struct pm_cluster *cluster, const slurm_job_info_
 		return true;
 	if (!job->priority) /* a hold of a user or an admin */
 		return false;
-	others = pm_candidates_count(cluster, job, job->exc_nodes);
+	others = pm_candidates_count(cluster, job, job->exc_nodes, /* modes_only= */ false);
 	return others.in_service < needed ||
 	       were_idle_long(others.idle >= needed && waits_for_nodes(job), now, idle_since);
 }

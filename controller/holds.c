@@ -10,25 +10,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/strv.h"
+#include "controller/candidates.h"
 #include "controller/modes_file.h"
 #include "site/features.h"
-#include "site/modes.h"
-
-/* What stands between the names of a constraint. */
-#define OPERATORS "&|()[]*, "
-
-bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only)
-{
-	cleanup_with(pm_strv_cleanup) char **asked =
-		pm_strv_split(constraint ? constraint : "", OPERATORS);
-	cleanup_with(pm_strv_cleanup) char **had =
-		pm_strv_split(node->features ? node->features : "", ",");
-
-	for (char **name = asked; name && *name; name++)
-		if ((!modes_only || pm_mode_by_feature(*name)) && !pm_strv_contains(had, *name))
-			return false;
-	return asked && had;
-}
 
 static bool is_held(const slurm_job_info_t *job)
 {
@@ -36,13 +20,15 @@ static bool is_held(const slurm_job_info_t *job)
 	       job->state_reason == FAIL_BAD_CONSTRAINTS;
 }
 
-bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+static bool names_its_nodes(const slurm_job_info_t *job)
 {
-	cleanup_with(pm_strv_cleanup) char **names = NULL;
+	return job->req_nodes && *job->req_nodes;
+}
 
-	if (!is_held(job) || !job->req_nodes || !pm_features_may_be_ours(job->features))
-		return false;
-	names = pm_cluster_names(job->req_nodes);
+static bool named_nodes_have_modes(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_cluster_names(job->req_nodes);
+
 	for (char **name = names; name && *name; name++) {
 		const node_info_t *node = pm_cluster_node(cluster, *name);
 
@@ -52,8 +38,28 @@ bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *j
 	return names && *names;
 }
 
-static bool nodes_are_idle(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+static bool enough_nodes_have_modes(const struct pm_cluster *cluster, const slurm_job_info_t *job)
 {
+	struct pm_candidates count =
+		pm_candidates_count(cluster, job, job->exc_nodes, /* modes_only= */ true);
+
+	return count.in_service >= pm_candidates_needed(job);
+}
+
+bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	if (!is_held(job) || !pm_features_may_be_ours(job->features))
+		return false;
+	return names_its_nodes(job) ? named_nodes_have_modes(cluster, job)
+				    : enough_nodes_have_modes(cluster, job);
+}
+
+/* Of a job that names none any node may do, busy or not: slurmctld did not know their modes. */
+static bool named_nodes_are_idle(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+{
+	if (!names_its_nodes(job))
+		return true;
+
 	cleanup_with(pm_strv_cleanup) char **names = pm_cluster_names(job->req_nodes);
 
 	for (char **name = names; name && *name; name++) {
@@ -92,9 +98,13 @@ static void update(const slurm_job_info_t *job)
 	if (slurm_update_job(&nothing))
 		fprintf(stderr, "job %u: have slurmctld look again: %s\n", job->job_id,
 			slurm_strerror(errno));
-	else
+	else if (names_its_nodes(job))
 		fprintf(stderr, "job %u: held for '%s', which is idle now: slurmctld looks again\n",
 			job->job_id, job->req_nodes);
+	else
+		fprintf(stderr,
+			"job %u: held, though enough nodes have its mode: slurmctld looks again\n",
+			job->job_id);
 }
 
 /* True: it was updated. */
@@ -103,7 +113,7 @@ static bool look_at(
 {
 	uint64_t now_ms = pm_now_ms();
 
-	if (now_ms < hold->after_ms || !nodes_are_idle(cluster, job))
+	if (now_ms < hold->after_ms || !named_nodes_are_idle(cluster, job))
 		return false;
 	update(job);
 	hold->after_ms = now_ms + hold->pause_ms;

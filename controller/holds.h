@@ -8,10 +8,15 @@
  * the job for one that can never run, gives it priority 0 and the reason BadConstraints, and does
  * not look at it again (_pick_best_nodes() in node_scheduler.c, 22.05 to 26.05).
  *
+ * The other cause is a start of slurmctld: it knows the modes of no node until that has registered,
+ * and holds in the same way what it looks at until then, also a job that names no node. Slurm 22.05
+ * clears such holds when some node changes its mode, which may be never.
+ *
  * Any update of such a job has slurmctld look again, and of no other: a user's or an admin's hold
  * has another reason and stays. Ours names the job and changes nothing. It comes when all nodes
- * that the job requires are idle, as before that slurmctld would say the same; and each time later
- * for a job that is held all the same.
+ * that the job requires are idle, as before that slurmctld would say the same, or, where it
+ * requires none, when enough nodes have its mode; and each time later for a job that is held all
+ * the same.
  */
 #include <stdbool.h>
 
@@ -36,12 +41,9 @@ struct pm_holds {
 	bool waited; /* the last look saw one that waits for a node */
 };
 
-/* Did slurmctld hold it as told above? Do its nodes exist and have the modes it asks for? */
+/* Did slurmctld hold it as told above? Do its nodes, or enough of those in service, have
+ * the modes that it asks for? */
 bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job);
-
-/* Has the node each feature that the constraint names, or each mode alone? Without one of the modes
- * a job never could run there; of other features it may name alternatives. */
-bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only);
 
 /* Looks through the jobs and has slurmctld look again at those that could run. */
 void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster);

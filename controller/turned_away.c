@@ -215,8 +215,8 @@ static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, 
 
 	if (!more)
 		return -ENOMEM;
-	has_others =
-		pm_candidates_count(cluster, job, more).in_service >= pm_candidates_needed(job);
+	has_others = pm_candidates_count(cluster, job, more, /* modes_only= */ false).in_service >=
+		     pm_candidates_needed(job);
 	if (distinct >= limit ||
 		((!has_others || number(entry, "given_back")) && number(entry, "times") >= limit))
 		ret->sentence = tell(job->job_id, nodes);

@@ -275,6 +275,29 @@ is_held_by_slurm() {
 	bench scancel "$job" "$before"
 }
 
+# slurmctld knows no node's modes until it has registered, and holds what it looks at until then. No node changes its mode
+# here, which would clear the hold.
+@test "jobs that wait while slurmctld restarts are not held, whether they name nodes or not" {
+	put_in appdirect n1 n2
+	run_client sbatch --parsable -N2 --pm-mode=appdirect --output=/dev/null --wrap='sleep 600'
+	local before=$output waiting=() request job
+	wait_for 30 job_is "$before" RUNNING
+	for request in '' '-x n1' '-N2' '-w n1'; do
+		# shellcheck disable=SC2086 # several words, or none
+		run_client sbatch --parsable $request --pm-mode=mixed --output=/dev/null --wrap=true
+		waiting+=("$output")
+	done
+	bench restart-slurmctld
+	sleep 15
+	for job in "${waiting[@]}"; do
+		run job_field "$job" Reason
+		refute_output Reason=BadConstraints
+		run job_field "$job" Priority
+		refute_output Priority=0
+	done
+	bench scancel "$before" "${waiting[@]}"
+}
+
 @test "holds of users and admins stay" {
 	put_in appdirect n1
 	run_client sbatch --parsable --hold -w n1 --pm-mode=memory --output=/dev/null --wrap=true
