@@ -275,8 +275,8 @@ is_held_by_slurm() {
 	bench scancel "$job" "$before"
 }
 
-# slurmctld knows no node's modes until it has registered, and holds what it looks at until then. No node changes its mode
-# here, which would clear the hold.
+# slurmctld knows no node's modes until it has registered, and holds what it looks at until then: a submission has it look.
+# No node changes its mode here, which would clear the hold.
 @test "jobs that wait while slurmctld restarts are not held, whether they name nodes or not" {
 	put_in appdirect n1 n2
 	run_client sbatch --parsable -N2 --pm-mode=appdirect --output=/dev/null --wrap='sleep 600'
@@ -288,6 +288,8 @@ is_held_by_slurm() {
 		waiting+=("$output")
 	done
 	bench restart-slurmctld
+	run_client sbatch --parsable --output=/dev/null --wrap=true
+	waiting+=("$output")
 	sleep 15
 	for job in "${waiting[@]}"; do
 		run job_field "$job" Reason
