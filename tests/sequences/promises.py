@@ -116,9 +116,14 @@ class Promises:
 
     def _check_cancelled(self, job: Submission, record: dict) -> list[Broken]:
         back = job.stays_cancelled and record["JobState"] in ("PENDING", "CONFIGURING", "RUNNING")
-        if self.lasts(REVIVED_S, back, "revived", job.number, record["JobId"]):
+        if self.lasts(REVIVED_S, back, "revived", job.number, record["JobId"]) and not self._failed_prolog(record["JobId"]):
             return [("revived", f"{job} is {record['JobState']}, though its user has cancelled it")]
         return []
+
+    def _failed_prolog(self, job_id: str) -> bool:
+        """slurmd puts a job back into the queue when its prolog has failed, also one that was cancelled meanwhile."""
+        site = self.world.site
+        return any(site.has_said(node, f"[job {job_id}] prolog failed") for node in site.nodes)
 
     def _times_turned(self, record: dict) -> list[float]:
         """When nodes turned this job away."""

@@ -95,6 +95,8 @@ def test_who_was_cancelled_stays_so(state, stays, found):
     judge = promises()
     judge.lasts = lambda _seconds, is_so, *_: is_so
     assert kinds(judge.check_job(job)) == found
+    judge.world.site.has_said = lambda node, text: text == "[job 1] prolog failed"
+    assert not judge.check_job(job), "Slurm has put it back"
 
 
 @pytest.mark.parametrize("turned, uncounted, found", [
