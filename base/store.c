@@ -10,13 +10,15 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-static bool has_version(const struct pm_store *store, const json_object *root)
+static bool read_fields(const struct pm_store *store, const json_object *root, void *into)
 {
 	unsigned oldest = store->oldest ? store->oldest : store->version;
 	uint64_t version;
 
 	return !pm_json_u64(root, "version", &version) && version >= oldest &&
-	       version <= store->version;
+	       version <= store->version &&
+	       pm_fields_read(store->fields, (unsigned)version, root, into) &&
+	       (!store->fits || store->fits(into));
 }
 
 static int parse(const struct pm_store *store, const char *path, const char *text, size_t length,
@@ -24,8 +26,7 @@ static int parse(const struct pm_store *store, const char *path, const char *tex
 {
 	cleanup_with(pm_json_cleanup) json_object *root = pm_json_parse(text, length);
 
-	if (root && json_object_is_type(root, json_type_object) && has_version(store, root) &&
-		store->read(root, into))
+	if (root && json_object_is_type(root, json_type_object) && read_fields(store, root, into))
 		return 0;
 	return pm_err_set(err, -EBADMSG,
 		"read '%s': truncated or not %s, it is kept as it is; look at it, then move it "
@@ -54,8 +55,8 @@ int pm_store_read_at(
 
 	if (!rc)
 		memcpy(ret, value, store->size);
-	else if (value && store->done)
-		store->done(value);
+	else if (value)
+		pm_fields_done(store->fields, value);
 	return rc;
 }
 
@@ -71,7 +72,7 @@ char *pm_store_format(const struct pm_store *store, const void *from)
 	if (!root)
 		return NULL;
 	pm_json_add_u64(root, "version", store->version);
-	store->format(from, root);
+	pm_fields_format(store->fields, from, root);
 	return pm_json_format(root);
 }
 

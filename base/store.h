@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/fields.h"
 
 /* What most of the files may have at most: a thousand entries. */
 #define PM_STORE_BYTES (256 * 1024)
@@ -27,20 +27,18 @@ struct pm_store {
 	bool starts_empty;	  /* a missing file is the value of zeros, not -ENOENT */
 	bool is_ours;		  /* who reads trusts only pm_file_read_ours() */
 
-	/* The value that is read: its size in bytes, its fields without the version (false: one is
-	 * not what it should be), and what releases it, NULL where nothing does. */
+	/* The value: its size in bytes, its fields without the version, and whether they fit one
+	 * another, NULL where any do. */
 	size_t size;
-	pm_json_reader *read;
-	void (*done)(void *value);
-
-	/* Adds the fields of what is written, which may be another struct. */
-	void (*format)(const void *from, json_object *root);
+	const struct pm_field *fields;
+	bool (*fits)(const void *value);
 };
 
 /*
  * Reads a file, relative to the directory `dir_fd`, into *ret, which is untouched on failure.
- * -EBADMSG: truncated, of another version or refused by `read`; the file is kept, and the sentence
- * says what to do. -EFBIG: longer than allowed. -EPERM, -ELOOP: not ours. Else of open(2), read(2).
+ * -EBADMSG: truncated, of another version, or its fields are not what they should be; the file is
+ * kept, and the sentence says what to do. -EFBIG: longer than allowed. -EPERM, -ELOOP: not ours.
+ * Else of open(2), read(2).
  */
 int pm_store_read_at(
 	const struct pm_store *store, int dir_fd, const char *path, void *ret, struct pm_err *err);

@@ -29,23 +29,10 @@ static struct key key_of(uint32_t job_id)
 	return key;
 }
 
-static bool read_jobs(const json_object *root, void *into)
-{
-	json_object **jobs = into, *member;
-
-	if (!json_object_object_get_ex(root, "jobs", &member) ||
-		!json_object_is_type(member, json_type_object))
-		return false;
-	*jobs = json_object_get(member);
-	return true;
-}
-
-static void format(const void *from, json_object *root)
-{
-	json_object *const *jobs = from;
-
-	json_object_object_add(root, "jobs", json_object_get(*jobs));
-}
+static const struct pm_field fields[] = {
+	{"jobs", PM_FIELD_OBJECT, .offset = 0},
+	{0},
+};
 
 static const struct pm_store store = {
 	.what = "a list of jobs",
@@ -54,8 +41,7 @@ static const struct pm_store store = {
 	.max_bytes = MAX_BYTES,
 	.starts_empty = true,
 	.size = sizeof(json_object *),
-	.read = read_jobs,
-	.format = format,
+	.fields = fields,
 };
 
 int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_err *err)

@@ -15,6 +15,7 @@ enum pm_mode {
 	PM_MODE_APPDIRECT,
 	PM_MODE_FLAT,
 	PM_MODE_MIXED,
+	PM_MODE_MAX,
 };
 
 /* What the firmware does with the persistent memory; only a goal and a reboot change it. */

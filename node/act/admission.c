@@ -23,7 +23,7 @@ static int check_version(const struct pm_config *config, struct pm_err *err)
 static int check_roster(
 	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err)
 {
-	cleanup_with(pm_roster_done) struct pm_roster roster = {0};
+	cleanup_with(pm_dimms_done) struct pm_dimms roster = {0};
 	int rc = pm_state_read_roster(config, &roster, err);
 
 	return rc ? rc : pm_admit_roster(&roster, dimms, err);

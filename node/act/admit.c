@@ -177,10 +177,9 @@ int pm_admit_sockets(const struct pm_goal_request *request, const struct pm_dimm
 	return rc;
 }
 
-int pm_admit_roster(
-	const struct pm_roster *roster, const struct pm_dimms *dimms, struct pm_err *err)
+int pm_admit_roster(const struct pm_dimms *roster, const struct pm_dimms *dimms, struct pm_err *err)
 {
-	const struct pm_module *missing = pm_roster_missing(roster, dimms);
+	const struct pm_dimm *missing = pm_roster_missing(roster, dimms);
 
 	if (!missing)
 		return 0;

@@ -35,6 +35,6 @@ int pm_admit_sockets(const struct pm_goal_request *request, const struct pm_dimm
 
 /* Each module that the node is known to have must be there. */
 int pm_admit_roster(
-	const struct pm_roster *roster, const struct pm_dimms *dimms, struct pm_err *err);
+	const struct pm_dimms *roster, const struct pm_dimms *dimms, struct pm_err *err);
 
 #endif

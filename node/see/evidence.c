@@ -105,7 +105,7 @@ static bool is_out_of_reach(const struct pm_evidence *e, struct pm_verdict *ret)
 
 static bool lacks_module(const struct pm_evidence *e, struct pm_verdict *ret)
 {
-	const struct pm_module *missing = pm_roster_missing(&e->roster, &e->dimms);
+	const struct pm_dimm *missing = pm_roster_missing(&e->roster, &e->dimms);
 
 	if (!missing)
 		return false;
@@ -274,5 +274,5 @@ void pm_evidence_done(struct pm_evidence *evidence)
 {
 	pm_dimms_done(&evidence->dimms);
 	pm_regions_done(&evidence->regions);
-	pm_roster_done(&evidence->roster);
+	pm_dimms_done(&evidence->roster);
 }

@@ -20,7 +20,7 @@ struct pm_evidence {
 	struct pm_capabilities capabilities;
 	struct pm_dimms dimms;
 	struct pm_regions regions; /* may be left empty: then it is not looked at */
-	struct pm_roster roster;   /* may be left empty */
+	struct pm_dimms roster;	   /* may be left empty */
 	struct pm_kernel kernel;
 };
 

@@ -43,86 +43,23 @@ static char *path_of(const char *dir, uint32_t id)
 	return asprintf(&path, "%s/%u" SUFFIX, dir, (unsigned)id) < 0 ? NULL : path;
 }
 
-static bool find_state(const char *text, enum pm_job_state *ret)
-{
-	for (size_t i = 0; text && i < PM_JOB_LOST; i++) {
-		if (!strcmp(text, states[i])) {
-			*ret = (enum pm_job_state)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool find_substate(const char *text, enum pm_substate *ret)
-{
-	for (int i = PM_SUBSTATE_EMPTY; text && i <= PM_SUBSTATE_FLAT; i++) {
-		if (!strcmp(text, pm_substate_name((enum pm_substate)i))) {
-			*ret = (enum pm_substate)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool read_u32(const json_object *root, const char *key, uint32_t *ret)
-{
-	uint64_t number;
-
-	if (pm_json_u64(root, key, &number) || number > UINT32_MAX)
-		return false;
-	*ret = (uint32_t)number;
-	return true;
-}
-
-static bool read_names(const json_object *root, struct pm_job *job)
-{
-	const char *mode = pm_json_string(root, "mode");
-	const struct pm_mode_info *row = mode ? pm_mode_by_name(mode) : NULL;
-
-	if (!row)
-		return false;
-	job->mode = row->mode;
-	return find_state(pm_json_string(root, "state"), &job->state) &&
-	       find_substate(pm_json_string(root, "substate"), &job->substate);
-}
-
-/* What version 1 does not have. */
-static bool read_additions(const json_object *root, struct pm_job *job)
-{
-	return !pm_json_u64(root, "memory_bytes", &job->memory_bytes) &&
-	       pm_json_copy(root, "run", job->run, sizeof(job->run));
-}
-
-static bool read_object(const json_object *root, void *into)
-{
-	struct pm_job *job = into;
-	uint32_t version;
-
-	return read_u32(root, "version", &version) && (version == 1 || read_additions(root, job)) &&
-	       read_u32(root, "job", &job->id) && read_u32(root, "uid", &job->uid) &&
-	       read_u32(root, "gid", &job->gid) && read_names(root, job) &&
-	       !pm_json_u64(root, "size_bytes", &job->size_bytes) &&
-	       pm_json_copy(root, "boot_id", job->boot_id, sizeof(job->boot_id)) &&
-	       pm_json_copy(root, "time", job->time, sizeof(job->time));
-}
-
-static void format(const void *from, json_object *root)
-{
-	const struct pm_job *job = from;
-
-	pm_json_add_u64(root, "job", job->id);
-	pm_json_add_u64(root, "uid", job->uid);
-	pm_json_add_u64(root, "gid", job->gid);
-	pm_json_add_string(root, "state", states[job->state]);
-	pm_json_add_string(root, "mode", pm_mode_name(job->mode));
-	pm_json_add_string(root, "substate", pm_substate_name(job->substate));
-	pm_json_add_u64(root, "size_bytes", job->size_bytes);
-	pm_json_add_u64(root, "memory_bytes", job->memory_bytes);
-	pm_json_add_string(root, "boot_id", job->boot_id);
-	pm_json_add_string(root, "run", job->run);
-	pm_json_add_string(root, "time", job->time);
-}
+static const struct pm_field fields[] = {
+	{"job", PM_FIELD_U32, PM_FIELD(struct pm_job, id)},
+	{"uid", PM_FIELD_U32, PM_FIELD(struct pm_job, uid)},
+	{"gid", PM_FIELD_U32, PM_FIELD(struct pm_job, gid)},
+	{"state", PM_FIELD_NAME, PM_FIELD(struct pm_job, state), .name = pm_job_state_name,
+		.last = PM_JOB_REFUSED},
+	{"mode", PM_FIELD_NAME, PM_FIELD(struct pm_job, mode), .name = pm_mode_name,
+		.first = PM_MODE_UNKNOWN + 1, .last = PM_MODE_MAX - 1},
+	{"substate", PM_FIELD_NAME, PM_FIELD(struct pm_job, substate), .name = pm_substate_name,
+		.last = PM_SUBSTATE_FLAT},
+	{"size_bytes", PM_FIELD_U64, PM_FIELD(struct pm_job, size_bytes)},
+	{"memory_bytes", PM_FIELD_U64, PM_FIELD(struct pm_job, memory_bytes), .since = 2},
+	{"boot_id", PM_FIELD_TEXT, PM_FIELD(struct pm_job, boot_id)},
+	{"run", PM_FIELD_TEXT, PM_FIELD(struct pm_job, run), .since = 2},
+	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_job, time)},
+	{0},
+};
 
 static const struct pm_store store = {
 	.what = "a record of a job",
@@ -132,8 +69,7 @@ static const struct pm_store store = {
 	.max_bytes = 16 * 1024,
 	.is_ours = true,
 	.size = sizeof(struct pm_job),
-	.read = read_object,
-	.format = format,
+	.fields = fields,
 };
 
 /* Errors that are the file's, not the machine's, are -EBADMSG. */

@@ -12,8 +12,6 @@
 #include "base/store.h"
 #include "base/timestamp.h"
 
-#define BY_JOB "job"
-
 static const char *const state_names[PM_JOURNAL_STATE_MAX] = {
 	[PM_JOURNAL_NONE] = "none",
 	[PM_JOURNAL_INTENT] = "intent",
@@ -34,68 +32,6 @@ bool pm_journal_is_open(const struct pm_journal *journal)
 {
 	return journal->state == PM_JOURNAL_INTENT || journal->state == PM_JOURNAL_STAGED ||
 	       journal->state == PM_JOURNAL_REBOOTING;
-}
-
-/* No file has the state "none". */
-static bool state_by_name(const char *name, enum pm_journal_state *ret)
-{
-	for (int i = PM_JOURNAL_INTENT; name && i < PM_JOURNAL_STATE_MAX; i++) {
-		if (!strcmp(state_names[i], name)) {
-			*ret = (enum pm_journal_state)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool read_mode(const json_object *object, const char *key, enum pm_mode *ret)
-{
-	const char *name = pm_json_string(object, key);
-	const struct pm_mode_info *row = pm_mode_by_name(name);
-
-	*ret = row ? row->mode : PM_MODE_UNKNOWN;
-	return row || (name && !strcmp(name, pm_mode_name(PM_MODE_UNKNOWN)));
-}
-
-static bool read_step(const json_object *object, void *into)
-{
-	struct pm_journal *journal = into;
-	struct pm_journal_step *step =
-		pm_list_next(&journal->steps, journal->n_steps, sizeof(*step));
-	const char *text = pm_json_string(object, "text");
-
-	if (!step || !text)
-		return false;
-	journal->n_steps++;
-	step->text = strdup(text);
-	return step->text && pm_json_copy_filled(object, "time", step->time, sizeof(step->time)) &&
-	       pm_json_copy_filled(object, "boot_id", step->boot_id, sizeof(step->boot_id)) &&
-	       state_by_name(pm_json_string(object, "state"), &step->state);
-}
-
-/* A journal of before has neither: an administrator's. */
-static bool read_order(const json_object *root, struct pm_journal *journal)
-{
-	const char *by = pm_json_string(root, "ordered_by");
-
-	journal->for_job = by && !strcmp(by, BY_JOB);
-	return !journal->for_job || !pm_json_u64(root, "ordered_s", &journal->ordered_s);
-}
-
-/* Consistent with itself: the last step is the state. */
-static bool read_object(const json_object *root, void *into)
-{
-	struct pm_journal *journal = into;
-	const char *reason = pm_json_string(root, "reason");
-
-	journal->reason = reason ? strdup(reason) : NULL;
-	return state_by_name(pm_json_string(root, "state"), &journal->state) &&
-	       read_mode(root, "mode", &journal->mode) && journal->mode &&
-	       read_mode(root, "from", &journal->from) &&
-	       pm_json_copy_filled(root, "boot_id", journal->boot_id, sizeof(journal->boot_id)) &&
-	       read_order(root, journal) &&
-	       pm_json_each(root, "steps", json_type_object, read_step, journal) &&
-	       journal->n_steps && journal->steps[journal->n_steps - 1].state == journal->state;
 }
 
 static int add_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
@@ -143,7 +79,7 @@ uint64_t pm_journal_clock(void)
 void pm_journal_order(struct pm_journal *journal, bool for_job)
 {
 	journal->for_job = for_job;
-	journal->ordered_s = pm_journal_clock();
+	journal->ordered_s = for_job ? pm_journal_clock() : 0;
 }
 
 int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode from,
@@ -160,39 +96,40 @@ int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode
 	return pm_journal_step(journal, PM_JOURNAL_INTENT, boot_id, text, err);
 }
 
-static json_object *format_step(const struct pm_journal_step *step)
+/* No file has the state "none". */
+#define STATE .name = pm_journal_state_name, .first = PM_JOURNAL_INTENT, .last = PM_JOURNAL_CLEARED
+
+static const struct pm_field step_fields[] = {
+	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_journal_step, time), .filled = true},
+	{"boot_id", PM_FIELD_TEXT, PM_FIELD(struct pm_journal_step, boot_id), .filled = true},
+	{"state", PM_FIELD_NAME, PM_FIELD(struct pm_journal_step, state), STATE},
+	{"text", PM_FIELD_STRING, PM_FIELD(struct pm_journal_step, text)},
+	{0},
+};
+
+static const struct pm_field fields[] = {
+	{"state", PM_FIELD_NAME, PM_FIELD(struct pm_journal, state), STATE},
+	{"mode", PM_FIELD_NAME, PM_FIELD(struct pm_journal, mode), .name = pm_mode_name,
+		.first = PM_MODE_UNKNOWN + 1, .last = PM_MODE_MAX - 1},
+	{"from", PM_FIELD_NAME, PM_FIELD(struct pm_journal, from), .name = pm_mode_name,
+		.last = PM_MODE_MAX - 1},
+	{"boot_id", PM_FIELD_TEXT, PM_FIELD(struct pm_journal, boot_id), .filled = true},
+	{"reason", PM_FIELD_STRING, PM_FIELD(struct pm_journal, reason), .optional = true},
+	{"ordered_by", PM_FIELD_FLAG, PM_FIELD(struct pm_journal, for_job), .flag = "job"},
+	{"ordered_s", PM_FIELD_U64, PM_FIELD(struct pm_journal, ordered_s), .optional = true},
+	{"steps", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_journal, steps, n_steps),
+		.entry = step_fields},
+	{0},
+};
+
+/* The last step is the state, and who was ordered by a job was so at a time. */
+static bool fits(const void *value)
 {
-	json_object *object = json_object_new_object();
+	const struct pm_journal *journal = value;
+	size_t n = journal->n_steps;
 
-	pm_json_add_string(object, "time", step->time);
-	pm_json_add_string(object, "boot_id", step->boot_id);
-	pm_json_add_string(object, "state", pm_journal_state_name(step->state));
-	pm_json_add_string(object, "text", step->text);
-	return object;
-}
-
-static void format(const void *from, json_object *root)
-{
-	const struct pm_journal *journal = from;
-	json_object *steps = json_object_new_array();
-
-	pm_json_add_string(root, "state", pm_journal_state_name(journal->state));
-	pm_json_add_string(root, "mode", pm_mode_name(journal->mode));
-	pm_json_add_string(root, "from", pm_mode_name(journal->from));
-	pm_json_add_string(root, "boot_id", journal->boot_id);
-	pm_json_add_string(root, "reason", journal->reason);
-	if (journal->for_job) {
-		pm_json_add_string(root, "ordered_by", BY_JOB);
-		pm_json_add_u64(root, "ordered_s", journal->ordered_s);
-	}
-	for (size_t i = 0; i < journal->n_steps; i++)
-		json_object_array_add(steps, format_step(&journal->steps[i]));
-	json_object_object_add(root, "steps", steps);
-}
-
-static void release(void *journal)
-{
-	pm_journal_done(journal);
+	return n && journal->steps[n - 1].state == journal->state &&
+	       (!journal->for_job || journal->ordered_s);
 }
 
 static const struct pm_store store = {
@@ -202,9 +139,8 @@ static const struct pm_store store = {
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
 	.size = sizeof(struct pm_journal),
-	.read = read_object,
-	.done = release,
-	.format = format,
+	.fields = fields,
+	.fits = fits,
 };
 
 int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err)
@@ -224,9 +160,5 @@ char *pm_journal_format(const struct pm_journal *journal)
 
 void pm_journal_done(struct pm_journal *journal)
 {
-	for (size_t i = 0; i < journal->n_steps; i++)
-		free(journal->steps[i].text);
-	free(journal->steps);
-	free(journal->reason);
-	*journal = (struct pm_journal){0};
+	pm_fields_done(fields, journal);
 }

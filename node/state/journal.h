@@ -40,7 +40,7 @@ struct pm_journal {
 	enum pm_mode mode, from;      /* wanted, and before */
 	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was stored */
 	bool for_job;		      /* Slurm's helper ordered it, not an administrator */
-	uint64_t ordered_s;	      /* when, by pm_journal_clock() */
+	uint64_t ordered_s;	      /* when it did, by pm_journal_clock(); else 0 */
 	char *reason;		      /* of FAILED and UNDONE; NULL else */
 	struct pm_journal_step *steps;
 	size_t n_steps;

@@ -9,9 +9,6 @@
 #include "base/list.h"
 #include "base/store.h"
 #include "base/timestamp.h"
-#include "node/tools/tool_json.h"
-
-#define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
 static const char *const states[] = {
 	[PM_OS_NONE] = "none",
@@ -23,61 +20,6 @@ static const char *const states[] = {
 const char *pm_os_state_name(enum pm_os_state state)
 {
 	return states[state];
-}
-
-static bool read_state(const json_object *root, enum pm_os_state *ret)
-{
-	for (int i = PM_OS_ACTING; i <= PM_OS_FAILED; i++) {
-		if (!pm_tool_json_is(root, "state", states[i]))
-			continue;
-		*ret = (enum pm_os_state)i;
-		return true;
-	}
-	return false;
-}
-
-static bool read_wanted(const json_object *root, enum pm_substate *ret)
-{
-	for (int i = PM_SUBSTATE_EMPTY; i <= PM_SUBSTATE_FLAT; i++) {
-		if (!pm_tool_json_is(root, "wanted", pm_substate_name((enum pm_substate)i)))
-			continue;
-		*ret = (enum pm_substate)i;
-		return true;
-	}
-	return false;
-}
-
-static bool read_step(const json_object *object, void *into)
-{
-	struct pm_os_journal *journal = into;
-	struct pm_os_step *step = pm_list_next(&journal->steps, journal->n_steps, sizeof(*step));
-	const char *text = pm_json_string(object, "text");
-
-	if (!step || !text)
-		return false;
-	journal->n_steps++;
-	step->text = strdup(text);
-	return step->text && COPY(object, "time", step->time);
-}
-
-static bool read_dirty(const json_object *iset_id, void *journal)
-{
-	return !pm_os_journal_mark(journal, json_object_get_uint64(iset_id), NULL);
-}
-
-static bool read_object(const json_object *root, void *into)
-{
-	struct pm_os_journal *journal = into;
-	const char *reason = pm_json_string(root, "reason");
-
-	journal->reason = reason ? strdup(reason) : NULL;
-	journal->demotion = pm_json_string(root, "demotion");
-	return read_state(root, &journal->state) && read_wanted(root, &journal->wanted) &&
-	       COPY(root, "boot_id", journal->boot_id) && *journal->boot_id &&
-	       COPY(root, "policy", journal->policy) &&
-	       pm_json_each(root, "steps", json_type_object, read_step, journal) &&
-	       (!json_object_object_get_ex(root, "dirty", NULL) ||
-		       pm_json_each(root, "dirty", json_type_int, read_dirty, journal));
 }
 
 void pm_os_journal_begin(
@@ -154,38 +96,27 @@ int pm_os_journal_end(struct pm_os_journal *journal, const char *reason, struct 
 	return 0;
 }
 
-static json_object *format_step(const struct pm_os_step *step)
-{
-	json_object *object = json_object_new_object();
+static const struct pm_field step_fields[] = {
+	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_os_step, time)},
+	{"text", PM_FIELD_STRING, PM_FIELD(struct pm_os_step, text)},
+	{0},
+};
 
-	pm_json_add_string(object, "time", step->time);
-	pm_json_add_string(object, "text", step->text);
-	return object;
-}
-
-static void format(const void *from, json_object *root)
-{
-	const struct pm_os_journal *journal = from;
-	json_object *steps = json_object_new_array(), *dirty = json_object_new_array();
-
-	pm_json_add_string(root, "state", pm_os_state_name(journal->state));
-	pm_json_add_string(root, "wanted", pm_substate_name(journal->wanted));
-	pm_json_add_string(root, "boot_id", journal->boot_id);
-	pm_json_add_string(root, "policy", *journal->policy ? journal->policy : NULL);
-	pm_json_add_string(root, "demotion", journal->demotion ? "off" : NULL);
-	pm_json_add_string(root, "reason", journal->reason);
-	for (size_t i = 0; i < journal->n_dirty; i++)
-		json_object_array_add(dirty, json_object_new_uint64(journal->dirty[i]));
-	json_object_object_add(root, "dirty", dirty);
-	for (size_t i = 0; i < journal->n_steps; i++)
-		json_object_array_add(steps, format_step(&journal->steps[i]));
-	json_object_object_add(root, "steps", steps);
-}
-
-static void release(void *journal)
-{
-	pm_os_journal_done(journal);
-}
+static const struct pm_field fields[] = {
+	{"state", PM_FIELD_NAME, PM_FIELD(struct pm_os_journal, state), .name = pm_os_state_name,
+		.first = PM_OS_ACTING, .last = PM_OS_FAILED},
+	{"wanted", PM_FIELD_NAME, PM_FIELD(struct pm_os_journal, wanted), .name = pm_substate_name,
+		.last = PM_SUBSTATE_FLAT},
+	{"boot_id", PM_FIELD_TEXT, PM_FIELD(struct pm_os_journal, boot_id), .filled = true},
+	{"policy", PM_FIELD_TEXT, PM_FIELD(struct pm_os_journal, policy), .optional = true},
+	{"demotion", PM_FIELD_FLAG, PM_FIELD(struct pm_os_journal, demotion), .flag = "off"},
+	{"reason", PM_FIELD_STRING, PM_FIELD(struct pm_os_journal, reason), .optional = true},
+	{"dirty", PM_FIELD_NUMBERS, PM_FIELD_ENTRIES(struct pm_os_journal, dirty, n_dirty),
+		.optional = true},
+	{"steps", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_os_journal, steps, n_steps),
+		.entry = step_fields},
+	{0},
+};
 
 static const struct pm_store store = {
 	.what = "a journal of sub-states",
@@ -194,9 +125,7 @@ static const struct pm_store store = {
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
 	.size = sizeof(struct pm_os_journal),
-	.read = read_object,
-	.done = release,
-	.format = format,
+	.fields = fields,
 };
 
 int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err)
@@ -211,10 +140,5 @@ int pm_os_journal_write(const char *path, const struct pm_os_journal *journal, s
 
 void pm_os_journal_done(struct pm_os_journal *journal)
 {
-	for (size_t i = 0; i < journal->n_steps; i++)
-		free(journal->steps[i].text);
-	free(journal->steps);
-	free(journal->reason);
-	free(journal->dirty);
-	*journal = (struct pm_os_journal){0};
+	pm_fields_done(fields, journal);
 }

@@ -5,55 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/list.h"
 #include "base/store.h"
 #include "base/timestamp.h"
-#include "node/tools/tool_json.h"
 
-#define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
+static const struct pm_field pin_fields[] = {
+	{"uuid", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, uuid), .filled = true},
+	{"name", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, name)},
+	{"dev", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, dev)},
+	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, time)},
+	{0},
+};
 
-static bool read_pin(const json_object *object, void *into)
-{
-	struct pm_pins *pins = into;
-	struct pm_pin *pin = pm_list_next(&pins->list, pins->n, sizeof(*pin));
-
-	pins->n += pin != NULL;
-	return pin && COPY(object, "uuid", pin->uuid) && *pin->uuid &&
-	       COPY(object, "name", pin->name) && COPY(object, "dev", pin->dev) &&
-	       COPY(object, "time", pin->time);
-}
-
-static bool read_all(const json_object *root, void *pins)
-{
-	return pm_json_each(root, "pins", json_type_object, read_pin, pins);
-}
-
-static json_object *format_pin(const struct pm_pin *pin)
-{
-	json_object *object = json_object_new_object();
-
-	pm_json_add_string(object, "uuid", pin->uuid);
-	pm_json_add_string(object, "name", pin->name);
-	pm_json_add_string(object, "dev", pin->dev);
-	pm_json_add_string(object, "time", pin->time);
-	return object;
-}
-
-static void format(const void *from, json_object *root)
-{
-	const struct pm_pins *pins = from;
-	json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < pins->n; i++)
-		json_object_array_add(list, format_pin(&pins->list[i]));
-	json_object_object_add(root, "pins", list);
-}
-
-static void release(void *pins)
-{
-	pm_pins_done(pins);
-}
+static const struct pm_field fields[] = {
+	{"pins", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_pins, list, n), .entry = pin_fields},
+	{0},
+};
 
 static const struct pm_store store = {
 	.what = "a list of pins",
@@ -62,9 +29,7 @@ static const struct pm_store store = {
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
 	.size = sizeof(struct pm_pins),
-	.read = read_all,
-	.done = release,
-	.format = format,
+	.fields = fields,
 };
 
 int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err)
@@ -138,6 +103,5 @@ int pm_pins_remove(struct pm_pins *pins, const char *name, struct pm_err *err)
 
 void pm_pins_done(struct pm_pins *pins)
 {
-	free(pins->list);
-	*pins = (struct pm_pins){0};
+	pm_fields_done(fields, pins);
 }

@@ -9,73 +9,44 @@
 #include "base/store.h"
 #include "base/timestamp.h"
 
-/* The kernel's numbers by the names they have in the file; those that stay as they are until the
- * next boot. */
-static const struct number {
-	const char *key;
-	size_t offset;
-	bool is_fixed;
-} numbers[] = {
-	{"mem_total_bytes", offsetof(struct pm_kernel, mem_total_bytes), false},
-	{"n_regions", offsetof(struct pm_kernel, n_regions), true},
-	{"region_bytes", offsetof(struct pm_kernel, region_bytes), true},
-	{"n_flat_regions", offsetof(struct pm_kernel, n_flat_regions), false},
-	{"flat_bytes", offsetof(struct pm_kernel, flat_bytes), false},
-	{"side_cache_bytes", offsetof(struct pm_kernel, side_cache_bytes), true},
+#define TEXT(key_, member_)                                                                        \
+	{                                                                                          \
+		key_, PM_FIELD_TEXT, PM_FIELD(struct pm_record, member_)                           \
+	}
+#define NUMBER(key_, member_)                                                                      \
+	{                                                                                          \
+		key_, PM_FIELD_U64, PM_FIELD(struct pm_record, member_)                            \
+	}
+
+static const struct pm_field fields[] = {
+	{"platform", PM_FIELD_NAME, PM_FIELD(struct pm_record, verdict.platform),
+		.name = pm_platform_name, .last = PM_PLATFORM_MIXED},
+	TEXT("why", verdict.why),
+	TEXT("time", time),
+	TEXT("boot_id", kernel.boot_id),
+	NUMBER("mem_total_bytes", kernel.mem_total_bytes),
+	NUMBER("n_regions", kernel.n_regions),
+	NUMBER("region_bytes", kernel.region_bytes),
+	NUMBER("n_flat_regions", kernel.n_flat_regions),
+	NUMBER("flat_bytes", kernel.flat_bytes),
+	NUMBER("side_cache_bytes", kernel.side_cache_bytes),
+	TEXT("allowed_volatile_mode", capabilities.allowed_volatile_mode),
+	TEXT("current_volatile_mode", capabilities.current_volatile_mode),
+	NUMBER("alignment_bytes", capabilities.alignment_bytes),
+	{0},
 };
 
-#define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+/* The kernel's numbers that stay as they are until the next boot. */
+static const struct pm_field fixed[] = {
+	{"n_regions", PM_FIELD_U64, PM_FIELD(struct pm_kernel, n_regions)},
+	{"region_bytes", PM_FIELD_U64, PM_FIELD(struct pm_kernel, region_bytes)},
+	{"side_cache_bytes", PM_FIELD_U64, PM_FIELD(struct pm_kernel, side_cache_bytes)},
+	{0},
+};
 
-static uint64_t get_number(const struct pm_kernel *kernel, const struct number *number)
+static uint64_t get_number(const struct pm_kernel *kernel, const struct pm_field *number)
 {
 	return *(const uint64_t *)((const char *)kernel + number->offset);
-}
-
-static void format(const void *from, json_object *root)
-{
-	const struct pm_record *record = from;
-	const struct pm_capabilities *caps = &record->capabilities;
-	char now[32];
-
-	pm_timestamp(now);
-	pm_json_add_string(root, "platform", pm_platform_name(record->verdict.platform));
-	pm_json_add_string(root, "why", record->verdict.why);
-	pm_json_add_string(root, "time", now);
-	pm_json_add_string(root, "boot_id", record->kernel.boot_id);
-	for (size_t i = 0; i < N_NUMBERS; i++)
-		pm_json_add_u64(root, numbers[i].key, get_number(&record->kernel, &numbers[i]));
-	pm_json_add_string(root, "allowed_volatile_mode", caps->allowed_volatile_mode);
-	pm_json_add_string(root, "current_volatile_mode", caps->current_volatile_mode);
-	pm_json_add_u64(root, "alignment_bytes", caps->alignment_bytes);
-}
-
-static bool read_capabilities(const json_object *root, struct pm_capabilities *caps)
-{
-	return pm_json_copy(root, "allowed_volatile_mode", caps->allowed_volatile_mode,
-		       sizeof(caps->allowed_volatile_mode)) &&
-	       pm_json_copy(root, "current_volatile_mode", caps->current_volatile_mode,
-		       sizeof(caps->current_volatile_mode)) &&
-	       !pm_json_u64(root, "alignment_bytes", &caps->alignment_bytes);
-}
-
-static bool read_object(const json_object *root, void *into)
-{
-	struct pm_record *record = into;
-	const char *name = pm_json_string(root, "platform");
-	enum pm_platform platform = pm_platform_by_name(name);
-
-	if (!name || strcmp(name, pm_platform_name(platform)))
-		return false;
-	record->verdict.platform = platform;
-	for (size_t i = 0; i < N_NUMBERS; i++)
-		if (pm_json_u64(root, numbers[i].key,
-			    (uint64_t *)((char *)&record->kernel + numbers[i].offset)))
-			return false;
-	return read_capabilities(root, &record->capabilities) &&
-	       pm_json_copy(root, "why", record->verdict.why, sizeof(record->verdict.why)) &&
-	       pm_json_copy(root, "time", record->time, sizeof(record->time)) &&
-	       pm_json_copy(
-		       root, "boot_id", record->kernel.boot_id, sizeof(record->kernel.boot_id));
 }
 
 static const struct pm_store store = {
@@ -85,13 +56,15 @@ static const struct pm_store store = {
 	.max_bytes = 64 * 1024,
 	.is_ours = true,
 	.size = sizeof(struct pm_record),
-	.read = read_object,
-	.format = format,
+	.fields = fields,
 };
 
 int pm_record_write(const char *path, const struct pm_record *record, struct pm_err *err)
 {
-	return pm_store_write(&store, path, record, err);
+	struct pm_record now = *record;
+
+	pm_timestamp(now.time);
+	return pm_store_write(&store, path, &now, err);
 }
 
 /* The store's sentence asks to look at a file that cannot be made again: this one is, each boot. */
@@ -125,13 +98,11 @@ int pm_record_check(const struct pm_record *record, const struct pm_kernel *now,
 		return pm_err_set(err, -ESTALE, "the record is of an earlier boot");
 	if (!is_near(old, new, record->verdict.platform == PM_PLATFORM_APPDIRECT))
 		return differs("mem_total_bytes", old, new, err);
-	for (size_t i = 0; i < N_NUMBERS; i++) {
-		if (!numbers[i].is_fixed)
-			continue;
-		old = get_number(then, &numbers[i]);
-		new = get_number(now, &numbers[i]);
+	for (const struct pm_field *number = fixed; number->key; number++) {
+		old = get_number(then, number);
+		new = get_number(now, number);
 		if (old != new)
-			return differs(numbers[i].key, old, new, err);
+			return differs(number->key, old, new, err);
 	}
 	return 0;
 }

@@ -121,7 +121,7 @@ int pm_state_write_record(
 	return pm_record_write(RECORD(config), record, err);
 }
 
-int pm_state_read_roster(const struct pm_config *config, struct pm_roster *ret, struct pm_err *err)
+int pm_state_read_roster(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err)
 {
 	return pm_roster_read(ROSTER(config), ret, err);
 }

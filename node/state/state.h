@@ -49,7 +49,7 @@ int pm_state_write_record(
 	const struct pm_config *config, const struct pm_record *record, struct pm_err *err);
 
 /* The modules that the node is known to have, in StateDir. */
-int pm_state_read_roster(const struct pm_config *config, struct pm_roster *ret, struct pm_err *err);
+int pm_state_read_roster(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
 int pm_state_write_roster(
 	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err);
 

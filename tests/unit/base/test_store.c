@@ -36,31 +36,17 @@ struct value {
 	char *copy;
 };
 
-static int n_released;
+static const struct pm_field fields[] = {
+	{"name", PM_FIELD_TEXT, PM_FIELD(struct value, name), .filled = true},
+	{"filling", PM_FIELD_TEXT, PM_FIELD(struct value, filling)},
+	{"copy", PM_FIELD_STRING, PM_FIELD(struct value, copy), .optional = true},
+	{0},
+};
 
-static bool read_value(const json_object *root, void *into)
+/* A value that says so does not fit. */
+static bool fits(const void *value)
 {
-	struct value *value = into;
-
-	value->copy = strdup("x");
-	return pm_json_copy_filled(root, "name", value->name, sizeof(value->name)) &&
-	       pm_json_copy(root, "filling", value->filling, sizeof(value->filling));
-}
-
-static void release(void *into)
-{
-	struct value *value = into;
-
-	n_released++;
-	free(value->copy);
-}
-
-static void format_value(const void *from, json_object *root)
-{
-	const struct value *value = from;
-
-	pm_json_add_string(root, "name", value->name);
-	pm_json_add_string(root, "filling", value->filling);
+	return strcmp(((const struct value *)value)->name, "misfit");
 }
 
 static const struct pm_store row = {
@@ -71,9 +57,8 @@ static const struct pm_store row = {
 	.max_bytes = 8000,
 	.starts_empty = true,
 	.size = sizeof(struct value),
-	.read = read_value,
-	.done = release,
-	.format = format_value,
+	.fields = fields,
+	.fits = fits,
 };
 
 static struct value value_of(const char *name)
@@ -113,6 +98,7 @@ static void test_read(void)
 	static const char *const bad[] = {"", "{", "[]", "{}", "{\"version\": 3}",
 		"{\"version\": 4, \"name\": \"a\", \"filling\": \"\"}",
 		"{\"version\": 1, \"name\": \"a\", \"filling\": \"\"}",
+		"{\"version\": 3, \"name\": \"misfit\", \"filling\": \"\", \"copy\": \"x\"}",
 		"{\"version\": \"3\", \"name\": \"a\", \"filling\": \"\"}",
 		"{\"version\": 3, \"name\": \"a\", \"filling\": \"\"} more"};
 	struct value value = value_of("untouched");
@@ -124,13 +110,12 @@ static void test_read(void)
 	must_exist.starts_empty = false;
 	is_number(pm_store_read(&must_exist, scratch_path("no"), &value, &err), -ENOENT,
 		"or is an error");
+	/* What was read of it is released: the address sanitizer looks. */
 	FOR_EACH(text, bad)
 	{
-		n_released = 0;
 		path = scratch_file("bad", *text);
 		is_number(pm_store_read(&row, path, &value, &err), -EBADMSG, *text);
 		is_text(value.name, "untouched", "the value is not touched");
-		is_number(n_released, 1, "what was read is released");
 	}
 	has_text(err.text, "truncated or not a value, it is kept as it is", "the sentence");
 	path = scratch_file("old", "{\"version\": 2, \"name\": \"old\", \"filling\": \"\"}");

@@ -168,7 +168,7 @@ static void test_roster(void)
 {
 	const char *path = scratch_path("modules.json");
 	struct pm_dimms dimms = modules(GIB);
-	struct pm_roster roster = {0};
+	struct pm_dimms roster = {0};
 	struct pm_err err = {0};
 
 	is_number(pm_roster_read(path, &roster, &err), 0, "no file");
@@ -184,7 +184,7 @@ static void test_roster(void)
 	ok(!pm_roster_equals(&roster, &dimms), "another number differs");
 	is_number(pm_admit_roster(&roster, &dimms, &err), -EPERM, "one has gone");
 	has_text(err.text, "module 0x1101 of socket 0x0001 is missing, 3 of 4 are there", "which");
-	pm_roster_done(&roster);
+	pm_dimms_done(&roster);
 }
 
 static const char *const bad_rosters[] = {"", "[]", "{}", "{\"version\":2,\"modules\":[]}",
@@ -197,7 +197,7 @@ static void test_bad_rosters(void)
 	FOR_EACH(text, bad_rosters)
 	{
 		const char *path = scratch_file("bad.json", *text);
-		struct pm_roster roster = {.n = 7};
+		struct pm_dimms roster = {.n = 7};
 		struct pm_err err = {0};
 
 		is_number(pm_roster_read(path, &roster, &err), -EBADMSG, *text);

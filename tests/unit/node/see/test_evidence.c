@@ -79,7 +79,7 @@ static void third_reserved(struct pm_evidence *e)
 
 static void lost_module(struct pm_evidence *e)
 {
-	static struct pm_module gone = {.id = "0x0321", .socket = "0x0000"};
+	static struct pm_dimm gone = {.id = "0x0321", .socket = "0x0000"};
 
 	e->roster.list = malloc(sizeof(gone));
 	e->roster.list[0] = gone;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_FIELDS_H
+#define PM_FIELDS_H
+
+/*
+ * The members of a JSON object that a struct is written to and read from: a table with a row a
+ * member, closed by a row of zeros, so that reading and writing cannot disagree.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/json.h"
+
+enum pm_field_kind {
+	PM_FIELD_TEXT,	  /* char[size] */
+	PM_FIELD_STRING,  /* char *, malloc'ed */
+	PM_FIELD_U32,	  /* uint32_t */
+	PM_FIELD_U64,	  /* uint64_t, 0 to INT64_MAX */
+	PM_FIELD_NAME,	  /* an enum without negative values, by their names */
+	PM_FIELD_FLAG,	  /* bool: the member is `flag`, or missing */
+	PM_FIELD_LIST,	  /* an array of structs of `size` bytes, each by the table `entry` */
+	PM_FIELD_NUMBERS, /* an array of uint64_t, 0 to UINT64_MAX */
+	PM_FIELD_OBJECT,  /* json_object *: an object of which the reader knows more */
+};
+
+struct pm_field {
+	const char *key;
+	enum pm_field_kind kind;
+	size_t offset, size;
+	size_t n_offset; /* of an array: where its length stands, a size_t */
+	const struct pm_field *entry;
+	const char *flag;
+	const char *(*name)(
+		unsigned); /* of PM_FIELD_NAME, for the values first to last. GCC: an
+			    * enum without negative values is compatible with unsigned */
+	unsigned first, last;
+	bool optional;	/* 0, "" and NULL are not written, a missing member is read as such */
+	bool filled;	/* "" is refused */
+	unsigned since; /* the first version of the file that has it */
+};
+
+/* Where a member of a struct stands; of an array by pm_list_next() (base/list.h), its entries. */
+#define PM_FIELD(struct_, member_)                                                                 \
+	.offset = offsetof(struct_, member_), .size = sizeof(((struct_ *)0)->member_)
+#define PM_FIELD_ENTRIES(struct_, list_, n_)                                                       \
+	.offset = offsetof(struct_, list_), .n_offset = offsetof(struct_, n_),                     \
+	.size = sizeof(*((struct_ *)0)->list_)
+
+/*
+ * Reads the members that a file of `version` has into a struct that is all zero. False: one is
+ * missing, of another type, too long, out of range or has a name that is none; what was read until
+ * then is in the struct, for pm_fields_done(). Members without a row are passed over.
+ */
+bool pm_fields_read(
+	const struct pm_field *fields, unsigned version, const json_object *object, void *into);
+
+/* Adds all members, in the order of their rows. */
+void pm_fields_format(const struct pm_field *fields, const void *from, json_object *object);
+
+/* Frees texts, arrays and objects, and sets all members that have a row to zero. */
+void pm_fields_done(const struct pm_field *fields, void *value);
+
+#endif
