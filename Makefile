@@ -70,7 +70,7 @@ help:
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
 	'make check        lint, fuzz, unit, ansible, bench, sequences, twin (installs what they need, says so first); three quarters of an hour' \
 	'make check-all    these, and all check-… that takes long or is rarely needed, once and whole; many hours' \
-	'make check-unit   library, emulated machine, lua: no Slurm, no guest' \
+	'make check-unit   library, emulated machine, lua: no Slurm, no guest; T=NAME: the tests of one file, in seconds' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
 	'make check-bench-races  what happens in a moment between two daemons, there; on a machine that does nothing else' \
 	'make check-bench-trixie  the same on Debian 13'\''s Slurm, in a root file system that is made once' \
@@ -87,7 +87,7 @@ help:
 	'make check-sequences-twin  the same on the emulated cluster, with file systems and memory for users to make a mess of; an hour' \
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, and what a profile does' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes, arrows between rooms' \
-	'make tables       what follows from the tables of keys and options: sample, manual pages, Lua, Ansible, completion' \
+	'make tables       what follows from the tables of keys, modes and options: samples, manual pages, Lua, Ansible, completion' \
 	'make docs         the picture of rooms and arrows in docs/dev/architecture.md, from the includes' \
 	'make all          pmctl, pmrun, spank_pmem.so, libpmplace.so and the man pages, in $(BUILD)/' \
 	'make install      DESTDIR=, prefix=, plugindir=, unitdir= are respected; also uninstall' \
@@ -172,7 +172,7 @@ check-all:
 	@FAULTS_SAMPLE='--count 345 --benches 3' tests/run-all $(CHECK_ALL)
 check-unit:
 	@./setup build check bench
-	@$(MAKE) --no-print-directory run-unit
+	@$(MAKE) --no-print-directory $(if $(T),run-unit-one,run-unit)
 check-bench:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-bench

@@ -45,9 +45,6 @@ end
 local OPTIONS = { mode = our_option("mode"), size = our_option("size"),
 	namespace = our_option("namespace"), dram = our_option("dram") }
 
--- Modes whose jobs get persistent memory of their own: --pm-size and --pm-namespace mean something.
-local HAS_PMEM = { appdirect = true, mixed = true }
-
 local function problem(format, ...)
 	return "pm: " .. string.format(format, ...)
 end
@@ -414,9 +411,11 @@ end
 
 -- Persistent memory of the job's own -------------------------------------------------------------
 
+-- Do jobs of all these modes get persistent memory of their own, so that --pm-size and --pm-namespace
+-- mean something?
 local function have_pmem(modes)
 	for _, mode in ipairs(modes) do
-		if not HAS_PMEM[mode.name] then
+		if mode.substate ~= "fsdax" then
 			return false, mode.name
 		end
 	end
@@ -526,7 +525,7 @@ end
 -- flat and devdax change what a whole node is; else it is the site's choice.
 local function needs_whole_nodes(request, policy, modes)
 	for _, mode in ipairs(modes) do
-		if mode.name == "flat" then
+		if mode.substate == "flat" then
 			return true
 		end
 	end

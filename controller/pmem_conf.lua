@@ -9,13 +9,14 @@
 
 local conf = {}
 
--- The modes, as in site/modes.c.
+-- The modes; made by 'make tables' from site/modes.def
 conf.modes = {
-	{ name = "memory", feature = "pm_memory" },
-	{ name = "appdirect", feature = "pm_appdirect" },
-	{ name = "flat", feature = "pm_appdirect" },
-	{ name = "mixed", feature = "pm_mixed" },
+	{ name = "memory", feature = "pm_memory", substate = "empty" },
+	{ name = "appdirect", feature = "pm_appdirect", substate = "fsdax" },
+	{ name = "flat", feature = "pm_appdirect", substate = "flat" },
+	{ name = "mixed", feature = "pm_mixed", substate = "fsdax" },
 }
+-- end of the modes
 
 local MAX_FILE_BYTES = 1024 * 1024
 local MAX_PAIRS = 64

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what follows from site/keys.def and plan/options.def into the files that have it. Usage: tables.py [--check]
+"""Writes what follows from site/keys.def, site/modes.def and plan/options.def into other files. Usage: tables.py [--check]
 
 With --check it writes nothing, and fails where a file has something else.
 """
@@ -17,6 +17,7 @@ from typing import Callable
 TOP = Path(__file__).resolve().parents[1]
 KEYS = "site/keys.def"
 OPTIONS = "plan/options.def"
+MODES = "site/modes.def"
 BINDIR = '"/usr/bin" '  # as all texts name it: make install puts another one in
 WIDTH = 120
 
@@ -211,12 +212,8 @@ def completion() -> str:
 
 # --- srun --help, as Slurm prints it in README.md ---
 
-def modes() -> str:
-    return ", ".join(re.findall(r'\.name = "(\w+)"', (TOP / "site/modes.c").read_text()))
-
-
 def help_of(option: Option) -> str:
-    goes_on = modes() if option.name == "--pm-mode" else ""
+    goes_on = ", ".join(mode.name for mode in modes()) if option.name == "--pm-mode" else ""
     text = textwrap.wrap(f"[pm] {option.help}{goes_on}", 50, break_on_hyphens=False)
     left = f"      {option.form()}"
     lines = [f"{left:<30}{text.pop(0)}"] if len(left) < 30 else [left]
@@ -225,6 +222,50 @@ def help_of(option: Option) -> str:
 
 def srun_help() -> str:
     return "".join(map(help_of, options("PM_JOB_OPTION", "PM_PLAN_OPTION", "PM_RANK_OPTION")))
+
+
+# --- Modes ---
+
+@dataclass
+class Mode:
+    name: str
+    feature: str
+    platform: str
+    substate: str
+
+
+def modes() -> list[Mode]:
+    return [Mode(name, feature, platform.lower(), substate.lower())
+            for _, (_, name, feature, platform, substate, _) in rows(MODES)]
+
+
+def features() -> list[str]:
+    """Of each platform mode one."""
+    return list(dict.fromkeys(mode.feature for mode in modes()))
+
+
+def lua_modes() -> str:
+    rows_ = "".join(f'\t{{ name = "{mode.name}", feature = "{mode.feature}", substate = "{mode.substate}" }},\n' for mode in modes())
+    return f"conf.modes = {{\n{rows_}}}\n"
+
+
+def helpers() -> str:
+    lines = "".join(f"Feature={feature} Helper=/usr/libexec/slurm-pmem/pm-helper\n" for feature in features())
+    return (f"{lines}\n# A node is in one mode. Without this line 'pm_memory&pm_appdirect' would be tried.\n"
+            f"MutuallyExclusive={','.join(features())}\n")
+
+
+def ansible_features() -> str:
+    return f"__pmem_features: [{', '.join(features())}]\n"
+
+
+def ansible_choices() -> str:
+    return f"    choices: [{', '.join(mode.name for mode in modes())}]\n"
+
+
+def ansible_modes() -> str:
+    with_regions = [mode.name for mode in modes() if mode.substate == "fsdax"]
+    return f"MODES = {tuple(mode.name for mode in modes())}\nWITH_REGIONS = {tuple(with_regions)}\n".replace("'", '"')
 
 
 # --- The files ---
@@ -250,6 +291,11 @@ PARTS = [
     Part("docs/man/pmem.conf.5.rst", f"KEYS\n====\n\n.. {MADE} {KEYS}\n", "EXAMPLE\n=======\n", manual),
     Part("etc/pmem.conf", "prints what is in force.\n", "", sample),
     Part("controller/pmem_conf.lua", f"-- {MADE} {KEYS}\n", "-- end\n", lua),
+    Part("controller/pmem_conf.lua", f"-- The modes; {MADE} {MODES}\n", "-- end of the modes\n", lua_modes),
+    Part("etc/helpers.conf", "where only some nodes have PMem.\n", "\n# Seconds that", helpers),
+    Part("ansible/roles/pmem/vars/main.yml", f"# {MADE} {MODES}\n", "# end\n", ansible_features),
+    Part("ansible/plugins/modules/pmem_mode.py", f"    # {MADE} {MODES}\n", "    # end\n", ansible_choices),
+    Part("ansible/plugins/modules/pmem_mode.py", f"\n# {MADE} {MODES}\n", "# end\n", ansible_modes),
     Part("ansible/roles/pmem/meta/argument_specs.yml", f"        # {MADE} {KEYS}\n", "        # end\n", ansible),
     Part("docs/man/pmrun.1.rst", f".. {MADE} {OPTIONS}\n", "JSON\n====\n", pmrun_manual),
     Part("launcher/pmrun.bash", f"# {MADE} {OPTIONS}\n", "# end\n", completion),

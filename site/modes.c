@@ -10,38 +10,9 @@
 #include "base/cleanup.h"
 
 static const struct pm_mode_info modes[] = {
-	{
-		.mode = PM_MODE_MEMORY,
-		.name = "memory",
-		.feature = "pm_memory",
-		.platform = PM_PLATFORM_MEMORY,
-		.substate = PM_SUBSTATE_EMPTY,
-		.help = "persistent memory is main memory, DRAM is its cache",
-	},
-	{
-		.mode = PM_MODE_APPDIRECT,
-		.name = "appdirect",
-		.feature = "pm_appdirect",
-		.platform = PM_PLATFORM_APPDIRECT,
-		.substate = PM_SUBSTATE_FSDAX,
-		.help = "DRAM is main memory, persistent memory is apart",
-	},
-	{
-		.mode = PM_MODE_FLAT,
-		.name = "flat",
-		.feature = "pm_appdirect",
-		.platform = PM_PLATFORM_APPDIRECT,
-		.substate = PM_SUBSTATE_FLAT,
-		.help = "DRAM and persistent memory are NUMA nodes",
-	},
-	{
-		.mode = PM_MODE_MIXED,
-		.name = "mixed",
-		.feature = "pm_mixed",
-		.platform = PM_PLATFORM_MIXED,
-		.substate = PM_SUBSTATE_FSDAX,
-		.help = "a part of persistent memory is main memory, the rest is apart",
-	},
+#define PM_MODE_ROW(name_, text_, feature_, platform_, substate_, help_)                           \
+	{PM_MODE_##name_, text_, feature_, PM_PLATFORM_##platform_, PM_SUBSTATE_##substate_, help_},
+#include "site/modes.def"
 };
 
 static const char *const platforms[] = {

@@ -5,16 +5,14 @@
 #include <stdbool.h>
 
 /*
- * The modes a node can be asked for: one table, which drives option checking, help, features,
- * goals and documentation. PM_MODE_UNKNOWN has no row: it is a node whose evidence is
+ * The modes a node can be asked for: one table, site/modes.def, which drives option checking, help,
+ * features, goals and documentation. PM_MODE_UNKNOWN has no row: it is a node whose evidence is
  * contradictory or whose persistent memory is not configured.
  */
 enum pm_mode {
 	PM_MODE_UNKNOWN = 0,
-	PM_MODE_MEMORY,
-	PM_MODE_APPDIRECT,
-	PM_MODE_FLAT,
-	PM_MODE_MIXED,
+#define PM_MODE_ROW(name_, ...) PM_MODE_##name_,
+#include "site/modes.def"
 	PM_MODE_MAX,
 };
 
@@ -37,8 +35,7 @@ enum pm_substate {
 struct pm_mode_info {
 	enum pm_mode mode;
 	const char *name;	   /* what a user writes: --pm-mode=NAME */
-	const char *feature;	   /* the node feature, after Slurm's grammar: no hyphen; that of
-				    * the platform mode, so appdirect and flat share theirs */
+	const char *feature;	   /* of nodes, in Slurm */
 	enum pm_platform platform; /* that it needs */
 	enum pm_substate substate; /* that its jobs get */
 	const char *help;	   /* one line for --help */

@@ -8,6 +8,7 @@ import zlib
 from dataclasses import dataclass, field
 
 from benchsite import NODE, Job, Site, wait_for
+from firmware import DIMMS, GOALS, HANGS
 from foreign import Foreign
 
 HELD_S = 15
@@ -115,11 +116,9 @@ class Tool(Kind):
 class Goal(Kind):
     name = "goal"
     help = "the firmware refuses, ignores or half applies the goal, or wants a power cycle"
-    faults = ("goal-rejected", "goal-ignored", "goal-needs-power-cycle", "goal-socket0-only",
-              "goal-split", "boot-hang")
 
     def cases(self, recording, chance):
-        return list(self.faults)
+        return [*GOALS, *HANGS]
 
     def arm(self, site, injection):
         (site.node / "fault").write_text(injection.detail)
@@ -133,8 +132,7 @@ class Dimm(Kind):
     help = "a DIMM is missing, locked or unhealthy, from before the change on or from its boot on"
 
     def cases(self, recording, chance):
-        return [f"{fault} {since}" for fault in ("dimm-missing", "dimm-locked", "dimm-unhealthy")
-                for since in ("before", "boot")]
+        return [f"{fault} {since}" for fault in DIMMS for since in ("before", "boot")]
 
     def arm(self, site, injection):
         fault, since = injection.detail.split()

@@ -5,6 +5,7 @@ until the job needs it."""
 import random
 import time
 
+from firmware import DIMMS, GOALS
 from twincases import Case, Lane, Notes
 from twinsite import Stuck, Twin, pmtwin, wait_for
 
@@ -36,8 +37,6 @@ look end
 """
 WAYS = ("fail", "hang", "garbage", "silent", "lies", "truncated")
 AT_BOOT = ("verify/ipmctl:show-memoryresources#1", "verify/ipmctl:show-dimm#1", "verify/ipmctl:show-goal#1")
-GOALS = ("goal-rejected", "goal-ignored", "goal-socket0-only", "goal-split", "goal-needs-power-cycle")
-DIMMS = ("dimm-missing", "dimm-locked", "dimm-unhealthy")
 
 
 def mode_of(regions: str, mib: str) -> str:

@@ -29,6 +29,22 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
 	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_pmreport.py tests/unit/test_templates.sh tests/unit/test_run_all.sh
 
+# make check-unit T=NAME: the tests of one file, test_NAME in any of the unit tests' languages or NAME.bats.
+T_PROGRAMS = $(filter %/test_$(T),$(UNIT_TESTS)) $(wildcard tests/unit/test_$(T).py tests/unit/test_$(T).sh)
+T_BATS     = $(wildcard tests/unit/$(T).bats)
+T_PYTEST   = $(wildcard tests/*/test_$(T).py)
+T_LUA      = $(wildcard tests/lua/test_$(T).lua)
+.PHONY: run-unit-one
+run-unit-one: $(filter %/test_$(T),$(UNIT_TESTS)) $(BUILD)/pmctl $(BUILD)/pmrun $(BUILD)/tests/pmshim.so
+	$(if $(strip $(T_PROGRAMS) $(T_BATS) $(filter-out tests/unit/%,$(T_PYTEST)) $(T_LUA)),,$(error no unit test is called '$(T)'; \
+		there are: $(sort $(patsubst test_%,%,$(basename $(notdir $(UNIT_TESTS) $(wildcard tests/unit/test_*.py tests/unit/*.bats \
+		tests/machine/test_*.py tests/twin/test_*.py tests/lua/test_*.lua)))))))
+	$(if $(strip $(T_PROGRAMS)),@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(T_PROGRAMS))
+	$(if $(T_BATS),PM_BUILD=$(abspath $(BUILD)) bats $(T_BATS))
+	$(if $(filter-out tests/unit/% tests/ansible/%,$(T_PYTEST)),PYTHONDONTWRITEBYTECODE=1 PMSHIM=$(abspath $(BUILD))/tests/pmshim.so \
+		/usr/bin/python3 -m pytest -q -p no:cacheprovider $(filter-out tests/unit/% tests/ansible/%,$(T_PYTEST)))
+	$(if $(T_LUA),lua5.1 $(T_LUA) $(BUILD)/tests/lua/$(T))
+
 # The same programs under the address and undefined-behaviour sanitizers.
 .PHONY: check-unit-c-asan
 check-unit-c-asan:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""A key of pmem.conf, and an option, is a row of its table and its use; TAP.
+"""A key of pmem.conf, an option and a mode are each a row of their table and its use; TAP.
 
-In a copy of the tree rows and uses are added, and all that has keys or options is asked for the new ones: pmctl,
-pmem_conf.lua, the sample, pmem.conf(5) and the Ansible role; pmrun, the plugin, completion, pmrun(1) and README.md.
+In a copy of the tree rows and uses are added, and all that has keys, options or modes is asked for the new ones: pmctl,
+pmem_conf.lua, the samples, pmem.conf(5) and the Ansible role; pmrun, the plugin, completion, pmrun(1) and README.md.
 """
 import os
 import shutil
@@ -35,8 +35,12 @@ OPTION_USE = '''static int take_colour(
 
 '''
 OPTION_TAKER = "\t\t[PM_PLAN_WORD_COLOUR] = take_colour,\n"
-# Where a key or an option stands that is not C.
-FILES = ("pmem.conf.5.rst", "etc/pmem.conf", "pmem_conf.lua", "argument_specs.yml", "pmrun.1.rst", "pmrun.bash", "README.md")
+# Its jobs get devices; what they get has its use in node/act/.
+MODE = '''PM_MODE_ROW(DIRECT, "direct", "pm_appdirect", APPDIRECT, DEVDAX,
+	"persistent memory is devices")
+'''
+# Where a key, an option or a mode stands that is not C.
+FILES = ("pmem_mode.py", "pmem.conf.5.rst", "etc/pmem.conf", "pmem_conf.lua", "argument_specs.yml", "pmrun.1.rst", "pmrun.bash", "README.md")
 BUILT = ("pmctl", "pmrun", "spank_plugin/option.o", "man/pmem.conf.5", "man/pmrun.1")
 MACHINE = "--topology=tests/fixtures/topology/synthetic-cascade-lake-flat.xml"
 COMPLETE = '''. launcher/pmrun.bash; compopt() { :; }
@@ -75,6 +79,10 @@ def add_option(tree: Path) -> None:
     insert(tree / "plan/options.def", "PM_RANK_OPTION(RUNTIME", OPTION)
     insert(tree / "plan/words.c", "int pm_plan_take(", OPTION_USE)
     insert(tree / "plan/words.c", "\t\t[PM_PLAN_WORD_SMT]", OPTION_TAKER)
+
+
+def add_mode(tree: Path) -> None:
+    insert(tree / "site/modes.def", "#undef", MODE)
 
 
 def build(tree: Path) -> str:
@@ -126,17 +134,32 @@ def of_option(tree: Path) -> list[tuple[bool, str]]:
         ("      --pm-colour=SIZE|red    [pm] colour of each rank\n" in (tree / "README.md").read_text(), "README.md lists it")]
 
 
+def of_mode(tree: Path) -> list[tuple[bool, str]]:
+    conf = tree / "pmem.conf"
+    conf.write_text("Modes=direct\n")
+    conf.chmod(0o644)
+    shown = run(tree, "build/pmctl", "--config", str(conf), "show-config").splitlines()
+    by_lua = run(tree, "lua5.1", "tests/lua/print_modes.lua").splitlines()
+    module = (tree / "ansible/plugins/modules/pmem_mode.py").read_text()
+    return [
+        (f"Modes=direct # {conf}:1" in shown, "pmctl takes the mode"),
+        ("direct pm_appdirect" in by_lua, "pmem.lua takes it"),
+        ("choices: [memory, appdirect, flat, mixed, direct]" in module and '"mixed", "direct")' in module, "the Ansible module takes it"),
+        ("appdirect, flat, mixed, direct\n" in (tree / "README.md").read_text(), "README.md lists it")]
+
+
 def check(tree: Path) -> list[tuple[bool, str]]:
     results = [(stale(tree) == "", "the files of the tree follow from the tables")]
     add_key(tree)
     add_option(tree)
+    add_mode(tree)
     missed = stale(tree)
     results += [(name in missed, f"{name} is missed") for name in FILES]
     run(tree, "make", "tables")
     said = build(tree)
     built = all((tree / "build" / name).exists() for name in BUILT)
     print("" if built else "".join(f"# {line}\n" for line in said.splitlines()[-20:]), end="")
-    return results + [(built, "the tree builds")] + (of_key(tree) + of_option(tree) if built else [])
+    return results + [(built, "the tree builds")] + (of_key(tree) + of_option(tree) + of_mode(tree) if built else [])
 
 
 def main() -> int:

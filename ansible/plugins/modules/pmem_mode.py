@@ -27,7 +27,9 @@ options:
       - The wanted mode, as jobs ask for it with C(--pm-mode). V(flat) is App Direct with all regions as NUMA nodes.
       - This or percentages (O(memorymode), O(appdirect)) must be given.
     type: str
+    # made by 'make tables' from site/modes.def
     choices: [memory, appdirect, flat, mixed]
+    # end
   memorymode:
     description:
       - Percentage of the persistent memory that is to be main memory, as in M(community.general.pmem).
@@ -144,8 +146,11 @@ from ansible_collections.slurm_pmem.cluster.plugins.module_utils.pmctl import (
     ARGUMENTS, Pmctl, PmctlError, SlurmNode, is_quiet, namespaces, substate,
 )
 
+
+# made by 'make tables' from site/modes.def
 MODES = ("memory", "appdirect", "flat", "mixed")
 WITH_REGIONS = ("appdirect", "mixed")
+# end
 PERCENTAGES = ("memorymode", "appdirect", "reserved")
 
 
