@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "controller/candidates.h"
-#include "controller/turn_away.h"
+#include "controller/rejection.h"
 
 /* The words of one that waits for its turn, a licence or a time do not tell of nodes. */
 static bool waits_for_nodes(const slurm_job_info_t *job)

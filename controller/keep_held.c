@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "controller/turn_away.h"
+#include "controller/rejection.h"
 
 static bool is_back(const slurm_job_info_t *job)
 {

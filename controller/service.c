@@ -12,7 +12,7 @@
 #include "controller/keep_held.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
-#include "controller/turn_away.h"
+#include "controller/rejection.h"
 
 /* Between two questions to slurmctld: while a job waits for its nodes, is held for one, or none is.
  */
@@ -166,8 +166,8 @@ static void tell_modes(struct pm_service *service, struct pm_peer *peer)
 }
 
 /* A node's root is believed, as Slurm believes it. */
-static void note_turned_away(
-	struct pm_service *service, struct pm_peer *peer, const struct pm_message *told)
+static void handle_rejection(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
 {
 	struct pm_message answer = {.type = PM_MESSAGE_NOTED};
 	struct pm_err err = {0};
@@ -177,9 +177,9 @@ static void note_turned_away(
 		pm_server_refuse(&service->server, peer, "only root and SlurmUser may tell that");
 		return;
 	}
-	if (pm_turn_away(&service->turned, &service->cluster, told, service->turn_away_limit, &done,
-		    &err)) {
-		fprintf(stderr, "%s: %s\n", told->node, err.text);
+	if (pm_rejection_handle(&service->turned, &service->cluster, message,
+		    service->turn_away_limit, &done, &err)) {
+		fprintf(stderr, "%s: %s\n", message->node, err.text);
 		pm_server_refuse(&service->server, peer, err.text);
 		return;
 	}
@@ -200,7 +200,7 @@ static void ask(void *context, struct pm_peer *peer, const struct pm_message *qu
 	else if (question->type == PM_MESSAGE_MODES)
 		tell_modes(service, peer);
 	else
-		note_turned_away(service, peer, question);
+		handle_rejection(service, peer, question);
 }
 
 static void gone(void *context, struct pm_peer *peer)

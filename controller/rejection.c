@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "controller/turn_away.h"
+#include "controller/rejection.h"
 
 #include <errno.h>
 #include <slurm/slurm_errno.h>
@@ -120,47 +120,48 @@ static bool is_held(const slurm_job_info_t *job)
 }
 
 static int consider(struct pm_turned_away *turned, const struct pm_cluster *cluster,
-	const slurm_job_info_t *job, const struct pm_message *told, unsigned limit, bool *ret_done,
-	struct pm_err *err)
+	const slurm_job_info_t *job, const struct pm_message *message, unsigned limit,
+	bool *ret_done, struct pm_err *err)
 {
 	cleanup_with(pm_turned_verdict_done) struct pm_turned_verdict verdict = {0};
 	int rc;
 
-	if (!runs_on(job, told->node))
+	if (!runs_on(job, message->node))
 		return pm_err_set(
-			err, -ESRCH, "job %u does not run on '%s'", told->job_id, told->node);
+			err, -ESRCH, "job %u does not run on '%s'", message->job_id, message->node);
 	if (!job->batch_flag)
 		return 0; /* it cannot go back to the queue */
 	if (is_over(job) || is_held(job)) {
 		*ret_done = true;
 		return 0;
 	}
-	rc = pm_turned_note(turned, cluster, job, told->node, told->text, limit, &verdict, err);
+	rc = pm_turned_note(
+		turned, cluster, job, message->node, message->text, limit, &verdict, err);
 	if (!rc)
 		rc = carry_out(job, &verdict, err);
 	if (rc)
 		return rc;
-	fprintf(stderr, "job %u: '%s' turns it away: %s\n", told->job_id, told->node,
-		verdict.sentence ? verdict.sentence : told->text);
+	fprintf(stderr, "job %u: '%s' turns it away: %s\n", message->job_id, message->node,
+		verdict.sentence ? verdict.sentence : message->text);
 	if (verdict.sentence)
 		pm_turned_held(turned, job);
 	*ret_done = true;
 	return 0;
 }
 
-int pm_turn_away(struct pm_turned_away *turned, const struct pm_cluster *cluster,
-	const struct pm_message *told, unsigned limit, bool *ret_done, struct pm_err *err)
+int pm_rejection_handle(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const struct pm_message *message, unsigned limit, bool *ret_done, struct pm_err *err)
 {
 	job_info_msg_t *jobs = NULL;
 	int rc;
 
-	if (slurm_load_job(&jobs, told->job_id, SHOW_ALL))
-		return refused(told->job_id, "ask slurmctld for it", err);
+	if (slurm_load_job(&jobs, message->job_id, SHOW_ALL))
+		return refused(message->job_id, "ask slurmctld for it", err);
 	rc = -ESRCH;
 	for (uint32_t i = 0; i < jobs->record_count; i++)
-		if (jobs->job_array[i].job_id == told->job_id)
-			rc = consider(
-				turned, cluster, &jobs->job_array[i], told, limit, ret_done, err);
+		if (jobs->job_array[i].job_id == message->job_id)
+			rc = consider(turned, cluster, &jobs->job_array[i], message, limit,
+				ret_done, err);
 	slurm_free_job_info_msg(jobs);
 	return rc;
 }

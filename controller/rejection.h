@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_TURN_AWAY_H
-#define PM_TURN_AWAY_H
+#ifndef PM_REJECTION_H
+#define PM_REJECTION_H
 
 /* What becomes of a job that a node has turned away. */
 #include "controller/turned_away.h"
 #include "protocol/message.h"
 
 /*
- * Notes what a node told. *ret_done: the job was requeued, to other nodes, or held as its user
- * would hold it, with why in its AdminComment; else the node is to requeue it. -ESRCH: it does not
- * run on that node.
+ * Handles the message of a node that rejects a job. *ret_done: the job was requeued, to other
+ * nodes, or held as its user would hold it, with why in its AdminComment; else the node is to
+ * requeue it. -ESRCH: it does not run on that node.
  */
-int pm_turn_away(struct pm_turned_away *turned, const struct pm_cluster *cluster,
-	const struct pm_message *told, unsigned limit, bool *ret_done, struct pm_err *err);
+int pm_rejection_handle(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+	const struct pm_message *message, unsigned limit, bool *ret_done, struct pm_err *err);
 
 /* As its user would, who may release it. NULL leaves the comment as it is. */
 int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err *err);
