@@ -38,17 +38,17 @@ bool pm_give_back_is_due(const struct pm_cluster *cluster, const slurm_job_info_
 }
 
 /* Noted first: a service that dies in between still sees the longer list when it is back. */
-static void give_back(struct pm_turned_away *turned, const slurm_job_info_t *job)
+static void reinstate(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
 	cleanup_free char *excluded = NULL;
 	struct pm_err err = {0};
 
-	if (pm_turned_give_back(turned, job, &excluded, &err) ||
+	if (pm_rejected_begin_reinstatement(rejected, job, &excluded, &err) ||
 		pm_job_exclude(job, excluded, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return;
 	}
-	pm_turned_gave_back(turned, job);
+	pm_rejected_end_reinstatement(rejected, job);
 	fprintf(stderr,
 		"job %u: no other node can serve it: gets back those that have turned it away, of "
 		"'%s'\n",
@@ -56,29 +56,30 @@ static void give_back(struct pm_turned_away *turned, const slurm_job_info_t *job
 }
 
 /* True: its nodes were counted. */
-static bool look_at(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+static bool look_at(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job)
 {
 	uint64_t before, idle_since;
 
-	if ((job->job_state & JOB_STATE_BASE) != JOB_PENDING || !pm_turned_excludes(turned, job))
+	if ((job->job_state & JOB_STATE_BASE) != JOB_PENDING ||
+		!pm_rejected_has_exclusions(rejected, job))
 		return false;
-	before = idle_since = pm_turned_idle_since(turned, job);
+	before = idle_since = pm_rejected_idle_since(rejected, job);
 	if (pm_give_back_is_due(cluster, job, time(NULL), &idle_since))
-		give_back(turned, job);
+		reinstate(rejected, job);
 	else if (idle_since != before)
-		pm_turned_set_idle_since(turned, job, idle_since);
+		pm_rejected_set_idle_since(rejected, job, idle_since);
 	return true;
 }
 
-void pm_give_back_look(struct pm_turned_away *turned, const struct pm_cluster *cluster)
+void pm_give_back_look(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster)
 {
 	bool knows_all = cluster->jobs && cluster->nodes && cluster->partitions;
 	uint32_t n = knows_all ? cluster->jobs->record_count : 0;
-	uint32_t at = turned->next_look < n ? turned->next_look : 0;
+	uint32_t at = rejected->next_look < n ? rejected->next_look : 0;
 	unsigned counted = 0;
 
 	for (uint32_t i = 0; i < n && counted < PM_GIVE_BACK_LOOKS_MAX; i++, at = (at + 1) % n)
-		counted += look_at(turned, cluster, &cluster->jobs->job_array[at]);
-	turned->next_look = at;
+		counted += look_at(rejected, cluster, &cluster->jobs->job_array[at]);
+	rejected->next_look = at;
 }

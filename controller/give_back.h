@@ -7,7 +7,7 @@
  * the other nodes cannot serve it: they have left service since, or they lack something that only
  * Slurm knows, as memory or GRES.
  */
-#include "controller/turned_away.h"
+#include "controller/rejected_jobs.h"
 
 /* So long Slurm may leave enough idle nodes to a job that waits for nodes. */
 #define PM_GIVE_BACK_IDLE_S 60
@@ -25,6 +25,6 @@ bool pm_give_back_is_due(const struct pm_cluster *cluster, const slurm_job_info_
 	uint64_t *idle_since);
 
 /* To be called when the table of jobs is new: an older one shows lists that we have changed. */
-void pm_give_back_look(struct pm_turned_away *turned, const struct pm_cluster *cluster);
+void pm_give_back_look(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
 #endif

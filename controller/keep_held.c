@@ -24,18 +24,18 @@ static void hold_anew(const slurm_job_info_t *job)
 			job->job_id);
 }
 
-static void look_at(struct pm_turned_away *turned, const slurm_job_info_t *job)
+static void look_at(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
-	if (!pm_turned_is_held(turned, job) || !is_back(job))
+	if (!pm_rejected_is_held(rejected, job) || !is_back(job))
 		return;
 	if (!job->priority && job->state_reason == WAIT_HELD)
 		hold_anew(job); /* and seen again at the next look */
 	else
-		pm_turned_forget(turned, job->job_id);
+		pm_rejected_forget(rejected, job->job_id);
 }
 
-void pm_keep_held_look(struct pm_turned_away *turned, const struct pm_cluster *cluster)
+void pm_keep_held_look(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster)
 {
 	for (uint32_t i = 0; cluster->jobs && i < cluster->jobs->record_count; i++)
-		look_at(turned, &cluster->jobs->job_array[i]);
+		look_at(rejected, &cluster->jobs->job_array[i]);
 }

@@ -7,9 +7,9 @@
  * administrator, where slurmctld 22.05 began anew in between: its owner cannot release it. It is
  * held anew, as its user would, until it was seen in the queue so. A later hold is not ours.
  */
-#include "controller/turned_away.h"
+#include "controller/rejected_jobs.h"
 
 /* For a fresh table of jobs. */
-void pm_keep_held_look(struct pm_turned_away *turned, const struct pm_cluster *cluster);
+void pm_keep_held_look(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
 #endif

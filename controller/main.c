@@ -117,7 +117,7 @@ static int open_state(struct pm_service *service, struct pm_err *err)
 
 	if (asprintf(&path, "%s/turned-away.json", service->state_dir) < 0)
 		return pm_err_nomem(err);
-	return pm_turned_open(&service->turned, path, err);
+	return pm_rejected_open(&service->rejected, path, err);
 }
 
 static int await_slurmctld(struct pm_service *service, struct pm_err *err)
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	rc = run(&service, &err);
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);
-	pm_turned_done(&service.turned);
+	pm_rejected_done(&service.rejected);
 	pm_server_done(&service.server);
 	pm_cluster_done(&service.cluster);
 	return rc ? 1 : 0;

@@ -15,7 +15,7 @@
  * earlier sentence of ours, which is the last. */
 static char *beside(const char *sentence, const char *comment)
 {
-	const char *before = comment ? comment : "", *ours = strstr(before, PM_TURNED_HELD);
+	const char *before = comment ? comment : "", *ours = strstr(before, PM_REJECTED_HELD);
 	int length = (int)(ours ? (size_t)(ours - before) : strlen(before));
 	const char *between = ours || !length ? "" : "; ";
 	char *both = NULL;
@@ -89,7 +89,7 @@ static void exclude(const slurm_job_info_t *job, char *nodes)
 
 /* The hold comes first: a job that goes back to the queue may start at once. */
 static int carry_out(
-	const slurm_job_info_t *job, struct pm_turned_verdict *verdict, struct pm_err *err)
+	const slurm_job_info_t *job, struct pm_rejection_verdict *verdict, struct pm_err *err)
 {
 	int rc = verdict->sentence ? hold(job, verdict->sentence, err) : 0;
 
@@ -119,11 +119,11 @@ static bool is_held(const slurm_job_info_t *job)
 	return !job->priority && (job->job_state & JOB_STATE_BASE) == JOB_PENDING;
 }
 
-static int consider(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+static int consider(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const struct pm_message *message, unsigned limit,
 	bool *ret_done, struct pm_err *err)
 {
-	cleanup_with(pm_turned_verdict_done) struct pm_turned_verdict verdict = {0};
+	cleanup_with(pm_rejection_verdict_done) struct pm_rejection_verdict verdict = {0};
 	int rc;
 
 	if (!runs_on(job, message->node))
@@ -135,8 +135,8 @@ static int consider(struct pm_turned_away *turned, const struct pm_cluster *clus
 		*ret_done = true;
 		return 0;
 	}
-	rc = pm_turned_note(
-		turned, cluster, job, message->node, message->text, limit, &verdict, err);
+	rc = pm_rejected_add(
+		rejected, cluster, job, message->node, message->text, limit, &verdict, err);
 	if (!rc)
 		rc = carry_out(job, &verdict, err);
 	if (rc)
@@ -144,12 +144,12 @@ static int consider(struct pm_turned_away *turned, const struct pm_cluster *clus
 	fprintf(stderr, "job %u: '%s' turns it away: %s\n", message->job_id, message->node,
 		verdict.sentence ? verdict.sentence : message->text);
 	if (verdict.sentence)
-		pm_turned_held(turned, job);
+		pm_rejected_set_held(rejected, job);
 	*ret_done = true;
 	return 0;
 }
 
-int pm_rejection_handle(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const struct pm_message *message, unsigned limit, bool *ret_done, struct pm_err *err)
 {
 	job_info_msg_t *jobs = NULL;
@@ -160,7 +160,7 @@ int pm_rejection_handle(struct pm_turned_away *turned, const struct pm_cluster *
 	rc = -ESRCH;
 	for (uint32_t i = 0; i < jobs->record_count; i++)
 		if (jobs->job_array[i].job_id == message->job_id)
-			rc = consider(turned, cluster, &jobs->job_array[i], message, limit,
+			rc = consider(rejected, cluster, &jobs->job_array[i], message, limit,
 				ret_done, err);
 	slurm_free_job_info_msg(jobs);
 	return rc;

@@ -3,7 +3,7 @@
 #define PM_REJECTION_H
 
 /* What becomes of a job that a node has turned away. */
-#include "controller/turned_away.h"
+#include "controller/rejected_jobs.h"
 #include "protocol/message.h"
 
 /*
@@ -11,7 +11,7 @@
  * nodes, or held as its user would hold it, with why in its AdminComment; else the node is to
  * requeue it. -ESRCH: it does not run on that node.
  */
-int pm_rejection_handle(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const struct pm_message *message, unsigned limit, bool *ret_done, struct pm_err *err);
 
 /* As its user would, who may release it. NULL leaves the comment as it is. */

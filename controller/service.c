@@ -90,9 +90,9 @@ static void load_all(struct pm_service *service)
 	if (nodes)
 		write_modes(service);
 	if (jobs) {
-		pm_turned_sweep(&service->turned, &service->cluster);
-		pm_give_back_look(&service->turned, &service->cluster);
-		pm_keep_held_look(&service->turned, &service->cluster);
+		pm_rejected_sweep(&service->rejected, &service->cluster);
+		pm_give_back_look(&service->rejected, &service->cluster);
+		pm_keep_held_look(&service->rejected, &service->cluster);
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
@@ -177,7 +177,7 @@ static void handle_rejection(
 		pm_server_refuse(&service->server, peer, "only root and SlurmUser may tell that");
 		return;
 	}
-	if (pm_rejection_handle(&service->turned, &service->cluster, message,
+	if (pm_rejection_handle(&service->rejected, &service->cluster, message,
 		    service->turn_away_limit, &done, &err)) {
 		fprintf(stderr, "%s: %s\n", message->node, err.text);
 		pm_server_refuse(&service->server, peer, err.text);

@@ -11,7 +11,7 @@
 #include "controller/cluster.h"
 #include "controller/holds.h"
 #include "controller/server.h"
-#include "controller/turned_away.h"
+#include "controller/rejected_jobs.h"
 #include "controller/waits.h"
 
 struct pm_service {
@@ -20,7 +20,7 @@ struct pm_service {
 	struct pm_server server;
 	struct pm_waits waits;
 	struct pm_holds holds;
-	struct pm_turned_away turned;
+	struct pm_rejected_jobs rejected;
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms,
 		config_ms; /* when each was asked for, or written, last */

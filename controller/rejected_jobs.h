@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_TURNED_AWAY_H
-#define PM_TURNED_AWAY_H
+#ifndef PM_REJECTED_JOBS_H
+#define PM_REJECTED_JOBS_H
 
 /*
  * Jobs that nodes have turned away: which nodes, and what each said. In a file that survives the
@@ -11,12 +11,12 @@
 #include "controller/cluster.h"
 
 /* Most jobs that are kept; beyond that none is added. */
-#define PM_TURNED_JOBS_MAX 10000
+#define PM_REJECTED_JOBS_MAX 10000
 
 /* Each sentence why a job is held begins so. */
-#define PM_TURNED_HELD "pm: held, as nodes have turned it away"
+#define PM_REJECTED_HELD "pm: held, as nodes have turned it away"
 
-struct pm_turned_away {
+struct pm_rejected_jobs {
 	char *path;
 	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
 			       with a sentence, "made": the list that a verdict made longer;
@@ -24,14 +24,14 @@ struct pm_turned_away {
 	uint32_t next_look; /* in the table of jobs */
 };
 
-/* What is to become of the job; all malloc'ed, release with pm_turned_verdict_done(). */
-struct pm_turned_verdict {
+/* What is to become of the job; all malloc'ed, release with pm_rejection_verdict_done(). */
+struct pm_rejection_verdict {
 	char *sentence; /* it is to be held, and this is why; NULL: it is not */
 	char *excluded; /* its list of excluded nodes from now on */
 };
 
 /* A file that cannot be understood is said, set aside, and begun anew. `path` is copied. */
-int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_err *err);
+int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct pm_err *err);
 
 /*
  * Notes it and writes the file. The job is to be held after `limit` different nodes, or, where it
@@ -39,38 +39,40 @@ int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_er
  * other nodes: Slurm would choose the same one again. When all have turned it away it may try all
  * again.
  */
-int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+int pm_rejected_add(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
-	struct pm_turned_verdict *ret, struct pm_err *err);
+	struct pm_rejection_verdict *ret, struct pm_err *err);
 
-void pm_turned_verdict_done(struct pm_turned_verdict *verdict);
+void pm_rejection_verdict_done(struct pm_rejection_verdict *verdict);
 
 /* It was held: the next node that turns it away is the first again. Writes the file. */
-void pm_turned_held(struct pm_turned_away *turned, const slurm_job_info_t *job);
-bool pm_turned_is_held(const struct pm_turned_away *turned, const slurm_job_info_t *job);
+void pm_rejected_set_held(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
+bool pm_rejected_is_held(const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
-void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id);
+void pm_rejected_forget(struct pm_rejected_jobs *rejected, uint32_t job_id);
 
 /* Forgets those that the table of jobs does not have any more. */
-void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *cluster);
+void pm_rejected_sweep(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
 /* Is its list of excluded nodes still the one that a verdict made longer than its user's? Else all
  * of it is its user's, also where it names a node that has turned the job away. */
-bool pm_turned_excludes(const struct pm_turned_away *turned, const slurm_job_info_t *job);
+bool pm_rejected_has_exclusions(
+	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
-/* For a job of which pm_turned_excludes() holds: its user's own list in *ret_excluded, malloc'ed.
- * Notes that the nodes were given back and writes the file. */
-int pm_turned_give_back(struct pm_turned_away *turned, const slurm_job_info_t *job,
+/* For a job of which pm_rejected_has_exclusions() holds: its user's own list in *ret_excluded,
+ * malloc'ed. Notes that the nodes were given back and writes the file. */
+int pm_rejected_begin_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job,
 	char **ret_excluded, struct pm_err *err);
 
 /* Slurm has that list now. */
-void pm_turned_gave_back(struct pm_turned_away *turned, const slurm_job_info_t *job);
+void pm_rejected_end_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
 /* Since when other nodes have been idle beside it, in seconds since 1970; 0: they have not. */
-uint64_t pm_turned_idle_since(const struct pm_turned_away *turned, const slurm_job_info_t *job);
-void pm_turned_set_idle_since(
-	struct pm_turned_away *turned, const slurm_job_info_t *job, uint64_t since);
+uint64_t pm_rejected_idle_since(
+	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
+void pm_rejected_set_idle_since(
+	struct pm_rejected_jobs *rejected, const slurm_job_info_t *job, uint64_t since);
 
-void pm_turned_done(struct pm_turned_away *turned);
+void pm_rejected_done(struct pm_rejected_jobs *rejected);
 
 #endif

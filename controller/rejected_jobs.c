@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "controller/turned_away.h"
+#include "controller/rejected_jobs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 /* Slurm's record of the job has it. */
 #define MAX_SENTENCE 900
 
-/* PM_TURNED_JOBS_MAX, each with six sentences of that length. */
+/* PM_REJECTED_JOBS_MAX, each with six sentences of that length. */
 #define MAX_BYTES (64 * 1024 * 1024)
 
 struct key {
@@ -44,29 +44,29 @@ static const struct pm_store store = {
 	.fields = fields,
 };
 
-int pm_turned_open(struct pm_turned_away *turned, const char *path, struct pm_err *err)
+int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct pm_err *err)
 {
-	int rc = pm_store_read(&store, path, &turned->jobs, err);
+	int rc = pm_store_read(&store, path, &rejected->jobs, err);
 
 	if (rc == -EBADMSG && !pm_store_set_aside(path, err))
 		fprintf(stderr, "'%s' is broken and is '%s.unreadable' now; starting anew\n", path,
 			path);
 	else if (rc)
 		fprintf(stderr, "%s; starting anew\n", err->text);
-	if (!turned->jobs)
-		turned->jobs = json_object_new_object();
-	turned->path = strdup(path);
-	return turned->jobs && turned->path ? 0 : pm_err_nomem(err);
+	if (!rejected->jobs)
+		rejected->jobs = json_object_new_object();
+	rejected->path = strdup(path);
+	return rejected->jobs && rejected->path ? 0 : pm_err_nomem(err);
 }
 
-static int save(const struct pm_turned_away *turned, struct pm_err *err)
+static int save(const struct pm_rejected_jobs *rejected, struct pm_err *err)
 {
-	return pm_store_write(&store, turned->path, &turned->jobs, err);
+	return pm_store_write(&store, rejected->path, &rejected->jobs, err);
 }
 
 /* Of this very job: ids are used again. Slurm counts its restarts, and sets its time of submission
  * anew each time. */
-static bool is_of(const json_object *entry, const slurm_job_info_t *job)
+static bool is_same_job(const json_object *entry, const slurm_job_info_t *job)
 {
 	uint64_t uid, restarts;
 	json_object *nodes;
@@ -78,7 +78,7 @@ static bool is_of(const json_object *entry, const slurm_job_info_t *job)
 	       json_object_is_type(nodes, json_type_object);
 }
 
-static const char *list_of(const slurm_job_info_t *job)
+static const char *excluded_nodes(const slurm_job_info_t *job)
 {
 	return job->exc_nodes ? job->exc_nodes : "";
 }
@@ -97,18 +97,19 @@ static json_object *new_entry(const slurm_job_info_t *job)
 	json_object *entry = json_object_new_object();
 
 	pm_json_add_u64(entry, "uid", job->user_id);
-	pm_json_add_string(entry, "excluded", list_of(job));
+	pm_json_add_string(entry, "excluded", excluded_nodes(job));
 	pm_json_add_u64(entry, "restarts", job->restart_cnt);
 	json_object_object_add(entry, "nodes", json_object_new_object());
 	return entry;
 }
 
-static json_object *find(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+static json_object *find(const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
 	struct key key = key_of(job->job_id);
 	json_object *entry = NULL;
 
-	return json_object_object_get_ex(turned->jobs, key.text, &entry) && is_of(entry, job)
+	return json_object_object_get_ex(rejected->jobs, key.text, &entry) &&
+			       is_same_job(entry, job)
 		       ? entry
 		       : NULL;
 }
@@ -118,23 +119,23 @@ static bool is_held(const json_object *entry)
 	return number(entry, "held") > 0;
 }
 
-static json_object *find_or_add(struct pm_turned_away *turned, const slurm_job_info_t *job)
+static json_object *find_or_add(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
 	struct key key = key_of(job->job_id);
-	json_object *entry = find(turned, job);
+	json_object *entry = find(rejected, job);
 
 	if (entry && !is_held(entry))
 		return entry;
-	if (!json_object_object_get_ex(turned->jobs, key.text, NULL) &&
-		json_object_object_length(turned->jobs) >= PM_TURNED_JOBS_MAX)
+	if (!json_object_object_get_ex(rejected->jobs, key.text, NULL) &&
+		json_object_object_length(rejected->jobs) >= PM_REJECTED_JOBS_MAX)
 		return NULL;
 	entry = new_entry(job);
-	json_object_object_add(turned->jobs, key.text, entry);
+	json_object_object_add(rejected->jobs, key.text, entry);
 	return entry;
 }
 
 /* "n1: sentence; n2: sentence". */
-static char *tell(uint32_t job_id, json_object *nodes)
+static char *hold_sentence(uint32_t job_id, json_object *nodes)
 {
 	char *text = NULL, *cut;
 	size_t length;
@@ -143,7 +144,7 @@ static char *tell(uint32_t job_id, json_object *nodes)
 
 	if (!out)
 		return NULL;
-	fprintf(out, PM_TURNED_HELD " (");
+	fprintf(out, PM_REJECTED_HELD " (");
 	json_object_object_foreach(nodes, node, sentence)
 	{
 		fprintf(out, "%s%s: %s", between, node, json_object_get_string(sentence));
@@ -159,7 +160,7 @@ static char *tell(uint32_t job_id, json_object *nodes)
 }
 
 /* "n1,n2" beside what the user excluded; malloc'ed. */
-static char *all_of(const char *excluded, json_object *nodes)
+static char *extended_list(const char *excluded, json_object *nodes)
 {
 	char *list = strdup(excluded);
 
@@ -180,23 +181,23 @@ static bool is_excluded(const json_object *entry, const slurm_job_info_t *job)
 {
 	const char *made = pm_json_string(entry, "made");
 
-	return made && !strcmp(made, list_of(job));
+	return made && !strcmp(made, excluded_nodes(job));
 }
 
 /* Its user may have changed it since: then all of it is his. */
 static void keep_users_list(json_object *entry, const slurm_job_info_t *job)
 {
 	if (!is_excluded(entry, job))
-		pm_json_add_string(entry, "excluded", list_of(job));
+		pm_json_add_string(entry, "excluded", excluded_nodes(job));
 }
 
 static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, json_object *entry,
-	unsigned limit, struct pm_turned_verdict *ret)
+	unsigned limit, struct pm_rejection_verdict *ret)
 {
 	const char *excluded = pm_json_string(entry, "excluded");
 	json_object *nodes = json_object_object_get(entry, "nodes");
 	unsigned distinct = (unsigned)json_object_object_length(nodes);
-	cleanup_free char *more = all_of(excluded, nodes);
+	cleanup_free char *more = extended_list(excluded, nodes);
 	bool has_others;
 
 	if (!more)
@@ -205,7 +206,7 @@ static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, 
 		     pm_candidates_needed(job);
 	if (distinct >= limit ||
 		((!has_others || number(entry, "given_back")) && number(entry, "times") >= limit))
-		ret->sentence = tell(job->job_id, nodes);
+		ret->sentence = hold_sentence(job->job_id, nodes);
 	json_object_object_del(entry, "made");
 	if (has_others && !ret->sentence)
 		pm_json_add_string(entry, "made", more);
@@ -213,11 +214,11 @@ static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, 
 	return ret->excluded ? 0 : -ENOMEM;
 }
 
-int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *cluster,
+int pm_rejected_add(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
-	struct pm_turned_verdict *ret, struct pm_err *err)
+	struct pm_rejection_verdict *ret, struct pm_err *err)
 {
-	json_object *entry = find_or_add(turned, job);
+	json_object *entry = find_or_add(rejected, job);
 
 	if (!entry)
 		return pm_err_set(err, -ENOSPC, "too many jobs were turned away");
@@ -228,66 +229,68 @@ int pm_turned_note(struct pm_turned_away *turned, const struct pm_cluster *clust
 	pm_json_add_string(json_object_object_get(entry, "nodes"), node, sentence);
 	if (judge(cluster, job, entry, limit, ret))
 		return pm_err_nomem(err);
-	return save(turned, err);
+	return save(rejected, err);
 }
 
-void pm_turned_verdict_done(struct pm_turned_verdict *verdict)
+void pm_rejection_verdict_done(struct pm_rejection_verdict *verdict)
 {
 	free(verdict->sentence);
 	free(verdict->excluded);
 }
 
-bool pm_turned_excludes(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+bool pm_rejected_has_exclusions(
+	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
-	const json_object *entry = find(turned, job);
+	const json_object *entry = find(rejected, job);
 
 	return entry && is_excluded(entry, job);
 }
 
-int pm_turned_give_back(struct pm_turned_away *turned, const slurm_job_info_t *job,
+int pm_rejected_begin_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job,
 	char **ret_excluded, struct pm_err *err)
 {
-	json_object *entry = find(turned, job);
+	json_object *entry = find(rejected, job);
 	int rc;
 
 	pm_json_add_u64(entry, "given_back", number(entry, "given_back") + 1);
 	json_object_object_del(entry, "idle_since");
-	rc = save(turned, err);
+	rc = save(rejected, err);
 	if (rc)
 		return rc;
 	*ret_excluded = strdup(pm_json_string(entry, "excluded"));
 	return *ret_excluded ? 0 : pm_err_nomem(err);
 }
 
-static void save_or_say(const struct pm_turned_away *turned)
+static void save_or_log(const struct pm_rejected_jobs *rejected)
 {
 	struct pm_err err = {0};
 
-	if (save(turned, &err))
+	if (save(rejected, &err))
 		fprintf(stderr, "%s\n", err.text);
 }
 
-void pm_turned_gave_back(struct pm_turned_away *turned, const slurm_job_info_t *job)
+void pm_rejected_end_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
-	json_object *entry = find(turned, job);
+	json_object *entry = find(rejected, job);
 
 	if (!entry)
 		return;
 	json_object_object_del(entry, "made");
-	save_or_say(turned);
+	save_or_log(rejected);
 }
 
-uint64_t pm_turned_idle_since(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+uint64_t pm_rejected_idle_since(
+	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
-	const json_object *entry = find(turned, job);
+	const json_object *entry = find(rejected, job);
 
 	return entry ? number(entry, "idle_since") : 0;
 }
 
-void pm_turned_set_idle_since(
-	struct pm_turned_away *turned, const slurm_job_info_t *job, uint64_t since)
+void pm_rejected_set_idle_since(
+	struct pm_rejected_jobs *rejected, const slurm_job_info_t *job, uint64_t since)
 {
-	json_object *entry = find(turned, job);
+	json_object *entry = find(rejected, job);
 
 	if (!entry)
 		return;
@@ -295,40 +298,40 @@ void pm_turned_set_idle_since(
 		pm_json_add_u64(entry, "idle_since", since);
 	else
 		json_object_object_del(entry, "idle_since");
-	save_or_say(turned);
+	save_or_log(rejected);
 }
 
-void pm_turned_held(struct pm_turned_away *turned, const slurm_job_info_t *job)
+void pm_rejected_set_held(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
-	json_object *entry = find(turned, job);
+	json_object *entry = find(rejected, job);
 
 	if (!entry)
 		return;
 	pm_json_add_u64(entry, "held", 1);
-	save_or_say(turned);
+	save_or_log(rejected);
 }
 
-bool pm_turned_is_held(const struct pm_turned_away *turned, const slurm_job_info_t *job)
+bool pm_rejected_is_held(const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
-	const json_object *entry = find(turned, job);
+	const json_object *entry = find(rejected, job);
 
 	return entry && is_held(entry);
 }
 
-void pm_turned_forget(struct pm_turned_away *turned, uint32_t job_id)
+void pm_rejected_forget(struct pm_rejected_jobs *rejected, uint32_t job_id)
 {
 	struct key key = key_of(job_id);
 
-	json_object_object_del(turned->jobs, key.text);
-	save_or_say(turned);
+	json_object_object_del(rejected->jobs, key.text);
+	save_or_log(rejected);
 }
 
-void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *cluster)
+void pm_rejected_sweep(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster)
 {
 	bool changed = false;
 	json_object *kept = json_object_new_object();
 
-	json_object_object_foreach(turned->jobs, id, entry)
+	json_object_object_foreach(rejected->jobs, id, entry)
 	{
 		const slurm_job_info_t *job =
 			pm_cluster_job(cluster, (uint32_t)strtoul(id, NULL, 10));
@@ -338,14 +341,14 @@ void pm_turned_sweep(struct pm_turned_away *turned, const struct pm_cluster *clu
 		else
 			changed = true;
 	}
-	json_object_put(turned->jobs);
-	turned->jobs = kept;
+	json_object_put(rejected->jobs);
+	rejected->jobs = kept;
 	if (changed)
-		save_or_say(turned);
+		save_or_log(rejected);
 }
 
-void pm_turned_done(struct pm_turned_away *turned)
+void pm_rejected_done(struct pm_rejected_jobs *rejected)
 {
-	json_object_put(turned->jobs);
-	free(turned->path);
+	json_object_put(rejected->jobs);
+	free(rejected->path);
 }

@@ -96,47 +96,49 @@ static void test_due(void)
 	}
 }
 
-static struct pm_turned_away turned;
+static struct pm_rejected_jobs rejected;
 
-static void open_turned(void)
+static void open_rejected(void)
 {
 	struct pm_err err = {0};
 
-	memset(&turned, 0, sizeof(turned));
-	ok(!pm_turned_open(&turned, scratch_path("turned-away.json"), &err), "opened");
+	memset(&rejected, 0, sizeof(rejected));
+	ok(!pm_rejected_open(&rejected, scratch_path("turned-away.json"), &err), "opened");
 }
 
 static void open_again(void)
 {
-	pm_turned_done(&turned);
-	open_turned();
+	pm_rejected_done(&rejected);
+	open_rejected();
 }
 
 /* The job's list from now on; is it to be held? */
-static bool turn_away(slurm_job_info_t *job, const char *node, char *list, size_t size)
+static bool reject(slurm_job_info_t *job, const char *node, char *list, size_t size)
 {
-	struct pm_turned_verdict verdict = {0};
+	struct pm_rejection_verdict verdict = {0};
 	struct pm_err err = {0};
 	bool held;
 
-	is_number(pm_turned_note(&turned, &cluster, job, node, "it is full", LIMIT, &verdict, &err),
+	is_number(pm_rejected_add(
+			  &rejected, &cluster, job, node, "it is full", LIMIT, &verdict, &err),
 		0, node);
 	held = verdict.sentence;
 	snprintf(list, size, "%s", verdict.excluded);
-	pm_turned_verdict_done(&verdict);
+	pm_rejection_verdict_done(&verdict);
 	job->exc_nodes = list;
 	job->restart_cnt++;
 	return held;
 }
 
-static void give_back(slurm_job_info_t *job, char *list, size_t size)
+static void reinstate(slurm_job_info_t *job, char *list, size_t size)
 {
 	char *excluded = NULL;
 	struct pm_err err = {0};
 
-	ok(pm_turned_excludes(&turned, job), "it has exclusions of ours");
-	is_number(pm_turned_give_back(&turned, job, &excluded, &err), 0, "given back");
-	pm_turned_gave_back(&turned, job);
+	ok(pm_rejected_has_exclusions(&rejected, job), "it has exclusions of ours");
+	is_number(
+		pm_rejected_begin_reinstatement(&rejected, job, &excluded, &err), 0, "given back");
+	pm_rejected_end_reinstatement(&rejected, job);
 	snprintf(list, size, "%s", excluded);
 	free(excluded);
 }
@@ -147,15 +149,15 @@ static void test_limit(void)
 	char list[64];
 
 	n1.node_state = n2.node_state = n3.node_state = IDLE;
-	open_turned();
-	ok(!turn_away(&job, "n1", list, sizeof(list)), "by one node");
+	open_rejected();
+	ok(!reject(&job, "n1", list, sizeof(list)), "by one node");
 	is_text(list, "n1", "it is kept from that");
-	ok(!turn_away(&job, "n2", list, sizeof(list)), "by two");
+	ok(!reject(&job, "n2", list, sizeof(list)), "by two");
 	is_text(list, "n1,n2", "from both");
-	ok(turn_away(&job, "n3", list, sizeof(list)), "after three it is held");
+	ok(reject(&job, "n3", list, sizeof(list)), "after three it is held");
 	is_text(list, "", "and kept from none");
-	pm_turned_forget(&turned, job.job_id);
-	pm_turned_done(&turned);
+	pm_rejected_forget(&rejected, job.job_id);
+	pm_rejected_done(&rejected);
 }
 
 static void test_given_back(void)
@@ -163,29 +165,28 @@ static void test_given_back(void)
 	slurm_job_info_t job = new_job();
 	char list[64];
 
-	open_turned();
+	open_rejected();
 	job.exc_nodes = "n3";
-	ok(!turn_away(&job, "n1", list, sizeof(list)), "by one node");
+	ok(!reject(&job, "n1", list, sizeof(list)), "by one node");
 	is_text(list, "n3,n1", "beside what its user has");
-	pm_turned_set_idle_since(&turned, &job, 1234);
+	pm_rejected_set_idle_since(&rejected, &job, 1234);
 	open_again();
-	is_number((long long)pm_turned_idle_since(&turned, &job), 1234,
+	is_number((long long)pm_rejected_idle_since(&rejected, &job), 1234,
 		"a new service knows since when");
-	give_back(&job, list, sizeof(list));
+	reinstate(&job, list, sizeof(list));
 	is_text(list, "n3", "its user's list stays");
-	ok(!pm_turned_excludes(&turned, &job), "nothing of ours is in it");
+	ok(!pm_rejected_has_exclusions(&rejected, &job), "nothing of ours is in it");
 	job.exc_nodes = "n3,n1";
-	ok(!pm_turned_excludes(&turned, &job), "that its user writes afterwards is his");
+	ok(!pm_rejected_has_exclusions(&rejected, &job), "that its user writes afterwards is his");
 	job.exc_nodes = list;
-	ok(!turn_away(&job, "n1", list, sizeof(list)), "the second time");
-	is_number((long long)pm_turned_idle_since(&turned, &job), 0, "it waits anew");
+	ok(!reject(&job, "n1", list, sizeof(list)), "the second time");
+	is_number((long long)pm_rejected_idle_since(&rejected, &job), 0, "it waits anew");
 	open_again();
-	give_back(&job, list, sizeof(list));
-	ok(turn_away(&job, "n1", list, sizeof(list)),
-		"the third time it is held, though n2 is idle");
+	reinstate(&job, list, sizeof(list));
+	ok(reject(&job, "n1", list, sizeof(list)), "the third time it is held, though n2 is idle");
 	is_text(list, "n3", "with its user's list");
-	pm_turned_forget(&turned, job.job_id);
-	pm_turned_done(&turned);
+	pm_rejected_forget(&rejected, job.job_id);
+	pm_rejected_done(&rejected);
 }
 
 static void test_users_list(void)
@@ -193,17 +194,18 @@ static void test_users_list(void)
 	slurm_job_info_t job = new_job();
 	char list[64];
 
-	open_turned();
-	ok(!turn_away(&job, "n1", list, sizeof(list)), "by one node");
+	open_rejected();
+	ok(!reject(&job, "n1", list, sizeof(list)), "by one node");
 	job.exc_nodes = "n1,n3";
-	ok(!pm_turned_excludes(&turned, &job), "a list that its user has changed is his");
-	ok(!turn_away(&job, "n2", list, sizeof(list)), "by another");
+	ok(!pm_rejected_has_exclusions(&rejected, &job), "a list that its user has changed is his");
+	ok(!reject(&job, "n2", list, sizeof(list)), "by another");
 	is_text(list, "n1,n3", "and stays, as it has no others");
 	job.exc_nodes = "n1,n3,n2";
-	ok(!pm_turned_excludes(&turned, &job), "its user excludes the node that turned it away");
+	ok(!pm_rejected_has_exclusions(&rejected, &job),
+		"its user excludes the node that turned it away");
 	job.user_id = 1001;
-	ok(!pm_turned_excludes(&turned, &job), "an id that is used again is another job");
-	pm_turned_done(&turned);
+	ok(!pm_rejected_has_exclusions(&rejected, &job), "an id that is used again is another job");
+	pm_rejected_done(&rejected);
 }
 
 static void test_held(void)
@@ -211,53 +213,54 @@ static void test_held(void)
 	slurm_job_info_t job = new_job();
 	char list[64];
 
-	open_turned();
-	turn_away(&job, "n1", list, sizeof(list));
-	turn_away(&job, "n2", list, sizeof(list));
-	ok(turn_away(&job, "n3", list, sizeof(list)), "after three it is held");
-	ok(!pm_turned_is_held(&turned, &job), "not before that is noted");
-	pm_turned_held(&turned, &job);
+	open_rejected();
+	reject(&job, "n1", list, sizeof(list));
+	reject(&job, "n2", list, sizeof(list));
+	ok(reject(&job, "n3", list, sizeof(list)), "after three it is held");
+	ok(!pm_rejected_is_held(&rejected, &job), "not before that is noted");
+	pm_rejected_set_held(&rejected, &job);
 	open_again();
-	ok(pm_turned_is_held(&turned, &job), "a new service knows it");
-	ok(!pm_turned_excludes(&turned, &job), "nothing of ours is in its list");
-	ok(!turn_away(&job, "n1", list, sizeof(list)), "once released it begins anew");
+	ok(pm_rejected_is_held(&rejected, &job), "a new service knows it");
+	ok(!pm_rejected_has_exclusions(&rejected, &job), "nothing of ours is in its list");
+	ok(!reject(&job, "n1", list, sizeof(list)), "once released it begins anew");
 	is_text(list, "n1", "kept from that node alone");
-	ok(!pm_turned_is_held(&turned, &job), "and is held no more");
-	pm_turned_forget(&turned, job.job_id);
-	pm_turned_done(&turned);
+	ok(!pm_rejected_is_held(&rejected, &job), "and is held no more");
+	pm_rejected_forget(&rejected, job.job_id);
+	pm_rejected_done(&rejected);
 }
 
 static void test_broken(void)
 {
 	scratch_file("turned-away.json", "{");
-	open_turned();
-	is_number(json_object_object_length(turned.jobs), 0, "a broken file is begun anew");
+	open_rejected();
+	is_number(json_object_object_length(rejected.jobs), 0, "a broken file is begun anew");
 	ok(!access(scratch_path("turned-away.json.unreadable"), F_OK), "and kept beside");
-	pm_turned_done(&turned);
+	pm_rejected_done(&rejected);
 }
 
 /* Longer than most files may be. */
 static void test_many(void)
 {
-	struct pm_turned_verdict verdict;
+	struct pm_rejection_verdict verdict;
 	struct pm_err err = {0};
 	char sentence[900] = "";
 	int rc = 0;
 
 	memset(sentence, 'x', sizeof(sentence) - 1);
-	open_turned();
+	open_rejected();
 	for (uint32_t id = 1; !rc && id <= 300; id++) {
 		slurm_job_info_t job = new_job();
 
 		job.job_id = id;
 		memset(&verdict, 0, sizeof(verdict));
-		rc = pm_turned_note(&turned, &cluster, &job, "n1", sentence, LIMIT, &verdict, &err);
-		pm_turned_verdict_done(&verdict);
+		rc = pm_rejected_add(
+			&rejected, &cluster, &job, "n1", sentence, LIMIT, &verdict, &err);
+		pm_rejection_verdict_done(&verdict);
 	}
 	is_number(rc, 0, "300 jobs are turned away");
 	open_again();
-	is_number(json_object_object_length(turned.jobs), 300, "and known after a restart");
-	pm_turned_done(&turned);
+	is_number(json_object_object_length(rejected.jobs), 300, "and known after a restart");
+	pm_rejected_done(&rejected);
 	(void)unlink(scratch_path("turned-away.json"));
 }
 
