@@ -20,7 +20,7 @@ struct pm_rejected_jobs {
 	char *path;
 	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
 			       with a sentence, "made": the list that a verdict made longer;
-			       "given_back" and "idle_since", see give_back.h; "held" */
+			       "given_back" and "idle_since", see reinstate.h; "held" */
 	uint32_t next_look; /* in the table of jobs */
 };
 

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "controller/give_back.h"
+#include "controller/reinstate.h"
 #include "controller/keep_held.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
@@ -91,7 +91,7 @@ static void load_all(struct pm_service *service)
 		write_modes(service);
 	if (jobs) {
 		pm_rejected_sweep(&service->rejected, &service->cluster);
-		pm_give_back_look(&service->rejected, &service->cluster);
+		pm_reinstate_scan(&service->rejected, &service->cluster);
 		pm_keep_held_look(&service->rejected, &service->cluster);
 	}
 	if (nodes || jobs)

@@ -4,7 +4,7 @@
 #include <slurm/slurm.h>
 #include <unistd.h>
 
-#include "controller/give_back.h"
+#include "controller/reinstate.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
@@ -90,7 +90,7 @@ static void test_due(void)
 		job.resv_name = (char *)row->reservation;
 		job.state_reason = row->reason;
 		job.priority = row->priority;
-		is_number(pm_give_back_is_due(&cluster, &job, (time_t)row->now, &idle_since),
+		is_number(pm_reinstate_is_due(&cluster, &job, (time_t)row->now, &idle_since),
 			row->due, row->name);
 		is_number((long long)idle_since, (long long)row->idle_since_then, row->name);
 	}

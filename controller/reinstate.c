@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/give_back.h"
+#include "controller/reinstate.h"
 
 #include <stdio.h>
 
@@ -13,16 +13,16 @@ static bool waits_for_nodes(const slurm_job_info_t *job)
 	return job->state_reason == WAIT_RESOURCES || job->state_reason == WAIT_NODE_NOT_AVAIL;
 }
 
-static bool were_idle_long(bool are_idle, time_t now, uint64_t *idle_since)
+static bool are_idle_long_enough(bool are_idle, time_t now, uint64_t *idle_since)
 {
 	if (!are_idle)
 		*idle_since = 0;
 	else if (!*idle_since)
 		*idle_since = (uint64_t)now;
-	return are_idle && (uint64_t)now >= *idle_since + PM_GIVE_BACK_IDLE_S;
+	return are_idle && (uint64_t)now >= *idle_since + PM_REINSTATE_IDLE_S;
 }
 
-bool pm_give_back_is_due(const struct pm_cluster *cluster, const slurm_job_info_t *job, time_t now,
+bool pm_reinstate_is_due(const struct pm_cluster *cluster, const slurm_job_info_t *job, time_t now,
 	uint64_t *idle_since)
 {
 	unsigned needed = pm_candidates_needed(job);
@@ -34,7 +34,7 @@ bool pm_give_back_is_due(const struct pm_cluster *cluster, const slurm_job_info_
 		return false;
 	others = pm_candidates_count(cluster, job, job->exc_nodes, /* modes_only= */ false);
 	return others.in_service < needed ||
-	       were_idle_long(others.idle >= needed && waits_for_nodes(job), now, idle_since);
+	       are_idle_long_enough(others.idle >= needed && waits_for_nodes(job), now, idle_since);
 }
 
 /* Noted first: a service that dies in between still sees the longer list when it is back. */
@@ -56,7 +56,7 @@ static void reinstate(struct pm_rejected_jobs *rejected, const slurm_job_info_t 
 }
 
 /* True: its nodes were counted. */
-static bool look_at(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
+static bool check_job(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job)
 {
 	uint64_t before, idle_since;
@@ -65,21 +65,21 @@ static bool look_at(struct pm_rejected_jobs *rejected, const struct pm_cluster *
 		!pm_rejected_has_exclusions(rejected, job))
 		return false;
 	before = idle_since = pm_rejected_idle_since(rejected, job);
-	if (pm_give_back_is_due(cluster, job, time(NULL), &idle_since))
+	if (pm_reinstate_is_due(cluster, job, time(NULL), &idle_since))
 		reinstate(rejected, job);
 	else if (idle_since != before)
 		pm_rejected_set_idle_since(rejected, job, idle_since);
 	return true;
 }
 
-void pm_give_back_look(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster)
+void pm_reinstate_scan(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster)
 {
 	bool knows_all = cluster->jobs && cluster->nodes && cluster->partitions;
 	uint32_t n = knows_all ? cluster->jobs->record_count : 0;
 	uint32_t at = rejected->next_look < n ? rejected->next_look : 0;
 	unsigned counted = 0;
 
-	for (uint32_t i = 0; i < n && counted < PM_GIVE_BACK_LOOKS_MAX; i++, at = (at + 1) % n)
-		counted += look_at(rejected, cluster, &cluster->jobs->job_array[at]);
+	for (uint32_t i = 0; i < n && counted < PM_REINSTATE_JOBS_MAX; i++, at = (at + 1) % n)
+		counted += check_job(rejected, cluster, &cluster->jobs->job_array[at]);
 	rejected->next_look = at;
 }
