@@ -7,7 +7,7 @@
 #include "base/hostlist.h"
 #include "base/strv.h"
 #include "controller/modes_file.h"
-#include "controller/waits.h"
+#include "controller/waiters.h"
 #include "site/modes.h"
 
 /* What stands between the names of a constraint. */
@@ -39,7 +39,7 @@ static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
 	const uint32_t reserved = NODE_STATE_RES | NODE_STATE_MAINT;
 	bool has_reservation = job->resv_name && *job->resv_name;
 
-	return pm_node_readiness(node->node_state) != PM_GIVEN_UP &&
+	return pm_node_readiness(node->node_state) != PM_UNUSABLE &&
 	       !(node->node_state & NODE_STATE_DRAIN) &&
 	       (has_reservation || !(node->node_state & reserved));
 }

@@ -29,7 +29,7 @@ struct pm_peer {
 	struct pm_frame in;
 	char *out;
 	size_t out_length, out_at;
-	void *wait; /* waits.h; not owned here */
+	void *waiter; /* waiters.h; not owned here */
 };
 
 /* Reads what is there. 1: the question's frame is whole, 0: not yet; else the peer is to go. */

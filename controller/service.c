@@ -75,7 +75,7 @@ static void write_modes(struct pm_service *service)
 
 static uint64_t nodes_pause_ms(const struct pm_service *service)
 {
-	if (service->waits.first)
+	if (service->waiters.first)
 		return NODES_WAITED_MS;
 	return service->holds.waited ? NODES_HELD_MS : NODES_QUIET_MS;
 }
@@ -99,40 +99,40 @@ static void load_all(struct pm_service *service)
 	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
 }
 
-static void end_wait(struct pm_service *service, struct pm_wait *wait)
+static void end_waiter(struct pm_service *service, struct pm_waiter *waiter)
 {
 	struct pm_message answer = {.type = PM_MESSAGE_READY};
-	struct pm_peer *peer = wait->peer;
+	struct pm_peer *peer = waiter->peer;
 
-	pm_waits_remove(&service->waits, wait);
+	pm_waiters_remove(&service->waiters, waiter);
 	pm_server_answer(&service->server, peer, &answer, /* last= */ true);
 }
 
-static void tell_still(struct pm_service *service, struct pm_wait *wait)
+static void tell_still(struct pm_service *service, struct pm_waiter *waiter)
 {
 	struct pm_message answer = {.type = PM_MESSAGE_STILL};
 
-	if (!is_due(wait->told_ms, TELL_MS))
+	if (!is_due(waiter->told_ms, TELL_MS))
 		return;
-	wait->told_ms = pm_now_ms();
-	pm_server_answer(&service->server, wait->peer, &answer, /* last= */ false);
+	waiter->told_ms = pm_now_ms();
+	pm_server_answer(&service->server, waiter->peer, &answer, /* last= */ false);
 }
 
-static void look_after_waits(struct pm_service *service)
+static void serve_waiters(struct pm_service *service)
 {
-	struct pm_wait *next;
+	struct pm_waiter *next;
 
-	for (struct pm_wait *wait = service->waits.first; wait; wait = next) {
-		next = wait->next;
-		if (pm_wait_is_over(wait, &service->cluster))
-			end_wait(service, wait);
+	for (struct pm_waiter *waiter = service->waiters.first; waiter; waiter = next) {
+		next = waiter->next;
+		if (pm_waiter_is_done(waiter, &service->cluster))
+			end_waiter(service, waiter);
 		else
-			tell_still(service, wait);
+			tell_still(service, waiter);
 	}
 }
 
 /* Only slurmctld's own programs wait: a wait has no deadline and costs a place. */
-static void start_wait(
+static void add_waiter(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *question)
 {
 	struct pm_err err = {0};
@@ -142,7 +142,7 @@ static void start_wait(
 			"only root and SlurmUser may wait, on the controller itself");
 		return;
 	}
-	if (pm_waits_add(&service->waits, &service->cluster, peer, question, &err))
+	if (pm_waiters_add(&service->waiters, &service->cluster, peer, question, &err))
 		pm_server_refuse(&service->server, peer, err.text);
 }
 
@@ -194,9 +194,9 @@ static void ask(void *context, struct pm_peer *peer, const struct pm_message *qu
 	bool all = peer->trusted || !service->cluster.private_jobs;
 
 	if (question->type == PM_MESSAGE_WAIT)
-		start_wait(service, peer, question);
+		add_waiter(service, peer, question);
 	else if (question->type == PM_MESSAGE_WAITING)
-		answer_list(service, peer, pm_waits_list(&service->waits, all, peer->uid));
+		answer_list(service, peer, pm_waiters_list(&service->waiters, all, peer->uid));
 	else if (question->type == PM_MESSAGE_MODES)
 		tell_modes(service, peer);
 	else
@@ -207,8 +207,8 @@ static void gone(void *context, struct pm_peer *peer)
 {
 	struct pm_service *service = context;
 
-	if (peer->wait)
-		pm_waits_remove(&service->waits, peer->wait);
+	if (peer->waiter)
+		pm_waiters_remove(&service->waiters, peer->waiter);
 }
 
 void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *stop)
@@ -218,10 +218,10 @@ void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *sto
 	while (!*stop) {
 		pm_server_turn(&service->server, TURN_MS, &calls);
 		load_all(service);
-		look_after_waits(service);
+		serve_waiters(service);
 		pm_notify("WATCHDOG=1");
 	}
-	while (service->waits.first)
-		pm_waits_remove(&service->waits, service->waits.first);
+	while (service->waiters.first)
+		pm_waiters_remove(&service->waiters, service->waiters.first);
 	pm_holds_done(&service->holds);
 }

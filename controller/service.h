@@ -12,13 +12,13 @@
 #include "controller/holds.h"
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
-#include "controller/waits.h"
+#include "controller/waiters.h"
 
 struct pm_service {
 	const char *run_dir, *state_dir, *config_path;
 	struct pm_cluster cluster;
 	struct pm_server server;
-	struct pm_waits waits;
+	struct pm_waiters waiters;
 	struct pm_holds holds;
 	struct pm_rejected_jobs rejected;
 	unsigned turn_away_limit;

@@ -15,10 +15,10 @@ $(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodem
 $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/lifetime/test_lifetime \
 	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live_bytes.o heap/size_predictor.o common/rank_registry.o \
 	common/nodemask.o heap/settings.o common/log.o)
-$(BUILD)/tests/unit/controller/test_waits: $(addprefix $(BUILD)/controller/,waits.o rate.o modes_file.o cluster.o)
-$(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waits.o modes_file.o cluster.o)
-$(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,holds.o candidates.o waits.o modes_file.o cluster.o)
-$(addprefix $(BUILD)/tests/unit/controller/,test_waits test_rejected_jobs test_holds): JSON_LIBS += $(SLURM_LIBS)
+$(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,waiters.o rate.o modes_file.o cluster.o)
+$(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waiters.o modes_file.o cluster.o)
+$(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,holds.o candidates.o waiters.o modes_file.o cluster.o)
+$(addprefix $(BUILD)/tests/unit/controller/,test_waiters test_rejected_jobs test_holds): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/launcher/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 

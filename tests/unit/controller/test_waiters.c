@@ -10,7 +10,7 @@
 
 #include "controller/modes_file.h"
 #include "controller/rate.h"
-#include "controller/waits.h"
+#include "controller/waiters.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
@@ -31,10 +31,10 @@ static const struct {
 	{ALLOC | NODE_STATE_NO_RESPOND, PM_NOT_READY, false, false},
 	{ALLOC | NODE_STATE_MAINT | NODE_STATE_POWERING_UP, PM_NOT_READY, false, false},
 	{NODE_STATE_UNKNOWN, PM_NOT_READY, false, false},
-	{NODE_STATE_DOWN, PM_GIVEN_UP, false, false},
-	{NODE_STATE_DOWN | NODE_STATE_NO_RESPOND, PM_GIVEN_UP, false, false},
-	{ALLOC | NODE_STATE_FAIL, PM_GIVEN_UP, false, false},
-	{ALLOC | NODE_STATE_INVALID_REG, PM_GIVEN_UP, false, false},
+	{NODE_STATE_DOWN, PM_UNUSABLE, false, false},
+	{NODE_STATE_DOWN | NODE_STATE_NO_RESPOND, PM_UNUSABLE, false, false},
+	{ALLOC | NODE_STATE_FAIL, PM_UNUSABLE, false, false},
+	{ALLOC | NODE_STATE_INVALID_REG, PM_UNUSABLE, false, false},
 	{ALLOC | NODE_STATE_DRAIN, PM_IS_READY, false, false},
 	{NODE_STATE_IDLE, PM_IS_READY, true, true},
 	{NODE_STATE_IDLE | NODE_STATE_PLANNED, PM_IS_READY, true, true},
