@@ -46,7 +46,7 @@ static bool enough_nodes_have_modes(const struct pm_cluster *cluster, const slur
 	return count.in_service >= pm_candidates_needed(job);
 }
 
-bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job)
+bool pm_hold_is_mistaken(const struct pm_cluster *cluster, const slurm_job_info_t *job)
 {
 	if (!is_held(job) || !pm_features_may_be_ours(job->features))
 		return false;
@@ -89,7 +89,7 @@ static struct pm_hold *find(struct pm_holds *holds, uint32_t job_id)
 	return &holds->list[holds->n++];
 }
 
-static void update(const slurm_job_info_t *job)
+static void send_empty_update(const slurm_job_info_t *job)
 {
 	job_desc_msg_t nothing;
 
@@ -108,14 +108,14 @@ static void update(const slurm_job_info_t *job)
 }
 
 /* True: it was updated. */
-static bool look_at(
+static bool update_if_due(
 	struct pm_hold *hold, const struct pm_cluster *cluster, const slurm_job_info_t *job)
 {
 	uint64_t now_ms = pm_now_ms();
 
 	if (now_ms < hold->after_ms || !named_nodes_are_idle(cluster, job))
 		return false;
-	update(job);
+	send_empty_update(job);
 	hold->after_ms = now_ms + hold->pause_ms;
 	if (hold->pause_ms < PM_HOLD_MOST_PAUSE_MS)
 		hold->pause_ms *= 2;
@@ -146,14 +146,14 @@ void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster)
 		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
 		struct pm_hold *hold;
 
-		if (!pm_hold_is_ours(cluster, job))
+		if (!pm_hold_is_mistaken(cluster, job))
 			continue;
 		hold = find(holds, job->job_id);
 		if (!hold)
 			return;
 		hold->seen = true;
 		if (updates < PM_HOLD_UPDATES_MAX)
-			updates += look_at(hold, cluster, job);
+			updates += update_if_due(hold, cluster, job);
 	}
 	forget(holds);
 	holds->waited = holds->n > 0;

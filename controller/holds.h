@@ -43,7 +43,7 @@ struct pm_holds {
 
 /* Did slurmctld hold it as told above? Do its nodes, or enough of those in service, have
  * the modes that it asks for? */
-bool pm_hold_is_ours(const struct pm_cluster *cluster, const slurm_job_info_t *job);
+bool pm_hold_is_mistaken(const struct pm_cluster *cluster, const slurm_job_info_t *job);
 
 /* Looks through the jobs and has slurmctld look again at those that could run. */
 void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster);

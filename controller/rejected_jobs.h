@@ -5,7 +5,7 @@
 /*
  * Jobs that nodes have turned away: which nodes, and what each said. In a file that survives the
  * service; a job is forgotten when it has ended, Slurm has forgotten it, or its hold was seen to
- * stand (keep_held.h).
+ * stand (user_hold.h).
  */
 #include "base/json.h"
 #include "controller/cluster.h"

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/reinstate.h"
-#include "controller/keep_held.h"
+#include "controller/user_hold.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
 #include "controller/rejection.h"
@@ -92,7 +92,7 @@ static void load_all(struct pm_service *service)
 	if (jobs) {
 		pm_rejected_sweep(&service->rejected, &service->cluster);
 		pm_reinstate_scan(&service->rejected, &service->cluster);
-		pm_keep_held_look(&service->rejected, &service->cluster);
+		pm_user_holds_restore(&service->rejected, &service->cluster);
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);

@@ -23,7 +23,7 @@ static const struct {
 	const char *name;
 	uint32_t n2, nodes, reason, priority;
 	char *features, *required, *excluded;
-	bool ours;
+	bool mistaken;
 } rows[] = {
 	{"any node may do", BUSY, 1, FAIL_BAD_CONSTRAINTS, 0, "pm_memory", NULL, NULL, true},
 	{"another reason", BUSY, 1, WAIT_HELD_USER, 0, "pm_memory", NULL, NULL, false},
@@ -61,7 +61,7 @@ int main(void)
 
 		n1.node_state = n3.node_state = BUSY;
 		n2.node_state = row->n2;
-		ok(pm_hold_is_ours(&cluster, &job) == row->ours, "%s", row->name);
+		ok(pm_hold_is_mistaken(&cluster, &job) == row->mistaken, "%s", row->name);
 	}
 	return tap_done();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_KEEP_HELD_H
-#define PM_KEEP_HELD_H
+#ifndef PM_USER_HOLD_H
+#define PM_USER_HOLD_H
 
 /*
  * A job that is held while it is on its way back to the queue may be there as held by an
@@ -10,6 +10,6 @@
 #include "controller/rejected_jobs.h"
 
 /* For a fresh table of jobs. */
-void pm_keep_held_look(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
+void pm_user_holds_restore(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
 #endif
