@@ -6,7 +6,7 @@
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/state/jobs.h"
-#include "protocol/ask_tcp.h"
+#include "protocol/client_tcp.h"
 
 /* Far above what an answer takes: the service asks slurmctld for the job. */
 #define TIMEOUT_MS 10000
@@ -27,13 +27,13 @@ static int tell(const struct pm_config *config, struct pm_message *told, struct 
 {
 	if (!strcmp(config->controller_addr, "none"))
 		return pm_err_set(err, -ENOENT, "no ControllerAddr in pmem.conf");
-	return pm_ask_tcp(
+	return pm_client_call_tcp(
 		config->controller_addr, config->munge_socket, TIMEOUT_MS, told, ret, err);
 }
 
 int pm_verb_job_turn_away(struct pm_agent *agent)
 {
-	cleanup_with(pm_message_done) struct pm_message answer = {0};
+	cleanup_with(pm_message_done) struct pm_message reply = {0};
 	struct pm_message told = {.type = PM_MESSAGE_TURNED_AWAY, .node = agent->op.config.node};
 	char text[MAX_SENTENCE + 1];
 	struct pm_err err;
@@ -45,10 +45,10 @@ int pm_verb_job_turn_away(struct pm_agent *agent)
 	}
 	clean(agent->words[0], text);
 	told.text = text;
-	if (tell(&agent->op.config, &told, &answer, &err)) {
+	if (tell(&agent->op.config, &told, &reply, &err)) {
 		pm_fail(agent, &err);
 		return PM_EXIT_FAILED;
 	}
-	puts(answer.type == PM_MESSAGE_REQUEUED ? PM_ANSWER_REQUEUED : PM_ANSWER_NOTED);
+	puts(reply.type == PM_MESSAGE_REQUEUED ? PM_ANSWER_REQUEUED : PM_ANSWER_NOTED);
 	return PM_EXIT_DONE;
 }

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "protocol/credential.h"
 
-/* Behind its question a peer has nothing to say: any byte, and the end, is a goodbye. */
+/* Behind its request a peer has nothing to say: any byte, and the end, is a goodbye. */
 int pm_peer_read(struct pm_peer *peer)
 {
 	char data[4096];
@@ -22,7 +22,7 @@ int pm_peer_read(struct pm_peer *peer)
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	if (got == 0 || peer->asked)
+	if (got == 0 || peer->has_request)
 		return -ECONNRESET;
 	rc = pm_frame_take(&peer->in, data, (size_t)got, &used);
 	if (!rc)
@@ -30,7 +30,7 @@ int pm_peer_read(struct pm_peer *peer)
 	return rc < 0 ? rc : used == (size_t)got ? 1 : -EMSGSIZE;
 }
 
-int pm_peer_question(
+int pm_peer_read_request(
 	struct pm_peer *peer, const char *munge_socket, struct pm_message *ret, struct pm_err *err)
 {
 	cleanup_free char *opened = NULL;
@@ -38,7 +38,7 @@ int pm_peer_question(
 	size_t length = peer->in.length;
 	int rc = 0;
 
-	peer->asked = true;
+	peer->has_request = true;
 	if (peer->remote) {
 		rc = pm_credential_open(munge_socket, text, &opened, &peer->uid, err);
 		text = opened;
@@ -49,7 +49,7 @@ int pm_peer_question(
 	if (rc)
 		return rc;
 	peer->id = ret->id;
-	if (pm_message_asks(ret->type))
+	if (pm_message_is_request(ret->type))
 		return 0;
 	pm_message_done(ret);
 	return pm_err_set(err, -EBADMSG, "message is not a question");
@@ -71,7 +71,7 @@ static int as_body(
 	return 0;
 }
 
-int pm_peer_answer(struct pm_peer *peer, const char *munge_socket, struct pm_message *answer,
+int pm_peer_reply(struct pm_peer *peer, const char *munge_socket, struct pm_message *reply,
 	bool last, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;
@@ -82,8 +82,8 @@ int pm_peer_answer(struct pm_peer *peer, const char *munge_socket, struct pm_mes
 	peer->last |= last;
 	if (peer->out && (!last || peer->out_at))
 		return 0;
-	answer->id = peer->id;
-	text = pm_message_format(answer);
+	reply->id = peer->id;
+	text = pm_message_format(reply);
 	if (!text)
 		return pm_err_nomem(err);
 	rc = as_body(peer, munge_socket, &text, err);

@@ -25,7 +25,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "protocol/ask.h"
+#include "protocol/client.h"
 #include "site/features.h"
 
 #define CONNECT_MS 5000
@@ -47,28 +47,28 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* 0: Slurm may look at the nodes, or the limit is over. */
-static int await(int fd, const struct pm_message *question, uint64_t until_ms, struct pm_err *err)
+static int await(int fd, const struct pm_message *request, uint64_t until_ms, struct pm_err *err)
 {
 	for (uint64_t now = pm_now_ms(); now < until_ms; now = pm_now_ms()) {
-		cleanup_with(pm_message_done) struct pm_message answer = {0};
+		cleanup_with(pm_message_done) struct pm_message reply = {0};
 		uint64_t left_ms = until_ms - now;
-		int rc = pm_ask_receive(
-			fd, question, (unsigned)least(left_ms, SILENCE_MS), &answer, err);
+		int rc = pm_client_receive(
+			fd, request, (unsigned)least(left_ms, SILENCE_MS), &reply, err);
 
 		if (rc == -ETIMEDOUT && left_ms <= SILENCE_MS)
 			return 0;
-		if (rc || answer.type == PM_MESSAGE_READY)
+		if (rc || reply.type == PM_MESSAGE_READY)
 			return rc;
-		if (answer.type != PM_MESSAGE_STILL)
+		if (reply.type != PM_MESSAGE_STILL)
 			return pm_err_set(err, -EBADMSG, "answer to another question");
 	}
 	return 0;
 }
 
-static int ask(uint64_t until_ms, struct pm_err *err)
+static int wait_for_nodes(uint64_t until_ms, struct pm_err *err)
 {
 	const char *path = getenv("PM_CONTROLLER_SOCKET");
-	struct pm_message question = {.type = PM_MESSAGE_WAIT,
+	struct pm_message request = {.type = PM_MESSAGE_WAIT,
 		.id = (uint64_t)getpid(),
 		.job_id = (uint32_t)number_of("SLURM_JOB_ID", 0),
 		.uid = (uint32_t)number_of("SLURM_JOB_UID", 0),
@@ -76,10 +76,10 @@ static int ask(uint64_t until_ms, struct pm_err *err)
 	cleanup_close int fd = -1;
 	int rc;
 
-	rc = pm_ask_open(path ? path : PM_CONTROLLER_SOCKET, CONNECT_MS, &fd, err);
+	rc = pm_client_connect(path ? path : PM_CONTROLLER_SOCKET, CONNECT_MS, &fd, err);
 	if (!rc)
-		rc = pm_ask_send(fd, &question, CONNECT_MS, err);
-	return rc ? rc : await(fd, &question, until_ms, err);
+		rc = pm_client_send(fd, &request, CONNECT_MS, err);
+	return rc ? rc : await(fd, &request, until_ms, err);
 }
 
 /* Comes back only when it cannot be run; then Slurm's own look every 30 s must do. */
@@ -104,7 +104,8 @@ int main(void)
 	uint64_t until_ms = pm_now_ms() + least(limit_s, INT_MAX) * 1000;
 	struct pm_err err = {0};
 
-	if (!pm_features_may_be_ours(getenv("SLURM_JOB_CONSTRAINTS")) || !ask(until_ms, &err))
+	if (!pm_features_may_be_ours(getenv("SLURM_JOB_CONSTRAINTS")) ||
+		!wait_for_nodes(until_ms, &err))
 		return 0;
 	fprintf(stderr, "pm: PrologSlurmctld: job %s: %s, asking Slurm instead\n",
 		getenv("SLURM_JOB_ID"), err.text);

@@ -166,12 +166,12 @@ static bool accept_tcp(struct pm_server *server)
 	return true;
 }
 
-void pm_server_answer(
-	struct pm_server *server, struct pm_peer *peer, struct pm_message *answer, bool last)
+void pm_server_reply(
+	struct pm_server *server, struct pm_peer *peer, struct pm_message *reply, bool last)
 {
 	struct pm_err err = {0};
 
-	if (!pm_peer_answer(peer, server->munge_socket, answer, last, &err))
+	if (!pm_peer_reply(peer, server->munge_socket, reply, last, &err))
 		return;
 	fprintf(stderr, "answer user %u: %s\n", (unsigned)peer->uid, err.text);
 	peer->until_ms = 1;
@@ -179,25 +179,25 @@ void pm_server_answer(
 
 void pm_server_refuse(struct pm_server *server, struct pm_peer *peer, const char *sentence)
 {
-	struct pm_message answer = {.type = PM_MESSAGE_ERROR, .text = (char *)sentence};
+	struct pm_message reply = {.type = PM_MESSAGE_ERROR, .text = (char *)sentence};
 
-	pm_server_answer(server, peer, &answer, /* last= */ true);
+	pm_server_reply(server, peer, &reply, /* last= */ true);
 }
 
-/* Its deadline ends with its question; an answer that it does not take has one of its own. */
-static void serve_question(
+/* Its deadline ends with its request; an answer that it does not take has one of its own. */
+static void serve_request(
 	struct pm_server *server, struct pm_peer *peer, const struct pm_server_calls *calls)
 {
-	cleanup_with(pm_message_done) struct pm_message question = {0};
+	cleanup_with(pm_message_done) struct pm_message request = {0};
 	struct pm_err err = {0};
 
 	peer->until_ms = 0;
-	if (pm_peer_question(peer, server->munge_socket, &question, &err)) {
+	if (pm_peer_read_request(peer, server->munge_socket, &request, &err)) {
 		pm_server_refuse(server, peer, err.text);
 		return;
 	}
 	peer->trusted = is_trusted(server, peer->uid);
-	calls->ask(calls->context, peer, &question);
+	calls->serve(calls->context, peer, &request);
 }
 
 /* Does the peer go? */
@@ -209,7 +209,7 @@ static bool serve(struct pm_server *server, struct pm_peer *peer, short events,
 	if (events & (POLLIN | POLLHUP | POLLERR)) {
 		rc = pm_peer_read(peer);
 		if (rc == 1)
-			serve_question(server, peer, calls);
+			serve_request(server, peer, calls);
 	}
 	if (rc >= 0 && peer->out)
 		rc = pm_peer_write(peer) == 0 ? 0 : -1;

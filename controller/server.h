@@ -26,9 +26,9 @@ struct pm_server {
 	struct pm_rate rate;
 };
 
-/* What is done with a question; and with a peer that goes, which may have waited. */
+/* What is done with a request; and with a peer that goes, which may have waited. */
 struct pm_server_calls {
-	void (*ask)(void *context, struct pm_peer *peer, const struct pm_message *question);
+	void (*serve)(void *context, struct pm_peer *peer, const struct pm_message *request);
 	void (*gone)(void *context, struct pm_peer *peer);
 	void *context;
 };
@@ -49,11 +49,11 @@ int pm_server_open_tcp(struct pm_server *server, const char *port, struct pm_err
 void pm_server_turn(
 	struct pm_server *server, unsigned timeout_ms, const struct pm_server_calls *calls);
 
-/* pm_peer_answer(); what goes wrong with it is logged and the peer goes. */
-void pm_server_answer(
-	struct pm_server *server, struct pm_peer *peer, struct pm_message *answer, bool last);
+/* pm_peer_reply(); what goes wrong with it is logged and the peer goes. */
+void pm_server_reply(
+	struct pm_server *server, struct pm_peer *peer, struct pm_message *reply, bool last);
 
-/* An error with this sentence as the last answer. */
+/* An error with this sentence as the last reply. */
 void pm_server_refuse(struct pm_server *server, struct pm_peer *peer, const char *sentence);
 
 void pm_server_done(struct pm_server *server);

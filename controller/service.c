@@ -14,7 +14,7 @@
 #include "controller/notify.h"
 #include "controller/rejection.h"
 
-/* Between two questions to slurmctld: while a job waits for its nodes, is held for one, or none is.
+/* Between two requests to slurmctld: while a job waits for its nodes, is held for one, or none is.
  */
 #define NODES_WAITED_MS 1000
 #define NODES_HELD_MS	5000
@@ -101,21 +101,21 @@ static void load_all(struct pm_service *service)
 
 static void end_waiter(struct pm_service *service, struct pm_waiter *waiter)
 {
-	struct pm_message answer = {.type = PM_MESSAGE_READY};
+	struct pm_message reply = {.type = PM_MESSAGE_READY};
 	struct pm_peer *peer = waiter->peer;
 
 	pm_waiters_remove(&service->waiters, waiter);
-	pm_server_answer(&service->server, peer, &answer, /* last= */ true);
+	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }
 
 static void tell_still(struct pm_service *service, struct pm_waiter *waiter)
 {
-	struct pm_message answer = {.type = PM_MESSAGE_STILL};
+	struct pm_message reply = {.type = PM_MESSAGE_STILL};
 
 	if (!is_due(waiter->told_ms, TELL_MS))
 		return;
 	waiter->told_ms = pm_now_ms();
-	pm_server_answer(&service->server, waiter->peer, &answer, /* last= */ false);
+	pm_server_reply(&service->server, waiter->peer, &reply, /* last= */ false);
 }
 
 static void serve_waiters(struct pm_service *service)
@@ -133,7 +133,7 @@ static void serve_waiters(struct pm_service *service)
 
 /* Only slurmctld's own programs wait: a wait has no deadline and costs a place. */
 static void add_waiter(
-	struct pm_service *service, struct pm_peer *peer, const struct pm_message *question)
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
 {
 	struct pm_err err = {0};
 
@@ -142,17 +142,17 @@ static void add_waiter(
 			"only root and SlurmUser may wait, on the controller itself");
 		return;
 	}
-	if (pm_waiters_add(&service->waiters, &service->cluster, peer, question, &err))
+	if (pm_waiters_add(&service->waiters, &service->cluster, peer, request, &err))
 		pm_server_refuse(&service->server, peer, err.text);
 }
 
-static void answer_list(struct pm_service *service, struct pm_peer *peer, json_object *list)
+static void reply_list(struct pm_service *service, struct pm_peer *peer, json_object *list)
 {
 	cleanup_with(pm_json_cleanup) json_object *mine = list;
-	struct pm_message answer = {.type = PM_MESSAGE_LIST, .list = list};
+	struct pm_message reply = {.type = PM_MESSAGE_LIST, .list = list};
 
 	if (mine)
-		pm_server_answer(&service->server, peer, &answer, /* last= */ true);
+		pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 	else
 		pm_server_refuse(&service->server, peer, "out of memory");
 }
@@ -162,14 +162,14 @@ static void tell_modes(struct pm_service *service, struct pm_peer *peer)
 	if (service->cluster.private_nodes && !peer->trusted)
 		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
 	else
-		answer_list(service, peer, pm_modes_list(&service->cluster));
+		reply_list(service, peer, pm_modes_list(&service->cluster));
 }
 
 /* A node's root is believed, as Slurm believes it. */
 static void handle_rejection(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
 {
-	struct pm_message answer = {.type = PM_MESSAGE_NOTED};
+	struct pm_message reply = {.type = PM_MESSAGE_NOTED};
 	struct pm_err err = {0};
 	bool done = false;
 
@@ -184,23 +184,23 @@ static void handle_rejection(
 		return;
 	}
 	if (done)
-		answer.type = PM_MESSAGE_REQUEUED;
-	pm_server_answer(&service->server, peer, &answer, /* last= */ true);
+		reply.type = PM_MESSAGE_REQUEUED;
+	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }
 
-static void ask(void *context, struct pm_peer *peer, const struct pm_message *question)
+static void serve(void *context, struct pm_peer *peer, const struct pm_message *request)
 {
 	struct pm_service *service = context;
 	bool all = peer->trusted || !service->cluster.private_jobs;
 
-	if (question->type == PM_MESSAGE_WAIT)
-		add_waiter(service, peer, question);
-	else if (question->type == PM_MESSAGE_WAITING)
-		answer_list(service, peer, pm_waiters_list(&service->waiters, all, peer->uid));
-	else if (question->type == PM_MESSAGE_MODES)
+	if (request->type == PM_MESSAGE_WAIT)
+		add_waiter(service, peer, request);
+	else if (request->type == PM_MESSAGE_WAITING)
+		reply_list(service, peer, pm_waiters_list(&service->waiters, all, peer->uid));
+	else if (request->type == PM_MESSAGE_MODES)
 		tell_modes(service, peer);
 	else
-		handle_rejection(service, peer, question);
+		handle_rejection(service, peer, request);
 }
 
 static void gone(void *context, struct pm_peer *peer)
@@ -213,7 +213,7 @@ static void gone(void *context, struct pm_peer *peer)
 
 void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *stop)
 {
-	const struct pm_server_calls calls = {.ask = ask, .gone = gone, .context = service};
+	const struct pm_server_calls calls = {.serve = serve, .gone = gone, .context = service};
 
 	while (!*stop) {
 		pm_server_turn(&service->server, TURN_MS, &calls);

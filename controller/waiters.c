@@ -39,22 +39,22 @@ static void free_waiter(struct pm_waiter *waiter)
 }
 
 int pm_waiters_add(struct pm_waiters *waiters, const struct pm_cluster *cluster,
-	struct pm_peer *peer, const struct pm_message *question, struct pm_err *err)
+	struct pm_peer *peer, const struct pm_message *request, struct pm_err *err)
 {
 	struct pm_waiter *waiter = calloc(1, sizeof(*waiter));
 
 	if (!waiter)
 		return pm_err_nomem(err);
-	waiter->names = pm_cluster_names(question->nodes);
-	waiter->nodes = strdup(question->nodes);
+	waiter->names = pm_cluster_names(request->nodes);
+	waiter->nodes = strdup(request->nodes);
 	if (!waiter->names || !waiter->nodes) {
 		free_waiter(waiter);
 		return pm_err_set(err, -EINVAL, "job %u: cannot read its list of nodes '%.200s'",
-			question->job_id, question->nodes);
+			request->job_id, request->nodes);
 	}
 	waiter->peer = peer;
-	waiter->job_id = question->job_id;
-	waiter->uid = question->uid;
+	waiter->job_id = request->job_id;
+	waiter->uid = request->uid;
 	waiter->node_asks = cluster->node_asks;
 	waiter->job_asks = cluster->job_asks;
 	waiter->since_ms = waiter->told_ms = pm_now_ms();

@@ -36,7 +36,7 @@ bool pm_node_is_free(uint32_t node_state);
 
 /* -EINVAL: the list of nodes cannot be read. peer->waiter is the new one then. */
 int pm_waiters_add(struct pm_waiters *waiters, const struct pm_cluster *cluster,
-	struct pm_peer *peer, const struct pm_message *question, struct pm_err *err);
+	struct pm_peer *peer, const struct pm_message *request, struct pm_err *err);
 
 void pm_waiters_remove(struct pm_waiters *waiters, struct pm_waiter *waiter);
 

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-/* A question is answered within seconds, or its credential is of no use to anybody. */
+/* A request is answered within seconds, or its credential is of no use to anybody. */
 #define LIFETIME_S 60
 
 static void destroy(munge_ctx_t *context)

@@ -20,7 +20,7 @@ enum { JOB = 1, UID = 2, NODES = 4, NODE = 8, TEXT = 16, LIST = 32 };
 static const struct {
 	const char *name;
 	unsigned members;
-	bool asks;
+	bool is_request;
 } types[PM_MESSAGE_MAX] = {
 	[PM_MESSAGE_WAIT] = {"wait", JOB | UID | NODES, true},
 	[PM_MESSAGE_WAITING] = {"waiting", 0, true},
@@ -184,9 +184,9 @@ char *pm_message_format(const struct pm_message *message)
 		root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-bool pm_message_asks(enum pm_message_type type)
+bool pm_message_is_request(enum pm_message_type type)
 {
-	return types[type].asks;
+	return types[type].is_request;
 }
 
 void pm_message_done(struct pm_message *message)

@@ -4,7 +4,7 @@
 
 /*
  * What is said between pm-controller and who asks it: one JSON object with "version", "type", an
- * "id" that the answer repeats, and the type's own members. A connection carries one question.
+ * "id" that the answer repeats, and the type's own members. A connection carries one request.
  * docs/dev/controller.md has the table of types; the one that counts is in message.c.
  */
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 enum pm_message_type {
 	PM_MESSAGE_NONE = 0,
-	/* questions */
+	/* requests */
 	PM_MESSAGE_WAIT,	/* are the nodes of this job back? stays open until they are */
 	PM_MESSAGE_WAITING,	/* which jobs wait? */
 	PM_MESSAGE_MODES,	/* how many idle nodes are in which mode? */
@@ -55,8 +55,8 @@ int pm_message_parse(const char *text, size_t length, struct pm_message *ret, st
  */
 char *pm_message_format(const struct pm_message *message);
 
-/* Is it one of the questions, which a client sends? */
-bool pm_message_asks(enum pm_message_type type);
+/* Is it one of the requests, which a client sends? */
+bool pm_message_is_request(enum pm_message_type type);
 
 /* Releases all; an all-zero struct is fine. */
 void pm_message_done(struct pm_message *message);

@@ -123,7 +123,8 @@ static void test_round_trip(void)
 	is_number(back.job_id, 34, "job");
 	is_text(back.node, "n1", "node");
 	is_text(back.text, message.text, "text");
-	ok(pm_message_asks(back.type) && !pm_message_asks(PM_MESSAGE_READY), "a question");
+	ok(pm_message_is_request(back.type) && !pm_message_is_request(PM_MESSAGE_READY),
+		"a question");
 	pm_message_done(&back);
 	free(text);
 }

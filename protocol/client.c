@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "protocol/ask.h"
+#include "protocol/client.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,14 +15,14 @@
 #include "protocol/frame.h"
 
 /* Applies to connect(), too, which waits while the service has no room for more. */
-int pm_ask_limit_time(int fd, unsigned timeout_ms)
+int pm_client_set_timeout(int fd, unsigned timeout_ms)
 {
 	struct timeval limit = {timeout_ms / 1000, (timeout_ms % 1000) * 1000};
 
 	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ? -errno : 0;
 }
 
-int pm_ask_open(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_err *err)
+int pm_client_connect(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_err *err)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -32,7 +32,7 @@ int pm_ask_open(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_er
 	if (strlen(path) >= sizeof(address.sun_path))
 		return pm_err_set(err, -ENAMETOOLONG, "connect to '%s': name too long", path);
 	strcpy(address.sun_path, path);
-	if (pm_ask_limit_time(fd, timeout_ms) ||
+	if (pm_client_set_timeout(fd, timeout_ms) ||
 		connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return pm_err_sys(err, -errno, "connect to '%s'", path);
 	*ret_fd = fd;
@@ -40,11 +40,11 @@ int pm_ask_open(const char *path, unsigned timeout_ms, int *ret_fd, struct pm_er
 	return 0;
 }
 
-int pm_ask_send_text(int fd, const char *text, unsigned timeout_ms, struct pm_err *err)
+int pm_client_send_text(int fd, const char *text, unsigned timeout_ms, struct pm_err *err)
 {
 	size_t length, at = 0;
 	cleanup_free char *frame = pm_frame_make(text, strlen(text), &length);
-	int rc = pm_ask_limit_time(fd, timeout_ms);
+	int rc = pm_client_set_timeout(fd, timeout_ms);
 
 	if (!frame)
 		return pm_err_set(err, -EMSGSIZE, "question of %zu bytes", strlen(text));
@@ -77,7 +77,7 @@ static int receive_some(int fd, struct pm_frame *frame, uint64_t until_ms)
 	return got ? pm_frame_take(frame, data, (size_t)got, &used) : -ECONNRESET;
 }
 
-int pm_ask_receive_text(
+int pm_client_receive_text(
 	int fd, unsigned timeout_ms, char **ret, size_t *ret_length, struct pm_err *err)
 {
 	cleanup_with(pm_frame_done) struct pm_frame frame = {0};
@@ -94,38 +94,39 @@ int pm_ask_receive_text(
 	return 0;
 }
 
-int pm_ask_send(int fd, const struct pm_message *question, unsigned timeout_ms, struct pm_err *err)
+int pm_client_send(
+	int fd, const struct pm_message *request, unsigned timeout_ms, struct pm_err *err)
 {
-	cleanup_free char *text = pm_message_format(question);
+	cleanup_free char *text = pm_message_format(request);
 
-	return text ? pm_ask_send_text(fd, text, timeout_ms, err) : pm_err_nomem(err);
+	return text ? pm_client_send_text(fd, text, timeout_ms, err) : pm_err_nomem(err);
 }
 
-int pm_ask_parse(const char *text, size_t length, const struct pm_message *question,
+int pm_client_parse_reply(const char *text, size_t length, const struct pm_message *request,
 	struct pm_message *ret, struct pm_err *err)
 {
-	cleanup_with(pm_message_done) struct pm_message answer = {0};
-	int rc = pm_message_parse(text, length, &answer, err);
+	cleanup_with(pm_message_done) struct pm_message reply = {0};
+	int rc = pm_message_parse(text, length, &reply, err);
 
 	if (rc)
 		return rc;
-	if (pm_message_asks(answer.type))
+	if (pm_message_is_request(reply.type))
 		return pm_err_set(err, -EBADMSG, "the service asks back");
-	if (answer.type == PM_MESSAGE_ERROR)
-		return pm_err_set(err, -EREMOTEIO, "%s", answer.text);
-	if (answer.id != question->id)
+	if (reply.type == PM_MESSAGE_ERROR)
+		return pm_err_set(err, -EREMOTEIO, "%s", reply.text);
+	if (reply.id != request->id)
 		return pm_err_set(err, -EBADMSG, "answer to another question");
-	*ret = answer;
-	memset(&answer, 0, sizeof(answer));
+	*ret = reply;
+	memset(&reply, 0, sizeof(reply));
 	return 0;
 }
 
-int pm_ask_receive(int fd, const struct pm_message *question, unsigned timeout_ms,
+int pm_client_receive(int fd, const struct pm_message *request, unsigned timeout_ms,
 	struct pm_message *ret, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;
 	size_t length;
-	int rc = pm_ask_receive_text(fd, timeout_ms, &text, &length, err);
+	int rc = pm_client_receive_text(fd, timeout_ms, &text, &length, err);
 
-	return rc ? rc : pm_ask_parse(text, length, question, ret, err);
+	return rc ? rc : pm_client_parse_reply(text, length, request, ret, err);
 }

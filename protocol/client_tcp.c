@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "protocol/ask_tcp.h"
+#include "protocol/client_tcp.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -13,7 +13,7 @@
 
 #include "base/address.h"
 #include "base/cleanup.h"
-#include "protocol/ask.h"
+#include "protocol/client.h"
 #include "protocol/credential.h"
 
 static int connect_to(const struct addrinfo *one, unsigned timeout_ms)
@@ -22,7 +22,7 @@ static int connect_to(const struct addrinfo *one, unsigned timeout_ms)
 
 	if (fd < 0)
 		return -errno;
-	if (!pm_ask_limit_time(fd, timeout_ms) && !connect(fd, one->ai_addr, one->ai_addrlen))
+	if (!pm_client_set_timeout(fd, timeout_ms) && !connect(fd, one->ai_addr, one->ai_addrlen))
 		return fd;
 	(void)close(fd);
 	return -ECONNREFUSED;
@@ -50,28 +50,28 @@ static int open_address(const char *address, unsigned timeout_ms, int *ret_fd, s
 	return 0;
 }
 
-/* The id is a secret of the two: an answer that somebody kept is not one to this question. */
-static int ask(int fd, const char *munge_socket, unsigned timeout_ms, struct pm_message *question,
+/* The id is a secret of the two: an answer that somebody kept is not one to this request. */
+static int call(int fd, const char *munge_socket, unsigned timeout_ms, struct pm_message *request,
 	char **ret_sealed, struct pm_err *err)
 {
 	cleanup_free char *text = NULL, *sealed = NULL;
 	size_t length;
 	int rc;
 
-	if (getrandom(&question->id, sizeof(question->id), 0) < 0)
+	if (getrandom(&request->id, sizeof(request->id), 0) < 0)
 		return pm_err_sys(err, -errno, "random number");
-	question->id >>= 1; /* JSON has signed ones */
-	text = pm_message_format(question);
+	request->id >>= 1; /* JSON has signed ones */
+	text = pm_message_format(request);
 	if (!text)
 		return pm_err_nomem(err);
 	rc = pm_credential_make(munge_socket, PM_ANYBODY, text, &sealed, err);
 	if (!rc)
-		rc = pm_ask_send_text(fd, sealed, timeout_ms, err);
-	return rc ? rc : pm_ask_receive_text(fd, timeout_ms, ret_sealed, &length, err);
+		rc = pm_client_send_text(fd, sealed, timeout_ms, err);
+	return rc ? rc : pm_client_receive_text(fd, timeout_ms, ret_sealed, &length, err);
 }
 
-int pm_ask_tcp(const char *address, const char *munge_socket, unsigned timeout_ms,
-	struct pm_message *question, struct pm_message *ret, struct pm_err *err)
+int pm_client_call_tcp(const char *address, const char *munge_socket, unsigned timeout_ms,
+	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
 {
 	cleanup_free char *sealed = NULL, *text = NULL;
 	cleanup_close int fd = -1;
@@ -79,12 +79,12 @@ int pm_ask_tcp(const char *address, const char *munge_socket, unsigned timeout_m
 	int rc = open_address(address, timeout_ms, &fd, err);
 
 	if (!rc)
-		rc = ask(fd, munge_socket, timeout_ms, question, &sealed, err);
+		rc = call(fd, munge_socket, timeout_ms, request, &sealed, err);
 	if (!rc)
 		rc = pm_credential_open(munge_socket, sealed, &text, &uid, err);
 	if (rc)
 		return rc;
 	if (uid != 0)
 		return pm_err_set(err, -EACCES, "answer of user %u, not of root", (unsigned)uid);
-	return pm_ask_parse(text, strlen(text), question, ret, err);
+	return pm_client_parse_reply(text, strlen(text), request, ret, err);
 }
