@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "site/features.h"
 #include "spank_plugin/command.h"
-#include "spank_plugin/giving_up.h"
+#include "spank_plugin/cancel.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/prolog_mark.h"
 #include "spank_plugin/requeue.h"
@@ -71,7 +71,7 @@ static void send_away(const struct pm_config *config, unsigned job_id, unsigned 
 	if (!pm_job_requeue(config, job_id, timeout_ms, &err))
 		return;
 	slurm_error("pm: %s, job %u ends instead", err.text, job_id);
-	if (pm_give_up(config, job_id, "slurmd was started anew while it prepared the node",
+	if (pm_job_cancel(config, job_id, "slurmd was started anew while it prepared the node",
 		    timeout_ms, &err))
 		slurm_error("pm: end job %u: %s", job_id, err.text);
 }

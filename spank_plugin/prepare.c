@@ -16,7 +16,7 @@
 #include "protocol/pmctl.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
-#include "spank_plugin/giving_up.h"
+#include "spank_plugin/cancel.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/requeue.h"
 
@@ -177,7 +177,7 @@ int pm_prepare_send_back(const struct pm_prepare *prepare, const char *sentence)
 	slurm_error("pm: prolog: %s, job %u ends instead", err.text, (unsigned)prepare->job_id);
 	if (has_place_for_words(prepare))
 		return 0;
-	rc = pm_give_up(prepare->config, prepare->job_id, sentence, SCONTROL_TIMEOUT_MS, &err);
+	rc = pm_job_cancel(prepare->config, prepare->job_id, sentence, SCONTROL_TIMEOUT_MS, &err);
 	if (rc)
 		slurm_error("pm: prolog: end job %u: %s", (unsigned)prepare->job_id, err.text);
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spank_plugin/giving_up.h"
+#include "spank_plugin/cancel.h"
 
 #include <errno.h>
 #include <slurm/spank.h>
@@ -13,7 +13,7 @@
 
 /* slurmctld sends a message and the job's end to the client side by side: the message goes first.
  */
-static void let_arrive(void)
+static void let_message_arrive(void)
 {
 	const struct timespec second = {.tv_sec = 1};
 
@@ -21,7 +21,7 @@ static void let_arrive(void)
 }
 
 /* A client that is gone ('salloc --no-shell') hears nothing: the log has the sentence. */
-static void tell(
+static void notify_user(
 	const struct pm_config *config, const char *id, const char *sentence, unsigned timeout_ms)
 {
 	cleanup_free char *node = pm_node_name();
@@ -33,10 +33,10 @@ static void tell(
 	if (pm_command(argv, timeout_ms, &err))
 		slurm_error("pm: tell the user of job %s: %s", id, err.text);
 	else
-		let_arrive();
+		let_message_arrive();
 }
 
-static int end(
+static int scancel(
 	const struct pm_config *config, const char *id, unsigned timeout_ms, struct pm_err *err)
 {
 	const char *argv[] = {config->scancel_path, id, NULL};
@@ -44,7 +44,7 @@ static int end(
 	return pm_command(argv, timeout_ms, err);
 }
 
-int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sentence,
+int pm_job_cancel(const struct pm_config *config, uint32_t job_id, const char *sentence,
 	unsigned timeout_ms, struct pm_err *err)
 {
 	struct pm_allocation job = {.is_alive = true, .leader = job_id};
@@ -58,7 +58,7 @@ int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sent
 		return 0;
 	if (job.leader != job_id)
 		snprintf(job.name, sizeof(job.name), "%u", (unsigned)job.leader);
-	tell(config, job.name, sentence, timeout_ms);
-	rc = end(config, job.name, timeout_ms, err);
+	notify_user(config, job.name, sentence, timeout_ms);
+	rc = scancel(config, job.name, timeout_ms, err);
 	return rc && pm_job_is_alive(config, job_id, timeout_ms) ? rc : 0;
 }

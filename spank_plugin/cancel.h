@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_GIVING_UP_H
-#define PM_GIVING_UP_H
+#ifndef PM_CANCEL_H
+#define PM_CANCEL_H
 
 /* A job that this node cannot serve, and that cannot go back to the queue. */
 #include <stdint.h>
@@ -14,7 +14,7 @@
  * nodes have ended, so a job that ends during a prolog starts no process. Returns 0 also when the
  * job has already ended. On other errors the job may still start.
  */
-int pm_give_up(const struct pm_config *config, uint32_t job_id, const char *sentence,
+int pm_job_cancel(const struct pm_config *config, uint32_t job_id, const char *sentence,
 	unsigned timeout_ms, struct pm_err *err);
 
 #endif
