@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "spank_plugin/late_change.h"
+#include "spank_plugin/lost_reboot.h"
 #include "spank_plugin/lost_prolog.h"
 
 #define SLURM_MS 10000
@@ -26,14 +26,14 @@ static void look(const struct pm_config *config)
 	struct pm_unprepared jobs;
 
 	(void)sleep(UP_S);
-	wanted = pm_late_wanted(config, SLURM_MS);
+	wanted = pm_lost_reboot_feature(config, SLURM_MS);
 	pm_unprepared_look(config, SLURM_MS, &jobs);
 	if (!wanted && !jobs.count)
 		return;
 	(void)sleep(UNTIL_SURE_S);
-	still = wanted ? pm_late_wanted(config, SLURM_MS) : NULL;
+	still = wanted ? pm_lost_reboot_feature(config, SLURM_MS) : NULL;
 	if (still && !strcmp(still, wanted))
-		(void)pm_late_change(config, wanted);
+		(void)pm_lost_reboot_repeat(config, wanted);
 	else
 		pm_unprepared_end(config, SLURM_MS, &jobs);
 }

@@ -7,7 +7,7 @@
  * before it listens. The order to reboot into the job's mode is then lost, or the order to run its
  * prolog reaches slurmd seconds later, or not at all. Only time tells: a thread of slurmd looks
  * when slurmd is up, and again when no order can be under way any more. It then makes the change of
- * mode that a job still waits for (late_change.h), or sends jobs away that still wait for their
+ * mode that a job still waits for (lost_reboot.h), or sends jobs away that still wait for their
  * prolog (lost_prolog.h).
  */
 

@@ -6,7 +6,7 @@
 #include "spank_plugin/active.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
-#include "spank_plugin/late_change.h"
+#include "spank_plugin/lost_reboot.h"
 #include "spank_plugin/lost_prolog.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/reboot.h"
@@ -62,8 +62,8 @@ static int check_node(const struct pm_config *config, struct pm_err *err)
 
 	if (rc)
 		return rc;
-	wanted = active && !reason ? pm_late_wanted(config, SCONTROL_MS) : NULL;
-	if (wanted && pm_late_change(config, wanted))
+	wanted = active && !reason ? pm_lost_reboot_feature(config, SCONTROL_MS) : NULL;
+	if (wanted && pm_lost_reboot_repeat(config, wanted))
 		return -EINTR;
 	update.active = active;
 	if (reason && pm_node_is_drained_by_others(config, SCONTROL_MS))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_LATE_CHANGE_H
-#define PM_LATE_CHANGE_H
+#ifndef PM_LOST_REBOOT_H
+#define PM_LOST_REBOOT_H
 
 /*
  * A change that slurmctld has ordered and the node never heard of. While a node boots for a job,
@@ -19,12 +19,12 @@
 
 /* The feature of another mode than the node's that jobs wait for; NULL: there is none, or not one.
  */
-const char *pm_late_wanted(const struct pm_config *config, unsigned squeue_ms);
+const char *pm_lost_reboot_feature(const struct pm_config *config, unsigned squeue_ms);
 
 /*
  * For a node that is sound. 0: the change cannot be made, which the log says. -EINTR: the node
  * reboots, and slurmd must not register.
  */
-int pm_late_change(const struct pm_config *config, const char *wanted);
+int pm_lost_reboot_repeat(const struct pm_config *config, const char *wanted);
 
 #endif

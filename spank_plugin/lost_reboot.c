@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spank_plugin/late_change.h"
+#include "spank_plugin/lost_reboot.h"
 
 #include <errno.h>
 #include <slurm/spank.h>
@@ -74,14 +74,14 @@ static int change(const struct pm_config *config, const char *feature, struct pm
 }
 
 /* Until the machine goes down, or slurmd is told to end: true. */
-static bool goes_down(void)
+static bool is_going_down(void)
 {
 	const struct timespec time = {.tv_sec = GOING_DOWN_S};
 
 	return nanosleep(&time, NULL) && errno == EINTR;
 }
 
-const char *pm_late_wanted(const struct pm_config *config, unsigned squeue_ms)
+const char *pm_lost_reboot_feature(const struct pm_config *config, unsigned squeue_ms)
 {
 	const char *is = pm_active_feature(config, MODE_MS);
 	const char *wanted = is ? feature_waited_for(config, squeue_ms) : NULL;
@@ -89,7 +89,7 @@ const char *pm_late_wanted(const struct pm_config *config, unsigned squeue_ms)
 	return wanted && strcmp(is, wanted) ? wanted : NULL;
 }
 
-int pm_late_change(const struct pm_config *config, const char *wanted)
+int pm_lost_reboot_repeat(const struct pm_config *config, const char *wanted)
 {
 	struct pm_err err = {0};
 
@@ -100,7 +100,7 @@ int pm_late_change(const struct pm_config *config, const char *wanted)
 		slurm_error("pm: %s, leaving the job to its prolog", err.text);
 		return 0;
 	}
-	if (goes_down())
+	if (is_going_down())
 		return -EINTR;
 	slurm_error("pm: this node has not gone down, leaving the job to its prolog");
 	return 0;
