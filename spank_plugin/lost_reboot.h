@@ -11,7 +11,7 @@
  *
  * So a slurmd that starts looks whether a job waits for its node in another mode, and makes the
  * change that this job waits for, before it registers; and once more when it has been up for a
- * while (second_look.h), as slurmctld may have given it to a job between the first look and the
+ * while (recheck.h), as slurmctld may have given it to a job between the first look and the
  * registration.
  */
 #include "base/err.h"

@@ -1,7 +1,7 @@
 # The SPANK plugin: built against one Slurm series' headers (SLURM_CFLAGS), linked with hwloc,
 # which slurmstepd has loaded anyway, but neither with libslurm nor with what reads tools' output.
 SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c settings.c request.c command.c \
-	node.c active.c reboot.c local.c allocator.c slurmd.c job_script.c expect.c prepare.c requeue.c cancel.c lost_reboot.c lost_prolog.c prolog_mark.c second_look.c skipped_prolog.c allocation.c reachable.c \
+	node.c active.c reboot.c local.c allocator.c slurmd.c job_script.c expect.c prepare.c requeue.c cancel.c lost_reboot.c lost_prolog.c prolog_mark.c recheck.c skipped_prolog.c allocation.c reachable.c \
 	places.c remote.c step.c rank.c user_binding.c)
 
 # The part of it that HealthCheckProgram runs.
@@ -10,7 +10,7 @@ REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c 
 $(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.c): PM_CFLAGS += $(SLURM_CFLAGS) -D_GNU_SOURCE
 
 # slurm_error() and spank_*() stay undefined: they come from the program that loads the plugin. It stays
-# loaded (nodelete): slurmd's thread of second_look.c may sleep in it when slurmd ends.
+# loaded (nodelete): slurmd's thread of recheck.c may sleep in it when slurmd ends.
 $(BUILD)/spank_pmem.so: $(call objects,$(SPANK_SRCS)) $(call archives,node/state node/tools node site plan/apply plan base) spank_plugin/spank_pmem.lds
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(RELRO) -Wl,-z,nodelete -Wl,--version-script=spank_plugin/spank_pmem.lds \
 		-o $@ $(filter %.o %.a,$^) $(HWLOC_LIBS)

@@ -10,7 +10,7 @@
 #include "spank_plugin/lost_prolog.h"
 #include "spank_plugin/node.h"
 #include "spank_plugin/reboot.h"
-#include "spank_plugin/second_look.h"
+#include "spank_plugin/recheck.h"
 #include "spank_plugin/settings.h"
 
 /*
@@ -95,6 +95,6 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 		slurm_error("pm: %s, leaving it to the prolog", err.text);
 	else
 		pm_lost_prologs(&config, SCONTROL_MS);
-	pm_second_look_start(&config);
+	pm_recheck_start(&config);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_SECOND_LOOK_H
-#define PM_SECOND_LOOK_H
+#ifndef PM_RECHECK_H
+#define PM_RECHECK_H
 
 /*
  * slurmctld may give the node to a job while slurmd starts: after slurmd's look at its jobs, and
@@ -14,6 +14,6 @@
 #include "site/config.h"
 
 /* Takes the configuration over, and leaves *config empty. */
-void pm_second_look_start(struct pm_config *config);
+void pm_recheck_start(struct pm_config *config);
 
 #endif

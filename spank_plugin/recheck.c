@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spank_plugin/second_look.h"
+#include "spank_plugin/recheck.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #define UP_S	     5
 #define UNTIL_SURE_S 15
 
-static void look(const struct pm_config *config)
+static void recheck(const struct pm_config *config)
 {
 	const char *wanted, *still;
 	struct pm_unprepared jobs;
@@ -38,11 +38,11 @@ static void look(const struct pm_config *config)
 		pm_unprepared_end(config, SLURM_MS, &jobs);
 }
 
-static void *look_later(void *arg)
+static void *run_thread(void *arg)
 {
 	struct pm_config *config = arg;
 
-	look(config);
+	recheck(config);
 	pm_config_done(config);
 	free(config);
 	return NULL;
@@ -60,13 +60,13 @@ static int start_thread(struct pm_config *config)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	rc = pthread_create(&thread, &attr, look_later, config);
+	rc = pthread_create(&thread, &attr, run_thread, config);
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -rc;
 }
 
-void pm_second_look_start(struct pm_config *config)
+void pm_recheck_start(struct pm_config *config)
 {
 	struct pm_config *own = malloc(sizeof(*own));
 	struct pm_err err = {0};
