@@ -86,14 +86,14 @@ static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 static bool has_missed_change(const struct pm_prepare *prepare)
 {
 	const char *const health[] = {"health", NULL, NULL};
-	cleanup_free char *expect = NULL;
+	cleanup_free char *argument = NULL;
 	const char *mode[] = {"job", "begin", NULL};
 
-	if (asprintf(&expect, "--expect=%s", prepare->expect->modes) < 0) {
-		expect = NULL;
+	if (asprintf(&argument, "--expect=%s", prepare->requirement->modes) < 0) {
+		argument = NULL;
 		return false;
 	}
-	mode[2] = expect;
+	mode[2] = argument;
 	return says_no(prepare->config, mode) && !says_no(prepare->config, health) &&
 	       has_booted_since(prepare->config, prepare->job_id);
 }
@@ -101,7 +101,8 @@ static bool has_missed_change(const struct pm_prepare *prepare)
 /* Up to Slurm 23.11 slurmd reboots a node although its change was refused. */
 static bool is_innocent(const struct pm_prepare *prepare)
 {
-	return !pm_reachable_any(prepare->config, prepare->expect->modes, SCONTROL_TIMEOUT_MS) ||
+	return !pm_reachable_any(
+		       prepare->config, prepare->requirement->modes, SCONTROL_TIMEOUT_MS) ||
 	       has_missed_change(prepare);
 }
 
@@ -234,8 +235,8 @@ static int serve_unmapped(const struct pm_prepare *prepare, const struct pm_mode
 
 static int read_and_serve(spank_t sp, const char *constraints, const struct pm_config *config)
 {
-	cleanup_with(pm_expect_done) struct pm_expect expect = {0};
-	struct pm_prepare prepare = {.config = config, .expect = &expect};
+	cleanup_with(pm_requirement_done) struct pm_requirement requirement = {0};
+	struct pm_prepare prepare = {.config = config, .requirement = &requirement};
 	struct pm_err err = {0};
 	int rc;
 
@@ -244,12 +245,12 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 		return err.code;
 	}
 	mark(&prepare);
-	if (pm_expect_read(sp, constraints, config, &expect, &err))
+	if (pm_requirement_read(sp, constraints, config, &requirement, &err))
 		return refuse(&prepare, err.text);
-	if (expect.modes)
+	if (requirement.modes)
 		return serve(&prepare);
 	rc = end_earlier_run(&prepare);
-	return !rc && expect.recorded ? serve_unmapped(&prepare, expect.recorded) : rc;
+	return !rc && requirement.recorded ? serve_unmapped(&prepare, requirement.recorded) : rc;
 }
 
 static bool asks_for_mode(spank_t sp)

@@ -75,7 +75,7 @@ static void add_given(struct words *words, const struct given *given)
 static int run_begin(const struct pm_prepare *prepare, const struct given *given, int *ret_status,
 	char **ret_out, struct pm_err *err)
 {
-	const struct pm_expect *expect = prepare->expect;
+	const struct pm_requirement *requirement = prepare->requirement;
 	struct words words = {0};
 
 	words.argv[words.count++] = prepare->config->pmctl_path;
@@ -84,11 +84,11 @@ static int run_begin(const struct pm_prepare *prepare, const struct given *given
 	add(&words, "--job=%u", (unsigned)prepare->job_id);
 	add(&words, "--uid=%u", (unsigned)prepare->uid);
 	add(&words, "--gid=%u", (unsigned)prepare->gid);
-	add(&words, "--expect=%s", expect->modes);
-	if (expect->size)
-		add(&words, "--size=%s", expect->size);
-	if (expect->kind)
-		add(&words, "--namespace=%s", expect->kind);
+	add(&words, "--expect=%s", requirement->modes);
+	if (requirement->size)
+		add(&words, "--size=%s", requirement->size);
+	if (requirement->kind)
+		add(&words, "--namespace=%s", requirement->kind);
 	add_given(&words, given);
 	return pm_command_answer(words.argv, timeout_ms(prepare->config), ret_status, ret_out, err);
 }
@@ -251,9 +251,10 @@ static int begin(
 	return rc;
 }
 
-static bool wants_nodes_alone(const struct pm_expect *expect)
+static bool wants_nodes_alone(const struct pm_requirement *requirement)
 {
-	return strstr(expect->modes, "flat") || (expect->kind && !strcmp(expect->kind, "devdax"));
+	return strstr(requirement->modes, "flat") ||
+	       (requirement->kind && !strcmp(requirement->kind, "devdax"));
 }
 
 /* A controller that does not answer must not end each job that starts: only what is never shared
@@ -269,7 +270,7 @@ static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_er
 	ret->allocated_bytes = known.allocated_bytes;
 	if (!*ret->job.run)
 		snprintf(ret->job.run, sizeof(ret->job.run), "unknown.%lld", (long long)time(NULL));
-	if (!rc || wants_nodes_alone(prepare->expect))
+	if (!rc || wants_nodes_alone(prepare->requirement))
 		return rc;
 	slurm_error("pm: prolog: %s, not looking at the memory of job %u", err->text,
 		(unsigned)prepare->job_id);

@@ -8,14 +8,14 @@
 
 #include "base/err.h"
 #include "site/config.h"
-#include "spank_plugin/expect.h"
+#include "spank_plugin/requirement.h"
 
 struct pm_prepare {
 	const struct pm_config *config;
 	uint32_t job_id;
 	uid_t uid;
 	gid_t gid;
-	const struct pm_expect *expect; /* for the beginning */
+	const struct pm_requirement *requirement; /* for the beginning */
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spank_plugin/expect.h"
+#include "spank_plugin/requirement.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static int check_option(const struct pm_mode_info *option, const char *constrain
 }
 
 /* Of these three the first that is one of the platform's modes. */
-static const struct pm_mode_info *meant(
+static const struct pm_mode_info *chosen_mode(
 	spank_t sp, const struct pm_config *config, enum pm_platform platform)
 {
 	const struct pm_mode_info *rows[] = {
@@ -65,12 +65,12 @@ static const struct pm_mode_info *mode_of(
 		pm_mode_info(pm_config_default_mode(config, getenv(ENV_PARTITION)));
 
 	if (platforms == 1u << platform)
-		return meant(sp, config, platform);
+		return chosen_mode(sp, config, platform);
 	return fallback && fallback->platform == platform ? fallback
 							  : pm_mode_of_platform(platform);
 }
 
-static bool has_one(const struct pm_mode_info *row)
+static bool has_own_pmem(const struct pm_mode_info *row)
 {
 	return row->substate == PM_SUBSTATE_FSDAX;
 }
@@ -87,11 +87,11 @@ static const char *value_of(spank_t sp, enum pm_option option)
 }
 
 static int list_modes(spank_t sp, const struct pm_config *config, unsigned platforms,
-	struct pm_expect *ret, struct pm_err *err)
+	struct pm_requirement *ret, struct pm_err *err)
 {
 	char *modes = NULL;
 	size_t size;
-	bool own_memory = true;
+	bool own_pmem = true;
 	FILE *out = open_memstream(&modes, &size);
 
 	if (!out)
@@ -102,22 +102,22 @@ static int list_modes(spank_t sp, const struct pm_config *config, unsigned platf
 		if (!(platforms & (1u << p)) || !row)
 			continue;
 		fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", row->name);
-		own_memory = own_memory && has_one(row);
+		own_pmem = own_pmem && has_own_pmem(row);
 	}
 	if (fclose(out)) {
 		free(modes);
 		return pm_err_nomem(err);
 	}
-	*ret = (struct pm_expect){.modes = modes};
-	if (own_memory) {
+	*ret = (struct pm_requirement){.modes = modes};
+	if (own_pmem) {
 		ret->size = value_of(sp, PM_OPTION_SIZE);
 		ret->kind = value_of(sp, PM_OPTION_NAMESPACE);
 	}
 	return 0;
 }
 
-int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *config,
-	struct pm_expect *ret, struct pm_err *err)
+int pm_requirement_read(spank_t sp, const char *constraints, const struct pm_config *config,
+	struct pm_requirement *ret, struct pm_err *err)
 {
 	const struct pm_mode_info *option = pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE));
 	struct pm_features features;
@@ -127,7 +127,7 @@ int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *
 	if (rc)
 		return rc;
 	if (!features.mentioned) {
-		*ret = (struct pm_expect){.recorded = option};
+		*ret = (struct pm_requirement){.recorded = option};
 		if (!option)
 			ret->recorded = pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
 		return 0;
@@ -137,8 +137,8 @@ int pm_expect_read(spank_t sp, const char *constraints, const struct pm_config *
 	return rc ? rc : list_modes(sp, config, platforms, ret, err);
 }
 
-void pm_expect_done(struct pm_expect *expect)
+void pm_requirement_done(struct pm_requirement *requirement)
 {
-	free(expect->modes);
-	*expect = (struct pm_expect){0};
+	free(requirement->modes);
+	*requirement = (struct pm_requirement){0};
 }
