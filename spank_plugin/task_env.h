@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_PLACES_H
-#define PM_PLACES_H
+#ifndef PM_TASK_ENV_H
+#define PM_TASK_ENV_H
 
 #include <slurm/spank.h>
 
@@ -13,10 +13,10 @@
  * processors belong to, read below `fs_root`. Such variables of another job, from which this one
  * was submitted, are taken out. No process is started.
  */
-int pm_places_announce(
+int pm_task_env_set(
 	spank_t sp, const struct pm_jobview *view, const char *fs_root, struct pm_err *err);
 
 /* Takes such variables and PM_MODE out: a step of a component that was given nothing. */
-void pm_places_withdraw(spank_t sp);
+void pm_task_env_unset(spank_t sp);
 
 #endif
