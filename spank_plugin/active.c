@@ -68,7 +68,7 @@ int pm_active_correction(const struct pm_config *config, unsigned pmctl_ms, unsi
 	return 0;
 }
 
-int pm_active_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+int pm_active_report(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	cleanup_free char *active = NULL;
 	struct pm_node_update update = {.config = config, .timeout_ms = timeout_ms};

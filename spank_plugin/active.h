@@ -22,6 +22,6 @@ int pm_active_correction(const struct pm_config *config, unsigned pmctl_ms, unsi
 	char **ret, struct pm_err *err);
 
 /* Tells the controller, when it has to be. */
-int pm_active_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
+int pm_active_report(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
 #endif

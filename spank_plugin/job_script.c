@@ -43,11 +43,11 @@ static void drain_node(const struct pm_config *config, const char *where, const 
 		slurm_error("pm: %s: %s, leaving it to Slurm", where, err.text);
 }
 
-static void tell_reachable(const struct pm_config *config, const char *where)
+static void report_reachable(const struct pm_config *config, const char *where)
 {
 	struct pm_err err = {0};
 
-	if (pm_reachable_tell(config, SCONTROL_TIMEOUT_MS, &err))
+	if (pm_reachable_report(config, SCONTROL_TIMEOUT_MS, &err))
 		slurm_error("pm: %s: %s", where, err.text);
 }
 
@@ -99,7 +99,7 @@ static bool has_missed_change(const struct pm_prepare *prepare)
 }
 
 /* Up to Slurm 23.11 slurmd reboots a node although its change was refused. */
-static bool is_innocent(const struct pm_prepare *prepare)
+static bool is_not_at_fault(const struct pm_prepare *prepare)
 {
 	return !pm_reachable_any(
 		       prepare->config, prepare->requirement->modes, SCONTROL_TIMEOUT_MS) ||
@@ -118,18 +118,18 @@ static int serve(const struct pm_prepare *prepare)
 
 	if (!pm_prepare_begin(prepare, &err))
 		return 0;
-	if (!is_innocent(prepare)) {
+	if (!is_not_at_fault(prepare)) {
 		drain_node(prepare->config, "prolog", err.text);
 		/* A prolog that fails is over, too, for slurmctld, which then begins the job on its
 		 * other nodes before it takes it back. */
-		(void)pm_prepare_send_back(prepare, err.text);
+		(void)pm_prepare_requeue(prepare, err.text);
 		return err.code;
 	}
 	slurm_error("pm: prolog: %s, turning the job away", err.text);
 	/* Else the controller, which takes the mode for active, would send the job here again. */
-	if (pm_active_tell(prepare->config, SCONTROL_TIMEOUT_MS, &other))
+	if (pm_active_report(prepare->config, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s", other.text);
-	return pm_prepare_turn_away(prepare, err.text);
+	return pm_prepare_reject(prepare, err.text);
 }
 
 /* Was something made for the job here, or begun to be made? */
@@ -197,12 +197,12 @@ static int end_without_mode(spank_t sp, int ac, char **av)
 }
 
 /* The job's mistake: its tasks fail with the sentence. A node that cannot tell them is not used. */
-static int refuse(const struct pm_prepare *prepare, const char *sentence)
+static int fail_tasks(const struct pm_prepare *prepare, const char *sentence)
 {
 	struct pm_err err = {0};
 
 	slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, sentence);
-	if (!pm_prepare_refuse(prepare, sentence, &err))
+	if (!pm_prepare_fail_tasks(prepare, sentence, &err))
 		return 0;
 	drain_node(prepare->config, "prolog", err.text);
 	return err.code;
@@ -223,14 +223,14 @@ static int serve_unmapped(const struct pm_prepare *prepare, const struct pm_mode
 		    "is pmem.lua called by job_submit.lua on the controller?",
 		wanted->name);
 	if (pm_command_read(argv, MODE_TIMEOUT_MS, &is, &err))
-		return refuse(prepare, err.text);
+		return fail_tasks(prepare, err.text);
 	if (!strcmp(is, wanted->name))
 		return 0;
 	pm_err_set(&refusal, -EPERM,
 		"job asks for mode %s, but its constraint does not: this node is in mode %.64s, "
 		"the task does not run",
 		wanted->name, is);
-	return refuse(prepare, refusal.text);
+	return fail_tasks(prepare, refusal.text);
 }
 
 static int read_and_serve(spank_t sp, const char *constraints, const struct pm_config *config)
@@ -246,7 +246,7 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 	}
 	mark(&prepare);
 	if (pm_requirement_read(sp, constraints, config, &requirement, &err))
-		return refuse(&prepare, err.text);
+		return fail_tasks(&prepare, err.text);
 	if (requirement.modes)
 		return serve(&prepare);
 	rc = end_earlier_run(&prepare);
@@ -273,7 +273,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 		return err.code;
 	}
 	rc = read_and_serve(sp, constraints, &config);
-	tell_reachable(&config, "prolog");
+	report_reachable(&config, "prolog");
 	return rc;
 }
 
@@ -292,6 +292,6 @@ int pm_job_epilog(spank_t sp, int ac, char **av)
 	if (!left_something(&config, prepare.job_id))
 		return 0;
 	end(&prepare, "epilog");
-	tell_reachable(&config, "epilog");
+	report_reachable(&config, "epilog");
 	return 0;
 }

@@ -63,7 +63,7 @@ static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_
 	}
 }
 
-static void send_away(const struct pm_config *config, unsigned job_id, unsigned timeout_ms)
+static void requeue_or_cancel(const struct pm_config *config, unsigned job_id, unsigned timeout_ms)
 {
 	struct pm_err err = {0};
 
@@ -91,10 +91,10 @@ void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms)
 	look(config, timeout_ms, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
 		if (pm_prolog_is_marked(config, jobs.jobs[i]))
-			send_away(config, jobs.jobs[i], timeout_ms);
+			requeue_or_cancel(config, jobs.jobs[i], timeout_ms);
 }
 
-void pm_unprepared_look(
+void pm_unprepared_find(
 	const struct pm_config *config, unsigned timeout_ms, struct pm_unprepared *ret)
 {
 	struct pm_unprepared jobs;
@@ -106,15 +106,15 @@ void pm_unprepared_look(
 			ret->jobs[ret->count++] = jobs.jobs[i];
 }
 
-void pm_unprepared_end(
+void pm_unprepared_requeue(
 	const struct pm_config *config, unsigned timeout_ms, const struct pm_unprepared *before)
 {
 	struct pm_unprepared now;
 
 	if (!before->count)
 		return;
-	pm_unprepared_look(config, timeout_ms, &now);
+	pm_unprepared_find(config, timeout_ms, &now);
 	for (size_t i = 0; i < now.count; i++)
 		if (contains(before, now.jobs[i]))
-			send_away(config, now.jobs[i], timeout_ms);
+			requeue_or_cancel(config, now.jobs[i], timeout_ms);
 }

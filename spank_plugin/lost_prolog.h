@@ -31,11 +31,11 @@ void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms);
  * The jobs with a prolog that has not begun under this slurmd, either: slurmd ends with a prolog
  * that takes longer than a minute, and the prolog may begin its work after that.
  */
-void pm_unprepared_look(
+void pm_unprepared_find(
 	const struct pm_config *config, unsigned timeout_ms, struct pm_unprepared *ret);
 
 /* Those of them that still are: they go back to the queue, or end. */
-void pm_unprepared_end(
+void pm_unprepared_requeue(
 	const struct pm_config *config, unsigned timeout_ms, const struct pm_unprepared *before);
 
 #endif

@@ -46,7 +46,7 @@ static bool leave(void)
 static int tell_again(const struct pm_config *config)
 {
 	for (unsigned us = 0; us < FOLLOW_S * 1000000u; us += PAUSE_US) {
-		(void)pm_reachable_tell(config, TIMEOUT_MS, NULL);
+		(void)pm_reachable_report(config, TIMEOUT_MS, NULL);
 		(void)usleep(PAUSE_US);
 	}
 	return 0;
@@ -54,12 +54,12 @@ static int tell_again(const struct pm_config *config)
 
 static int tell(const struct pm_config *config, bool refused, struct pm_err *err)
 {
-	int rc = refused ? pm_active_tell(config, TIMEOUT_MS, err) : 0;
+	int rc = refused ? pm_active_report(config, TIMEOUT_MS, err) : 0;
 
 	if (!rc)
-		rc = pm_reboot_back(config, TIMEOUT_MS, err);
+		rc = pm_reboot_finish(config, TIMEOUT_MS, err);
 	if (!rc)
-		rc = pm_reachable_tell(config, TIMEOUT_MS, err);
+		rc = pm_reachable_report(config, TIMEOUT_MS, err);
 	return !rc && refused && leave() ? tell_again(config) : rc;
 }
 

@@ -117,7 +117,7 @@ static char *one_line(const char *sentence)
 }
 
 /* The controller counts the nodes that do so: it sends the job to others, or holds it. */
-static bool is_taken_back(const struct pm_prepare *prepare, const char *sentence)
+static bool controller_requeues(const struct pm_prepare *prepare, const char *sentence)
 {
 	cleanup_free char *answer = NULL;
 	struct words words = {0};
@@ -137,7 +137,8 @@ static bool is_taken_back(const struct pm_prepare *prepare, const char *sentence
 }
 
 /* Its tasks find this view, should they start at all. 'pmctl job begin' makes the folder, too. */
-int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
+int pm_prepare_fail_tasks(
+	const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
 {
 	const char *run_dir = prepare->config->run_dir;
 	cleanup_free char *path = pm_jobview_path(run_dir, prepare->job_id);
@@ -158,7 +159,7 @@ int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, st
 }
 
 /* A script on this node alone fails by the job's view, and its output has the sentence. */
-static bool has_place_for_words(const struct pm_prepare *prepare)
+static bool can_fail_by_itself(const struct pm_prepare *prepare)
 {
 	struct pm_allocation job;
 
@@ -167,7 +168,7 @@ static bool has_place_for_words(const struct pm_prepare *prepare)
 	       job.is_batch && job.nodes == 1;
 }
 
-int pm_prepare_send_back(const struct pm_prepare *prepare, const char *sentence)
+int pm_prepare_requeue(const struct pm_prepare *prepare, const char *sentence)
 {
 	struct pm_err err = {0};
 	int rc;
@@ -175,7 +176,7 @@ int pm_prepare_send_back(const struct pm_prepare *prepare, const char *sentence)
 	if (!pm_job_requeue(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS, &err))
 		return 0;
 	slurm_error("pm: prolog: %s, job %u ends instead", err.text, (unsigned)prepare->job_id);
-	if (has_place_for_words(prepare))
+	if (can_fail_by_itself(prepare))
 		return 0;
 	rc = pm_job_cancel(prepare->config, prepare->job_id, sentence, SCONTROL_TIMEOUT_MS, &err);
 	if (rc)
@@ -183,19 +184,19 @@ int pm_prepare_send_back(const struct pm_prepare *prepare, const char *sentence)
 	return rc;
 }
 
-int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence)
+int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence)
 {
 	struct pm_err untold = {0};
 
-	if (pm_prepare_refuse(prepare, sentence, &untold))
+	if (pm_prepare_fail_tasks(prepare, sentence, &untold))
 		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, untold.text);
-	if (is_taken_back(prepare, sentence))
+	if (controller_requeues(prepare, sentence))
 		return 0;
-	return pm_prepare_send_back(prepare, sentence) ?: untold.code;
+	return pm_prepare_requeue(prepare, sentence) ?: untold.code;
 }
 
 /* An epilog that never ran: the other job is over, and its end is made up for. */
-static bool end_forgotten(const struct pm_prepare *prepare, uint32_t other)
+static bool end_missed_epilog(const struct pm_prepare *prepare, uint32_t other)
 {
 	struct pm_err err = {0};
 	int status = 0;
@@ -217,14 +218,15 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 	unsigned id;
 
 	for (; *answer; answer += strcspn(answer, "\n"), answer += strspn(answer, "\n"))
-		if (sscanf(answer, PM_ANSWER_HOLDER "%u", &id) == 1 && end_forgotten(prepare, id))
+		if (sscanf(answer, PM_ANSWER_HOLDER "%u", &id) == 1 &&
+			end_missed_epilog(prepare, id))
 			ended = true;
 	return ended;
 }
 
 /* Memory that no record has is not in the way if all of it is of jobs that begin after this one:
  * each finds this one's record. */
-static bool is_ours_alone(const struct pm_prepare *prepare, const char *answer)
+static bool belongs_to_later_jobs(const struct pm_prepare *prepare, const char *answer)
 {
 	return !strncmp(answer, PM_ANSWER_UNRECORDED, strlen(PM_ANSWER_UNRECORDED)) &&
 	       !pm_allocation_beside(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS);
@@ -243,7 +245,7 @@ static int begin(
 		rc = run_begin(prepare, given, ret_status, &answer, err);
 		if (!rc || *ret_status != PM_EXIT_CONFLICT)
 			return rc;
-		if (is_ours_alone(prepare, answer))
+		if (belongs_to_later_jobs(prepare, answer))
 			given->allocated_bytes = 0;
 		else if (!end_holders(prepare, answer))
 			return rc;
@@ -290,7 +292,7 @@ int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 	if (status == PM_EXIT_REFUSED || status == PM_EXIT_CONFLICT)
 		slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, err->text);
 	if (status == PM_EXIT_CONFLICT)
-		return pm_prepare_turn_away(prepare, err->text);
+		return pm_prepare_reject(prepare, err->text);
 	return status == PM_EXIT_REFUSED ? 0 : rc;
 }
 

@@ -26,15 +26,16 @@ struct pm_prepare {
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err);
 
 /* The job's tasks fail with the sentence, all of them, on this node. */
-int pm_prepare_refuse(const struct pm_prepare *prepare, const char *sentence, struct pm_err *err);
+int pm_prepare_fail_tasks(
+	const struct pm_prepare *prepare, const char *sentence, struct pm_err *err);
 
 /* Sends the job back to the queue. Where that cannot be, it ends, unless it is a script on this
  * node alone. A negative errno: the job may go on. */
-int pm_prepare_send_back(const struct pm_prepare *prepare, const char *sentence);
+int pm_prepare_requeue(const struct pm_prepare *prepare, const char *sentence);
 
 /* The same, with the controller's help; the tasks of what does not end fail with the sentence. A
  * negative errno: nothing of this could be done, and the prolog must fail. */
-int pm_prepare_turn_away(const struct pm_prepare *prepare, const char *sentence);
+int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence);
 
 enum pm_ending {
 	PM_ENDING_DONE,

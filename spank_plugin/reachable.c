@@ -197,7 +197,7 @@ static int tell(const struct pm_config *config, const struct answer *answer, con
 }
 
 /* A node that can serve nothing is pmctl health's business. */
-int pm_reachable_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+int pm_reachable_report(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	cleanup_with(release_answer) struct answer answer = {0};
 	cleanup_free char *mark_file = mark_path(config);

@@ -21,7 +21,7 @@
  *
  * A node that Slurm 24.05 or later took down because it refused such a change is taken back.
  */
-int pm_reachable_tell(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
+int pm_reachable_report(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
 /*
  * Can the node serve one of these modes, "memory,flat", without anything in its way? True also when

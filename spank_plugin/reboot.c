@@ -103,7 +103,7 @@ static int look_after(
 	return rc;
 }
 
-int pm_reboot_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
+int pm_reboot_finish(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	cleanup_free char *mark = mark_path(config);
 

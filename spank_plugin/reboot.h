@@ -29,6 +29,6 @@ int pm_reboot_order(const struct pm_config *config, const char *sentence, unsign
  * After a reboot of ours takes the node back, unless it is drained for another reason by now. A
  * file in StateDir says whether there was one; else nothing is asked.
  */
-int pm_reboot_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
+int pm_reboot_finish(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
 #endif

@@ -27,7 +27,7 @@ static void recheck(const struct pm_config *config)
 
 	(void)sleep(UP_S);
 	wanted = pm_lost_reboot_feature(config, SLURM_MS);
-	pm_unprepared_look(config, SLURM_MS, &jobs);
+	pm_unprepared_find(config, SLURM_MS, &jobs);
 	if (!wanted && !jobs.count)
 		return;
 	(void)sleep(UNTIL_SURE_S);
@@ -35,7 +35,7 @@ static void recheck(const struct pm_config *config)
 	if (still && !strcmp(still, wanted))
 		(void)pm_lost_reboot_repeat(config, wanted);
 	else
-		pm_unprepared_end(config, SLURM_MS, &jobs);
+		pm_unprepared_requeue(config, SLURM_MS, &jobs);
 }
 
 static void *run_thread(void *arg)

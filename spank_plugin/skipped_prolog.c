@@ -78,6 +78,6 @@ int pm_skipped_prolog_check(
 		"slurmd has started job %u without its prolog, so this node is not prepared for "
 		"it: the task does not run, and the job is requeued if it is a script",
 		(unsigned)prepare.job_id);
-	(void)pm_prepare_send_back(&prepare, err->text);
+	(void)pm_prepare_requeue(&prepare, err->text);
 	return err->code;
 }

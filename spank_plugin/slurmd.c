@@ -38,7 +38,7 @@ static char *reason_to_drain(const struct pm_config *config)
 }
 
 /* Should the controller not take the features, the drain must not fail with them. */
-static int tell_controller(struct pm_node_update *update, struct pm_err *err)
+static int update_controller(struct pm_node_update *update, struct pm_err *err)
 {
 	int rc = 0;
 
@@ -68,7 +68,7 @@ static int check_node(const struct pm_config *config, struct pm_err *err)
 	update.active = active;
 	if (reason && pm_node_is_drained_by_others(config, SCONTROL_MS))
 		update.reason = NULL;
-	rc = tell_controller(&update, err);
+	rc = update_controller(&update, err);
 	if (!rc && reason)
 		slurm_error("%s, %s", reason,
 			update.reason ? "drained this node" : "somebody has drained this node");
@@ -86,7 +86,7 @@ int pm_slurmd_init(spank_t sp, int ac, char **av)
 		slurm_error("pm: %s, not checking this node", err.text);
 		return 0;
 	}
-	if (pm_reboot_back(&config, SCONTROL_MS, &err))
+	if (pm_reboot_finish(&config, SCONTROL_MS, &err))
 		slurm_error("pm: %s, leaving it to the health check", err.text);
 	rc = check_node(&config, &err);
 	if (rc == -EINTR)
