@@ -10,7 +10,7 @@
 #include "controller/waiters.h"
 #include "site/modes.h"
 
-/* What stands between the names of a constraint. */
+/* Characters between the feature names of a constraint. */
 #define OPERATORS "&|()[]*, "
 
 bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only)
@@ -33,7 +33,10 @@ static bool is_named(const char *list, const char *name)
 	return list && *list && !pm_hostlist_contains(list, name, &found, NULL) && found;
 }
 
-/* A job that is left only nodes which do not serve would wait for an administrator. */
+/*
+ * Nodes out of service count as not there: a job that may run on such nodes only would wait for an
+ * administrator.
+ */
 static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
 {
 	const uint32_t reserved = NODE_STATE_RES | NODE_STATE_MAINT;
@@ -45,9 +48,10 @@ static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
 }
 
 /*
- * Each feature counts, though of alternatives one would do: who counts too few nodes excludes none,
- * and the job is held in the end; who counts too many leaves it nothing, which Slurm holds at once.
- * -w that does not name the whole allocation leaves Slurm the choice of the others.
+ * Each feature of the constraint counts, even of alternatives that one would satisfy. Too few
+ * candidates mean that no node is excluded and the job is held in the end; too many mean that Slurm
+ * gets no node for it, and holds it at once. With -w for a part of the allocation Slurm chooses the
+ * other nodes.
  */
 static bool is_candidate(
 	const slurm_job_info_t *job, const node_info_t *node, const char *excluded, bool modes_only)
@@ -62,7 +66,7 @@ static bool is_candidate(
 	       pm_strv_contains(required, node->name);
 }
 
-/* A pending job names all partitions that it may run in. */
+/* A pending job has the names of all partitions that it may run in. */
 static bool is_in_its_partitions(
 	const struct pm_cluster *cluster, char **names, const node_info_t *node)
 {

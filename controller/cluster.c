@@ -12,12 +12,15 @@
 
 #define SHOWN (SHOW_ALL | SHOW_LOCAL)
 
-/* Far above any job's list: what expands to more names is not one. */
+/* Limit of names in a list, far above any job's. */
 #define MAX_NAMES 65536
 
 static const char auth_socket[] = "socket=";
 
-/* 1: it has changed, 0: it has not; else Slurm's words. */
+/*
+ * 1: the table has changed, 0: it has not; else -EIO with Slurm's message. Reads errno, so it comes
+ * right after Slurm's call.
+ */
 static int verdict(int rc, const char *what, struct pm_err *err)
 {
 	int number = rc ? errno : 0;
@@ -49,8 +52,8 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 	cluster->slurm_uid = config->slurm_user_id;
 	cluster->private_jobs = config->private_data & PRIVATE_DATA_JOBS;
 	cluster->private_nodes = config->private_data & PRIVATE_DATA_NODES;
-	if (!cluster->munge_socket) /* others hold it; a change of it takes a restart of all anyway
-				     */
+	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
+				       daemons anyway */
 		cluster->munge_socket = socket_of(config->authinfo);
 	slurm_free_ctl_conf(config);
 	return 0;
@@ -62,7 +65,7 @@ static int compare(const void *a, const void *b)
 		(*(const node_info_t *const *)a)->name, (*(const node_info_t *const *)b)->name);
 }
 
-/* Slots of nodes that were removed have no name. */
+/* Owns `nodes` from here on. Entries of removed nodes have no name. */
 static int take_nodes(struct pm_cluster *cluster, node_info_msg_t *nodes, struct pm_err *err)
 {
 	const node_info_t **by_name = calloc(nodes->record_count + 1, sizeof(*by_name));
@@ -145,7 +148,10 @@ const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_
 	return NULL;
 }
 
-/* The list's type has got a star more between two releases. The names are malloc'ed. */
+/*
+ * hostlist_t is a pointer in older releases and a struct in newer ones, hence __auto_type.
+ * slurm_hostlist_shift() returns malloc'ed names.
+ */
 char **pm_cluster_names(const char *list)
 {
 	__auto_type hosts = slurm_hostlist_create(list);

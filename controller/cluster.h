@@ -3,8 +3,10 @@
 #define PM_CLUSTER_H
 
 /*
- * What slurmctld told last: all nodes, partitions and jobs, each asked for with the time of the
- * last change, so that an unchanged table is not sent again.
+ * The tables of nodes, partitions and jobs that slurmctld sent last, and the configuration that the
+ * service needs. Each request has the time of the last change, so that slurmctld does not send an
+ * unchanged table again. One thread uses it; a load replaces and frees a table, so pointers into a
+ * table are good until its next load.
  */
 #include <slurm/slurm.h>
 #include <stdbool.h>
@@ -16,9 +18,9 @@ struct pm_cluster {
 	node_info_msg_t *nodes;
 	partition_info_msg_t *partitions;
 	job_info_msg_t *jobs;
-	const node_info_t **by_name; /* of the nodes that have a name, sorted by it */
+	const node_info_t **by_name; /* nodes with a name, sorted by it; points into `nodes` */
 	uint32_t n_by_name;
-	uint64_t node_asks; /* how often the nodes were asked for with success */
+	uint64_t node_asks; /* number of successful requests for the nodes */
 	uint64_t job_asks;
 
 	uid_t slurm_uid;    /* SlurmUser */
@@ -27,20 +29,26 @@ struct pm_cluster {
 	char *munge_socket; /* of AuthInfo; NULL for munge's own default */
 };
 
-/* Who may do what, from slurmctld's configuration. */
+/*
+ * Loads the configuration: SlurmUser, PrivateData and AuthInfo. The loads return 0 or -EIO with a
+ * sentence; a failure leaves the last table as it is.
+ */
 int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 
 int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err);
 
-/* NULL: no node of that name, or not asked yet. */
+/* NULL if there is no node of that name, or before the first load. */
 const node_info_t *pm_cluster_node(const struct pm_cluster *cluster, const char *name);
 
-/* NULL: no such job in the table. Of an array the record with that very job id. */
+/* NULL if the table has no such job. Of an array it is the record with exactly this job id. */
 const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_t job_id);
 
-/* Slurm's list as names, NULL at the end (base/strv.h); NULL when it cannot be read. */
+/*
+ * Expands Slurm's node list into names, with NULL at the end; free with pm_strv_free()
+ * (base/strv.h). NULL if the list cannot be read.
+ */
 char **pm_cluster_names(const char *list);
 
 void pm_cluster_done(struct pm_cluster *cluster);

@@ -54,7 +54,10 @@ bool pm_hold_is_mistaken(const struct pm_cluster *cluster, const slurm_job_info_
 				    : enough_nodes_have_modes(cluster, job);
 }
 
-/* Of a job that names none any node may do, busy or not: slurmctld did not know their modes. */
+/*
+ * Without required nodes it is enough that nodes have the mode, busy or not: slurmctld did not know
+ * their modes when it held the job.
+ */
 static bool named_nodes_are_idle(const struct pm_cluster *cluster, const slurm_job_info_t *job)
 {
 	if (!names_its_nodes(job))
@@ -107,7 +110,7 @@ static void send_empty_update(const slurm_job_info_t *job)
 			job->job_id);
 }
 
-/* True: it was updated. */
+/* True if the job was updated. */
 static bool update_if_due(
 	struct pm_hold *hold, const struct pm_cluster *cluster, const slurm_job_info_t *job)
 {
@@ -122,7 +125,7 @@ static bool update_if_due(
 	return true;
 }
 
-/* Those that are not held any more, by their own account. */
+/* Removes jobs that this scan did not find held. */
 static void forget(struct pm_holds *holds)
 {
 	size_t kept = 0;

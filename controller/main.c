@@ -17,7 +17,7 @@
 #define RUN_DIR	  "/run/slurm-pmem-controller"
 #define STATE_DIR "/var/lib/slurm-pmem-controller"
 
-/* Until slurmctld answers for the first time: it may start at the same time. */
+/* Pause until slurmctld answers for the first time: it may start at the same time. */
 #define RETRY_S 2
 
 static volatile sig_atomic_t stop;
@@ -53,7 +53,7 @@ static const char **place_of(struct pm_service *service, int option)
 	return option == 's' ? &service->state_dir : &service->config_path;
 }
 
-/* -1: go on; else the exit status. */
+/* -1: serve; else the exit status. */
 static int read_options(int argc, char **argv, struct pm_service *service)
 {
 	int option = getopt_long(argc, argv, "", options, NULL);
@@ -73,7 +73,7 @@ static int read_options(int argc, char **argv, struct pm_service *service)
 	return 2;
 }
 
-/* No SA_RESTART: it ends poll(). */
+/* Without SA_RESTART, so that a signal ends poll(). */
 static void catch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -139,7 +139,7 @@ static int run(struct pm_service *service, struct pm_err *err)
 {
 	int rc;
 
-	/* Before slurmctld answers: who starts both waits for neither. */
+	/* Ready before slurmctld answers: an administrator who starts both waits for neither. */
 	pm_server_init(&service->server);
 	pm_notify("READY=1");
 	rc = await_slurmctld(service, err);

@@ -16,10 +16,10 @@
 #include "base/file.h"
 #include "site/modes.h"
 
-/* Modes that share a platform mode share its feature; it is counted once. */
+/* Features of modes at most. Modes of the same platform mode share a feature, which counts once. */
 #define FEATURES_MAX 8
 
-/* The answer has to fit a frame. */
+/* Partitions in a reply at most, which must fit a frame. */
 #define LIST_MAX 500
 
 struct counts {
@@ -69,7 +69,7 @@ static void count_node(struct counts *counts, const node_info_t *node)
 		counts->idle[i] += has_word(node->features_act, counts->features[i]);
 }
 
-/* node_inx: pairs of first and last index, -1 at the end. */
+/* node_inx of slurm.h: pairs of first and last index into the nodes, -1 at the end. */
 static struct counts count_partition(
 	const struct pm_cluster *cluster, const partition_info_t *partition)
 {
@@ -117,7 +117,7 @@ char *pm_modes_text(const struct pm_cluster *cluster, time_t now)
 	return text;
 }
 
-/* setxattr(2) takes an ACL as <linux/posix_acl_xattr.h> has it, in this order. */
+/* Writes the ACL in the kernel's form, <linux/posix_acl_xattr.h>, with entries in this order. */
 static int let_read(const char *path, uid_t reader)
 {
 	const struct {
@@ -133,7 +133,10 @@ static int let_read(const char *path, uid_t reader)
 	return setxattr(path, "system.posix_acl_access", &acl, sizeof(acl), 0) ? -errno : 0;
 }
 
-/* Under another name until its reader may read it: one that finds the old file is served. */
+/*
+ * Writes under another name until the reader has access, so that the reader always finds a file
+ * that it may read.
+ */
 static int write_private(const char *path, const char *text, uid_t reader, struct pm_err *err)
 {
 	cleanup_free char *beside = NULL;

@@ -3,27 +3,30 @@
 #define PM_MODES_FILE_H
 
 /*
- * How many idle nodes of each partition are in which mode, for pmem.lua, which may not ask Slurm
- * (it runs under slurmctld's locks):
+ * The number of idle nodes in each mode, by partition, in a file for pmem.lua, which must not send
+ * requests to slurmctld, as it runs under slurmctld's locks:
  *
  *	slurm-pmem-modes 1 <unix seconds>
  *	<partition> pm_memory=<n> pm_appdirect=<n> pm_mixed=<n>
  *
- * A reader takes one that is older than 60 s for none.
+ * A reader ignores a file that is older than 60 s.
  */
 #include "base/json.h"
 #include "controller/cluster.h"
 
-/* The file's text by what the cluster told; malloc'ed, NULL when out of memory. */
+/* The file's text, malloc'ed; NULL when out of memory. */
 char *pm_modes_text(const struct pm_cluster *cluster, time_t now);
 
-/* As "list" of a message. NULL when out of memory. */
+/* The same as the "list" of a message; the caller owns it. NULL when out of memory. */
 json_object *pm_modes_list(const struct pm_cluster *cluster);
 
-/* Can a job start on the node at once? */
+/* True if a job can start on the node at once. */
 bool pm_node_is_idle(uint32_t node_state);
 
-/* Replaces the file. `only_reader` is who may read it beside us; NULL: everybody may. */
+/*
+ * Replaces the file. `only_reader` is the one user who may read it besides the service, by an ACL;
+ * NULL: every user may.
+ */
 int pm_modes_write(
 	const char *path, const char *text, const uid_t *only_reader, struct pm_err *err);
 

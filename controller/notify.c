@@ -19,7 +19,7 @@ void pm_notify(const char *state)
 	if (fd < 0 || !length || length >= sizeof(address.sun_path))
 		return;
 	memcpy(address.sun_path, path, length);
-	if (*path == '@') /* an abstract one */
+	if (*path == '@') /* an abstract socket */
 		address.sun_path[0] = '\0';
 	(void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));

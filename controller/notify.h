@@ -2,7 +2,7 @@
 #ifndef PM_NOTIFY_H
 #define PM_NOTIFY_H
 
-/* Tells systemd "READY=1" or the like, see sd_notify(3); without $NOTIFY_SOCKET nothing. */
+/* Sends `state` ("READY=1") to systemd, see sd_notify(3); does nothing without $NOTIFY_SOCKET. */
 void pm_notify(const char *state);
 
 #endif

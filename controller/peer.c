@@ -12,7 +12,9 @@
 #include "base/clock.h"
 #include "protocol/credential.h"
 
-/* Behind its request a peer has nothing to say: any byte, and the end, is a goodbye. */
+/*
+ * After its request a peer sends nothing more: any byte, or the end of the stream, closes the peer.
+ */
 int pm_peer_read(struct pm_peer *peer)
 {
 	char data[4096];

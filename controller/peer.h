@@ -3,9 +3,9 @@
 #define PM_PEER_H
 
 /*
- * Who is connected: over the unix socket, where the kernel says who it is, or over TCP, where
- * munge does. A peer asks once; what it has not said, or taken, within PM_PEER_DEADLINE_MS costs
- * it the connection.
+ * One connection. The kernel authenticates a peer of the unix socket, munge one over TCP. A peer
+ * sends one request. It loses the connection if the request is not complete, or a reply is not
+ * read, within PM_PEER_DEADLINE_MS.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,36 +20,42 @@ struct pm_peer {
 	int fd;
 	bool remote;	  /* over TCP */
 	bool trusted;	  /* root or SlurmUser */
-	bool has_request; /* its request is in */
-	bool last;	  /* closed when `out` is written */
-	uid_t uid;	  /* over TCP only once it has asked */
+	bool has_request; /* its request is complete */
+	bool last;	  /* close it when `out` is written */
+	uid_t uid;	  /* over TCP unknown, (uid_t)-1, until its request is complete */
 	uint32_t address;
-	uint64_t until_ms; /* 0: may stay, it waits for us */
-	uint64_t id;	   /* of its request */
+	uint64_t until_ms; /* deadline by pm_now_ms(); 0: none, a waiter */
+	uint64_t id;	   /* of its request, for the replies */
 	struct pm_frame in;
 	char *out;
 	size_t out_length, out_at;
-	void *waiter; /* waiters.h; not owned here */
+	void *waiter; /* struct pm_waiter, which waiters.c owns; NULL: none */
 };
 
-/* Reads what is there. 1: the request's frame is whole, 0: not yet; else the peer is to go. */
+/*
+ * Reads without blocking. 1: the request's frame is complete, 0: not yet; negative errno: close the
+ * peer.
+ */
 int pm_peer_read(struct pm_peer *peer);
 
 /*
- * Opens the frame: *ret is the request, and over TCP peer->uid who asks. -EACCES, -EBADMSG,
- * -EPROTONOSUPPORT.
+ * Opens the frame: *ret is the request, and over TCP peer->uid its sender; release *ret with
+ * pm_message_done(). -EACCES: munge refuses; -EBADMSG, -EPROTONOSUPPORT: see pm_message_parse().
  */
 int pm_peer_read_request(
 	struct pm_peer *peer, const char *munge_socket, struct pm_message *ret, struct pm_err *err);
 
 /*
- * Queues an answer with the request's id; with `last` the peer goes when it has taken it. An
- * answer that the one before still blocks is left out unless it is the last one.
+ * Queues a reply with the request's id; with `last` the peer is closed when it has read it. While
+ * an earlier reply is still being sent, this one is dropped; the last one replaces an earlier one
+ * of which no byte was sent.
  */
 int pm_peer_reply(struct pm_peer *peer, const char *munge_socket, struct pm_message *reply,
 	bool last, struct pm_err *err);
 
-/* Writes what the peer takes. 0: fine; 1: all is said and it was the last; else it is to go. */
+/*
+ * Writes without blocking. 0: go on; 1: the last reply is written; negative errno: close the peer.
+ */
 int pm_peer_write(struct pm_peer *peer);
 
 void pm_peer_done(struct pm_peer *peer);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PrologSlurmctld: ends when the job's nodes are back from the reboot that its mode needed. As long
- * as it runs slurmctld keeps the job in configuration, and looks at the nodes when it ends; without
- * it slurmctld looks every 30 s only.
+ * PrologSlurmctld, as SlurmUser on the controller: ends when the job's nodes are booted in its
+ * mode. While it runs slurmctld keeps the job in configuration; when it ends slurmctld looks at the
+ * nodes. Without it slurmctld looks only every 30 s.
  *
- * It waits for pm-controller's word. Where there is none, prolog_poll beside it takes over, which
- * asks Slurm itself, once a second.
+ * It waits for pm-controller's reply. Without one prolog_poll in the same directory takes over,
+ * which asks Slurm once a second.
  *
- * A site with a PrologSlurmctld of its own calls this one from there, in the job's environment.
- * Always exits 0: any other status would have slurmctld requeue the job. It ends at once for a job
- * without a pm_ feature.
+ * A site with its own PrologSlurmctld calls this one from it, in the job's environment. The exit
+ * status is always 0, as slurmctld requeues the job at any other. For a job without a pm_ feature
+ * it ends at once.
  *
  *	PM_CONTROLLER_SOCKET  the service's socket, if not the usual one
  *	PM_WAIT_LIMIT	      seconds, 7200; far above any ResumeTimeout, which ends a hung boot
@@ -30,7 +30,7 @@
 
 #define CONNECT_MS 5000
 
-/* The service says every 20 s that the job still waits. */
+/* Longest pause between two replies; the service sends one every 20 s while the job waits. */
 #define SILENCE_MS 60000
 
 static uint64_t number_of(const char *name, uint64_t otherwise)
@@ -46,7 +46,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* 0: Slurm may look at the nodes, or the limit is over. */
+/* 0: the nodes are booted, or the limit has passed. Else the service has failed. */
 static int await(int fd, const struct pm_message *request, uint64_t until_ms, struct pm_err *err)
 {
 	for (uint64_t now = pm_now_ms(); now < until_ms; now = pm_now_ms()) {
@@ -82,7 +82,7 @@ static int wait_for_nodes(uint64_t until_ms, struct pm_err *err)
 	return rc ? rc : await(fd, &request, until_ms, err);
 }
 
-/* Comes back only when it cannot be run; then Slurm's own look every 30 s must do. */
+/* Returns only if prolog_poll cannot be run; slurmctld then looks every 30 s. */
 static void poll_instead(uint64_t until_ms)
 {
 	char self[PATH_MAX] = "", path[PATH_MAX], limit[32];

@@ -2,7 +2,10 @@
 #ifndef PM_RATE_H
 #define PM_RATE_H
 
-/* How often each peer may ask: so many at once, and so many a second after that. */
+/*
+ * Rate limit of requests, a token bucket for each peer: PM_RATE_BURST at once, and
+ * PM_RATE_PER_SECOND after that.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +16,8 @@
 
 struct pm_rate {
 	struct {
-		uint64_t key;	/* a user or an address, see pm_rate_key_*() */
-		uint64_t at_ms; /* when it asked last; 0: unused */
+		uint64_t key;	/* of pm_rate_user() or pm_rate_address() */
+		uint64_t at_ms; /* time of its last request; 0: unused */
 		double left;
 	} peers[PM_RATE_PEERS];
 };
@@ -29,7 +32,10 @@ static inline uint64_t pm_rate_address(uint32_t address)
 	return 1ull << 32 | address;
 }
 
-/* May it ask now? The peer that has been quiet longest is forgotten for a new one. */
+/*
+ * True if the peer may send a request now, which is then counted. A new peer replaces the one that
+ * has been quiet longest.
+ */
 bool pm_rate_allows(struct pm_rate *rate, uint64_t key, uint64_t now_ms);
 
 #endif

@@ -7,7 +7,10 @@
 #include "controller/candidates.h"
 #include "controller/rejection.h"
 
-/* The words of one that waits for its turn, a licence or a time do not tell of nodes. */
+/*
+ * A job that waits for its turn, a licence or a time has other reasons, which say nothing about
+ * nodes.
+ */
 static bool waits_for_nodes(const slurm_job_info_t *job)
 {
 	return job->state_reason == WAIT_RESOURCES || job->state_reason == WAIT_NODE_NOT_AVAIL;
@@ -30,14 +33,17 @@ bool pm_reinstate_is_due(const struct pm_cluster *cluster, const slurm_job_info_
 
 	if (job->state_reason == FAIL_BAD_CONSTRAINTS)
 		return true;
-	if (!job->priority) /* a hold of a user or an admin */
+	if (!job->priority) /* a hold of a user or an administrator */
 		return false;
 	others = pm_candidates_count(cluster, job, job->exc_nodes, /* modes_only= */ false);
 	return others.in_service < needed ||
 	       are_idle_long_enough(others.idle >= needed && waits_for_nodes(job), now, idle_since);
 }
 
-/* Noted first: a service that dies in between still sees the longer list when it is back. */
+/*
+ * The record comes before the update: if the service ends in between, the next one still finds the
+ * longer list in the job, and its user's in the file.
+ */
 static void reinstate(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
 	cleanup_free char *excluded = NULL;
@@ -55,7 +61,7 @@ static void reinstate(struct pm_rejected_jobs *rejected, const slurm_job_info_t 
 		job->job_id, job->exc_nodes);
 }
 
-/* True: its nodes were counted. */
+/* True if its candidate nodes were counted. */
 static bool check_job(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job)
 {

@@ -11,10 +11,10 @@
 #include "base/store.h"
 #include "controller/candidates.h"
 
-/* Slurm's record of the job has it. */
+/* Bytes of a sentence in AdminComment, which Slurm limits to 1 KiB. */
 #define MAX_SENTENCE 900
 
-/* PM_REJECTED_JOBS_MAX, each with six sentences of that length. */
+/* PM_REJECTED_JOBS_MAX jobs with six sentences of that length. */
 #define MAX_BYTES (64 * 1024 * 1024)
 
 struct key {
@@ -64,8 +64,11 @@ static int save(const struct pm_rejected_jobs *rejected, struct pm_err *err)
 	return pm_store_write(&store, rejected->path, &rejected->jobs, err);
 }
 
-/* Of this very job: ids are used again. Slurm counts its restarts, and sets its time of submission
- * anew each time. */
+/*
+ * True if the entry is of this job and not of an earlier one with the same id: the same user, and
+ * no more restarts than the job has. Slurm sets the time of submission anew at each requeue, so
+ * that does not identify a job.
+ */
 static bool is_same_job(const json_object *entry, const slurm_job_info_t *job)
 {
 	uint64_t uid, restarts;
@@ -83,7 +86,7 @@ static const char *excluded_nodes(const slurm_job_info_t *job)
 	return job->exc_nodes ? job->exc_nodes : "";
 }
 
-/* 0 where it is missing. */
+/* 0 if the key is missing. */
 static uint64_t number(const json_object *entry, const char *key)
 {
 	uint64_t value = 0;
@@ -134,7 +137,7 @@ static json_object *find_or_add(struct pm_rejected_jobs *rejected, const slurm_j
 	return entry;
 }
 
-/* "n1: sentence; n2: sentence". */
+/* PM_REJECTED_HELD "(n1: sentence; n2: sentence); ...", malloc'ed; NULL when out of memory. */
 static char *hold_sentence(uint32_t job_id, json_object *nodes)
 {
 	char *text = NULL, *cut;
@@ -159,7 +162,7 @@ static char *hold_sentence(uint32_t job_id, json_object *nodes)
 	return cut;
 }
 
-/* "n1,n2" beside what the user excluded; malloc'ed. */
+/* The user's own list and the nodes, "user,n1,n2"; malloc'ed, NULL when out of memory. */
 static char *extended_list(const char *excluded, json_object *nodes)
 {
 	char *list = strdup(excluded);
@@ -184,7 +187,7 @@ static bool is_excluded(const json_object *entry, const slurm_job_info_t *job)
 	return made && !strcmp(made, excluded_nodes(job));
 }
 
-/* Its user may have changed it since: then all of it is his. */
+/* A list that the user has changed since is all the user's. */
 static void keep_users_list(json_object *entry, const slurm_job_info_t *job)
 {
 	if (!is_excluded(entry, job))

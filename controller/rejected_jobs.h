@@ -3,41 +3,50 @@
 #define PM_REJECTED_JOBS_H
 
 /*
- * Jobs that nodes have turned away: which nodes, and what each said. In a file that survives the
- * service; a job is forgotten when it has ended, Slurm has forgotten it, or its hold was seen to
- * stand (user_hold.h).
+ * Jobs that nodes have rejected: by which nodes, and why. They are in a file that survives the
+ * service. A job is removed when it has ended, when Slurm does not know it any more, or when its
+ * hold is seen in the queue (user_hold.h).
  */
 #include "base/json.h"
 #include "controller/cluster.h"
 
-/* Most jobs that are kept; beyond that none is added. */
+/* Jobs in the file at most; beyond that none is added. */
 #define PM_REJECTED_JOBS_MAX 10000
 
-/* Each sentence why a job is held begins so. */
+/* Start of the sentence in AdminComment of a held job; pmem_nodes.lua knows it, too. */
 #define PM_REJECTED_HELD "pm: held, as nodes have turned it away"
 
 struct pm_rejected_jobs {
 	char *path;
-	json_object *jobs;  /* by id: "uid", "restarts", "times", "excluded" by its user, "nodes"
-			       with a sentence, "made": the list that a verdict made longer;
-			       "given_back" and "idle_since", see reinstate.h; "held" */
-	uint32_t next_look; /* in the table of jobs */
+	/*
+	 * By job id: "uid", "restarts", "times" (rejections), "excluded" (the user's own list),
+	 * "nodes" (the sentence of each), "made" (the longer list that a verdict made),
+	 * "given_back" and "idle_since" (reinstate.h), "held".
+	 */
+	json_object *jobs;
+	uint32_t next_look; /* where the next scan of pm_reinstate_scan() begins */
 };
 
-/* What is to become of the job; all malloc'ed, release with pm_rejection_verdict_done(). */
+/*
+ * The decision about a rejected job; both members are malloc'ed, release with
+ * pm_rejection_verdict_done().
+ */
 struct pm_rejection_verdict {
-	char *sentence; /* it is to be held, and this is why; NULL: it is not */
-	char *excluded; /* its list of excluded nodes from now on */
+	char *sentence; /* why it is held; NULL: it is not held */
+	char *excluded; /* its list of excluded nodes from now on, "" for none */
 };
 
-/* A file that cannot be understood is said, set aside, and begun anew. `path` is copied. */
+/*
+ * Reads the file, which may be missing. A file that cannot be read is logged and the list starts
+ * empty; one with wrong contents is renamed first. `path` is copied. Only -ENOMEM is an error.
+ */
 int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct pm_err *err);
 
 /*
- * Notes it and writes the file. The job is to be held after `limit` different nodes, or, where it
- * has no others to go to or once had to be given nodes back, after `limit` times. Else it goes to
- * other nodes: Slurm would choose the same one again. When all have turned it away it may try all
- * again.
+ * Records that `node` rejected the job, decides, and writes the file. The job is held after `limit`
+ * different nodes; if it has no other candidate nodes, or was reinstated before, after `limit`
+ * rejections. Else it is kept from the nodes that rejected it, as Slurm would choose the same node
+ * again; if no other is left it may run on all. -ENOSPC: the list is full.
  */
 int pm_rejected_add(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
@@ -45,29 +54,40 @@ int pm_rejected_add(struct pm_rejected_jobs *rejected, const struct pm_cluster *
 
 void pm_rejection_verdict_done(struct pm_rejection_verdict *verdict);
 
-/* It was held: the next node that turns it away is the first again. Writes the file. */
+/*
+ * Marks the job as held and writes the file: after a release its next rejection counts as the
+ * first.
+ */
 void pm_rejected_set_held(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 bool pm_rejected_is_held(const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
 void pm_rejected_forget(struct pm_rejected_jobs *rejected, uint32_t job_id);
 
-/* Forgets those that the table of jobs does not have any more. */
+/* Removes jobs that have ended or are not in the table of jobs any more. */
 void pm_rejected_sweep(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
-/* Is its list of excluded nodes still the one that a verdict made longer than its user's? Else all
- * of it is its user's, also where it names a node that has turned the job away. */
+/*
+ * True if the job's list of excluded nodes is the one that a verdict made longer. Else all of the
+ * list is its user's, even a node in it that rejected the job.
+ */
 bool pm_rejected_has_exclusions(
 	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
-/* For a job of which pm_rejected_has_exclusions() holds: its user's own list in *ret_excluded,
- * malloc'ed. Notes that the nodes were given back and writes the file. */
+/*
+ * Reinstatement in two steps, as the service may end in between. Only for a job with
+ * pm_rejected_has_exclusions(). The first records it and writes the file; *ret_excluded is its
+ * user's own list, malloc'ed. Until the second the longer list counts as the service's.
+ */
 int pm_rejected_begin_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job,
 	char **ret_excluded, struct pm_err *err);
 
-/* Slurm has that list now. */
+/* Call it when Slurm has the user's own list again. */
 void pm_rejected_end_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
-/* Since when other nodes have been idle beside it, in seconds since 1970; 0: they have not. */
+/*
+ * Time since which enough other nodes have been idle while the job waits, in seconds since 1970; 0:
+ * they are not.
+ */
 uint64_t pm_rejected_idle_since(
 	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 void pm_rejected_set_idle_since(

@@ -11,8 +11,11 @@
 #include "base/cleanup.h"
 #include "base/hostlist.h"
 
-/* Sites write there themselves, and so does pmem.lua, which needs its words again: all stays but an
- * earlier sentence of ours, which is the last. */
+/*
+ * "COMMENT; sentence", malloc'ed. The site and pmem.lua write into AdminComment, too, and pmem.lua
+ * reads it again (pmem_nodes.lua): all of it stays but an earlier sentence of ours, which is at its
+ * end.
+ */
 static char *beside(const char *sentence, const char *comment)
 {
 	const char *before = comment ? comment : "", *ours = strstr(before, PM_REJECTED_HELD);
@@ -53,13 +56,16 @@ static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 	char id[32];
 	int rc;
 
-	/* The last task of an array has the array's number, which is all tasks here. */
+	/* The last task of an array has the array's id, which slurmctld takes for all tasks. */
 	if (job->array_task_id != NO_VAL)
 		snprintf(id, sizeof(id), "%u_%u", (unsigned)job->array_job_id,
 			(unsigned)job->array_task_id);
 	else
 		snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
-	/* As "scontrol requeue Incomplete": not one that was cancelled in the meantime. */
+	/*
+	 * JOB_RUNNING as in 'scontrol requeue Incomplete': without it a job that was cancelled in
+	 * the meantime would be requeued, too.
+	 */
 	rc = slurm_requeue2(id, JOB_RUNNING, &answers);
 	slurm_free_job_array_resp(answers);
 	if (rc && errno == ESLURM_JOB_PENDING) /* another of its nodes was faster */
@@ -77,7 +83,10 @@ int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err)
 	return slurm_update_job(&update) ? refused(job->job_id, "exclude nodes from it", err) : 0;
 }
 
-/* Slurm changes the list of pending jobs only. Without it the job comes back to this node. */
+/*
+ * Comes after the requeue, as Slurm changes ExcNodeList of pending jobs only. If it fails the job
+ * may come back to this node.
+ */
 static void exclude(const slurm_job_info_t *job, char *nodes)
 {
 	struct pm_err err = {0};
@@ -87,7 +96,7 @@ static void exclude(const slurm_job_info_t *job, char *nodes)
 		fprintf(stderr, "%s\n", err.text);
 }
 
-/* The hold comes first: a job that goes back to the queue may start at once. */
+/* The hold comes before the requeue: a job may start as soon as it is in the queue. */
 static int carry_out(
 	const slurm_job_info_t *job, struct pm_rejection_verdict *verdict, struct pm_err *err)
 {
@@ -113,7 +122,7 @@ static bool is_over(const slurm_job_info_t *job)
 	return (job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED;
 }
 
-/* By the word of another node of the same run, or by its user since. */
+/* After a rejection by another node in the same run, or by its user since. */
 static bool is_held(const slurm_job_info_t *job)
 {
 	return !job->priority && (job->job_state & JOB_STATE_BASE) == JOB_PENDING;
@@ -130,7 +139,7 @@ static int consider(struct pm_rejected_jobs *rejected, const struct pm_cluster *
 		return pm_err_set(
 			err, -ESRCH, "job %u does not run on '%s'", message->job_id, message->node);
 	if (!job->batch_flag)
-		return 0; /* it cannot go back to the queue */
+		return 0; /* srun and salloc: the node cancels it */
 	if (is_over(job) || is_held(job)) {
 		*ret_done = true;
 		return 0;

@@ -2,23 +2,29 @@
 #ifndef PM_REJECTION_H
 #define PM_REJECTION_H
 
-/* What becomes of a job that a node has turned away. */
+/* Rejections: a node's refusal to run a job that it cannot serve. */
 #include "controller/rejected_jobs.h"
 #include "protocol/message.h"
 
 /*
- * Handles the message of a node that rejects a job. *ret_done: the job was requeued, to other
- * nodes, or held as its user would hold it, with why in its AdminComment; else the node is to
- * requeue it. -ESRCH: it does not run on that node.
+ * Handles the message of a node that rejects a job. *ret_done is set to true if the job needs
+ * nothing more: it was requeued, and kept from nodes or held with the reason in its AdminComment,
+ * or it is over or held already. Else it is left as it is, and the node requeues it. -ESRCH: the
+ * job does not run on that node; -EIO: slurmctld refused.
  */
 int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const struct pm_message *message, unsigned limit, bool *ret_done, struct pm_err *err);
 
-/* As its user would, who may release it. NULL leaves the comment as it is. */
+/*
+ * Holds the job as its user would, who may then release it (ALLOC_SID_USER_HOLD). NULL leaves
+ * AdminComment as it is. -EIO.
+ */
 int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err *err);
 
-/* Makes that its list of excluded nodes; "": none. Slurm looks at the job again, also at one that
- * it holds for a constraint that no node has. */
+/*
+ * Sets the job's ExcNodeList; "" for none. The update makes slurmctld test a pending job again,
+ * also one that it holds since no node satisfies its constraint. -EIO.
+ */
 int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err);
 
 #endif

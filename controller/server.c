@@ -19,7 +19,7 @@
 
 #define BACKLOG 4096
 
-/* Besides those of peers: sockets to slurmctld and munged, files that are written. */
+/* Open files besides peers: sockets to slurmctld and munged, files that are written. */
 #define OTHER_FILES 64
 
 void pm_server_init(struct pm_server *server)
@@ -80,7 +80,7 @@ static uint32_t address_of(const struct sockaddr_in6 *address)
 	memcpy(part, &address->sin6_addr, sizeof(part));
 	if (IN6_IS_ADDR_V4MAPPED(&address->sin6_addr))
 		return part[3];
-	/* A /64 is one peer. */
+	/* an IPv6 /64 counts as one address */
 	for (int i = 0; i < 2; i++)
 		all = all * 31 + part[i];
 	return all;
@@ -91,7 +91,7 @@ static bool is_alike(const struct pm_peer *a, const struct pm_peer *b)
 	return a->remote == b->remote && (a->remote ? a->address == b->address : a->uid == b->uid);
 }
 
-/* Has it a place? Whom we trust is not crowded out by others. */
+/* True if the limits allow another peer. Other peers cannot take up the room of trusted ones. */
 static bool has_place(const struct pm_server *server, const struct pm_peer *peer)
 {
 	size_t strangers = 0, alike = 0;
@@ -111,7 +111,7 @@ static uint64_t rate_key(const struct pm_peer *peer)
 	return peer->remote ? pm_rate_address(peer->address) : pm_rate_user(peer->uid);
 }
 
-/* Is told at once when it has no place: it does without us then. */
+/* Owns candidate.fd. A peer beyond the limits is closed at once, and does without the service. */
 static void add_peer(struct pm_server *server, struct pm_peer candidate)
 {
 	struct pm_peer *peer = malloc(sizeof(*peer));
@@ -184,7 +184,7 @@ void pm_server_refuse(struct pm_server *server, struct pm_peer *peer, const char
 	pm_server_reply(server, peer, &reply, /* last= */ true);
 }
 
-/* Its deadline ends with its request; an answer that it does not take has one of its own. */
+/* The deadline of the request ends here; a reply that is not read has its own. */
 static void serve_request(
 	struct pm_server *server, struct pm_peer *peer, const struct pm_server_calls *calls)
 {
@@ -200,7 +200,7 @@ static void serve_request(
 	calls->serve(calls->context, peer, &request);
 }
 
-/* Does the peer go? */
+/* True if the peer is to be closed. */
 static bool serve(struct pm_server *server, struct pm_peer *peer, short events,
 	const struct pm_server_calls *calls)
 {
@@ -237,7 +237,7 @@ static void prepare_poll(struct pm_server *server)
 			.events = (short)(POLLIN | (server->peers[i]->out ? POLLOUT : 0))};
 }
 
-/* From the last to the first: the one that is put in a gap has been served. */
+/* From the last to the first: remove_peer() fills the gap with a peer that has been served. */
 static void serve_peers(struct pm_server *server, const struct pm_server_calls *calls)
 {
 	for (size_t i = server->n_peers; i-- > 0;)
@@ -245,7 +245,7 @@ static void serve_peers(struct pm_server *server, const struct pm_server_calls *
 			remove_peer(server, i, calls);
 }
 
-/* Not all at once: who floods a socket does not keep the others waiting. */
+/* A limited number in a turn, so that a flood of connections does not delay the other peers. */
 static void accept_some(
 	struct pm_server *server, size_t listener, bool (*accept_one)(struct pm_server *))
 {

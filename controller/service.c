@@ -14,7 +14,9 @@
 #include "controller/notify.h"
 #include "controller/rejection.h"
 
-/* Between two requests to slurmctld: while a job waits for its nodes, is held for one, or none is.
+/*
+ * Pauses between two requests to slurmctld for the nodes: with a waiter, with a mistaken hold,
+ * else.
  */
 #define NODES_WAITED_MS 1000
 #define NODES_HELD_MS	5000
@@ -23,10 +25,10 @@
 #define JOBS_MS		15000
 
 #define FILE_MS 10000
-#define TELL_MS 20000 /* a waiting job's prolog that we are here */
+#define TELL_MS 20000 /* between two replies "still" to a waiter */
 #define TURN_MS 500
 
-/* Slurm's failures are said once, and that it is well again. */
+/* Logs the first failure of slurmctld, and when it answers again. True if it answered. */
 static bool said(struct pm_service *service, int rc, const struct pm_err *err)
 {
 	if (rc && !service->failing)
@@ -44,7 +46,10 @@ static bool is_due(uint64_t last_ms, uint64_t pause_ms)
 
 typedef int pm_load(struct pm_cluster *cluster, struct pm_err *err);
 
-/* Did it come? The time is taken behind the answer: a slow slurmctld is not asked more for it. */
+/*
+ * True if the table was loaded now. *last_ms is the time after the reply, so that a slow slurmctld
+ * does not get more requests.
+ */
 static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, uint64_t pause_ms)
 {
 	struct pm_err err = {0};
@@ -57,7 +62,7 @@ static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, u
 	return said(service, rc, &err);
 }
 
-/* Only with what is true now: an old file tells its readers that we know nothing. */
+/* Only with new tables: readers ignore an old file. */
 static void write_modes(struct pm_service *service)
 {
 	cleanup_free char *path = NULL, *text = NULL;
@@ -80,7 +85,10 @@ static uint64_t nodes_pause_ms(const struct pm_service *service)
 	return service->holds.waited ? NODES_HELD_MS : NODES_QUIET_MS;
 }
 
-/* Whose jobs are private may change while we run. */
+/*
+ * The order matters: the list of rejected jobs loses ended jobs before it is used, and a hold is
+ * looked for in the newest tables. The configuration is loaded again since PrivateData may change.
+ */
 static void load_all(struct pm_service *service)
 {
 	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms, JOBS_MS);
@@ -131,7 +139,10 @@ static void serve_waiters(struct pm_service *service)
 	}
 }
 
-/* Only slurmctld's own programs wait: a wait has no deadline and costs a place. */
+/*
+ * Only slurmctld's own programs may wait: a waiter has no deadline and takes a place among the
+ * peers.
+ */
 static void add_waiter(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
 {
@@ -165,7 +176,7 @@ static void tell_modes(struct pm_service *service, struct pm_peer *peer)
 		reply_list(service, peer, pm_modes_list(&service->cluster));
 }
 
-/* A node's root is believed, as Slurm believes it. */
+/* A node's root is trusted, as slurmctld trusts it. */
 static void handle_rejection(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
 {

@@ -3,8 +3,8 @@
 #define PM_SERVICE_H
 
 /*
- * pm-controller: what is asked when, and who is answered what. One thread; what it keeps beyond
- * its own life is in files.
+ * pm-controller's main loop: it asks slurmctld for tables, serves peers, and changes jobs. One
+ * thread does all; state that outlives the service is in files.
  */
 #include <signal.h>
 
@@ -22,12 +22,11 @@ struct pm_service {
 	struct pm_holds holds;
 	struct pm_rejected_jobs rejected;
 	unsigned turn_away_limit;
-	uint64_t nodes_ms, jobs_ms, file_ms,
-		config_ms; /* when each was asked for, or written, last */
-	bool failing;	   /* Slurm did not answer the last time */
+	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */
+	bool failing;					/* the last request to slurmctld failed */
 };
 
-/* Serves until *stop is set. */
+/* Serves until *stop is set, by a signal handler. */
 void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *stop);
 
 #endif

@@ -29,7 +29,7 @@ static void check_job(struct pm_rejected_jobs *rejected, const slurm_job_info_t 
 	if (!pm_rejected_is_held(rejected, job) || !is_in_queue(job))
 		return;
 	if (!job->priority && job->state_reason == WAIT_HELD)
-		restore_hold(job); /* and seen again at the next look */
+		restore_hold(job); /* the next scan checks it again */
 	else
 		pm_rejected_forget(rejected, job->job_id);
 }

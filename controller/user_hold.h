@@ -3,13 +3,14 @@
 #define PM_USER_HOLD_H
 
 /*
- * A job that is held while it is on its way back to the queue may be there as held by an
- * administrator, where slurmctld 22.05 began anew in between: its owner cannot release it. It is
- * held anew, as its user would, until it was seen in the queue so. A later hold is not ours.
+ * User holds of rejected jobs. The service holds a rejected job as its user would, so that the user
+ * can release it. If slurmctld 22.05 restarts while the job is on its way back to the queue, it may
+ * restore the hold as an administrator's. The service sets the user hold again, until it has seen
+ * it in the queue once. Later holds of the job are not the service's.
  */
 #include "controller/rejected_jobs.h"
 
-/* For a fresh table of jobs. */
+/* Call it only with a new table of jobs. */
 void pm_user_holds_restore(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
 #endif

@@ -8,13 +8,16 @@
 #include "base/clock.h"
 #include "base/strv.h"
 
-/* The answer has to fit a frame. */
+/* Waiters in a reply at most, and bytes of a node list in it: the reply must fit a frame. */
 #define LIST_MAX   500
 #define LIST_NODES 100
 
 enum pm_readiness pm_node_readiness(uint32_t node_state)
 {
-	/* Not REBOOT_REQUESTED: such a reboot waits for the job, which must not wait for it. */
+	/*
+	 * Without REBOOT_REQUESTED: such a reboot waits for the job's end, so the job must not wait
+	 * for it.
+	 */
 	const uint32_t unusable = NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
 	const uint32_t coming = NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP |
 				NODE_STATE_REBOOT_ISSUED | NODE_STATE_NO_RESPOND;
@@ -60,7 +63,6 @@ int pm_waiters_add(struct pm_waiters *waiters, const struct pm_cluster *cluster,
 	waiter->since_ms = waiter->told_ms = pm_now_ms();
 	waiter->next = waiters->first;
 	waiters->first = waiter;
-	waiters->count++;
 	peer->waiter = waiter;
 	return 0;
 }
@@ -70,14 +72,16 @@ void pm_waiters_remove(struct pm_waiters *waiters, struct pm_waiter *waiter)
 	for (struct pm_waiter **at = &waiters->first; *at; at = &(*at)->next)
 		if (*at == waiter) {
 			*at = waiter->next;
-			waiters->count--;
 			break;
 		}
 	waiter->peer->waiter = NULL;
 	free_waiter(waiter);
 }
 
-/* One node that is given up, taken out of Slurm, or no longer the job's ends the wait for all. */
+/*
+ * True if the nodes end the wait. One node that is unusable, not in Slurm any more, or not the
+ * job's any more ends it for all.
+ */
 static bool nodes_say_so(const struct pm_waiter *waiter, const struct pm_cluster *cluster)
 {
 	bool ready = true;

@@ -2,7 +2,7 @@
 #ifndef PM_WAITERS_H
 #define PM_WAITERS_H
 
-/* The jobs that wait for their nodes to be back from a reboot: a PrologSlurmctld each. */
+/* Waiters: each is a PrologSlurmctld that blocks until its job's nodes are booted. */
 #include <stdbool.h>
 
 #include "controller/cluster.h"
@@ -12,41 +12,47 @@ struct pm_waiter {
 	struct pm_waiter *next;
 	struct pm_peer *peer;
 	uint32_t job_id;
-	uid_t uid; /* the job's owner */
+	uid_t uid; /* owner of the job */
 	char *nodes;
 	char **names;
-	uint64_t node_asks, job_asks; /* of the cluster, when it came */
+	uint64_t node_asks, job_asks; /* counts in struct pm_cluster when it came */
 	uint64_t since_ms, told_ms;
 };
 
 struct pm_waiters {
 	struct pm_waiter *first;
-	unsigned count;
 };
 
 /*
- * May slurmctld look at this node? So it is when it is up, and also when it is given up: what
- * becomes of the job then is slurmctld's business.
+ * Readiness of a node for a job that waits for its boot. The wait also ends with an unusable node
+ * (down, failing or invalid): slurmctld then decides about the job.
  */
 enum pm_readiness { PM_NOT_READY, PM_IS_READY, PM_UNUSABLE };
 enum pm_readiness pm_node_readiness(uint32_t node_state);
 
-/* Is the node not a job's: neither allocated nor being cleared? */
+/* True if no job has the node: it is neither allocated nor completing. */
 bool pm_node_is_free(uint32_t node_state);
 
-/* -EINVAL: the list of nodes cannot be read. peer->waiter is the new one then. */
+/*
+ * On success peer->waiter is the new waiter, which this list owns. -EINVAL: the node list cannot be
+ * read.
+ */
 int pm_waiters_add(struct pm_waiters *waiters, const struct pm_cluster *cluster,
 	struct pm_peer *peer, const struct pm_message *request, struct pm_err *err);
 
 void pm_waiters_remove(struct pm_waiters *waiters, struct pm_waiter *waiter);
 
 /*
- * Has the wait an end? By tables only that were asked for after it began: nodes that are not yet
- * the job's look ready.
+ * True if the wait is over: all nodes are ready, or one is unusable or free, or the job is not
+ * configuring any more. Only tables that were requested after the wait began count: before a node
+ * is allocated to the job it looks ready.
  */
 bool pm_waiter_is_done(const struct pm_waiter *waiter, const struct pm_cluster *cluster);
 
-/* Those that `uid` may see; as "list" of a message. NULL when out of memory. */
+/*
+ * The waiters that `uid` may see, or all of them, as "list" of a message; the caller owns it. NULL
+ * when out of memory.
+ */
 json_object *pm_waiters_list(const struct pm_waiters *waiters, bool all, uid_t uid);
 
 #endif
