@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "protocol/frame.h"
 
-/* Applies to connect(), too, which waits while the service has no room for more. */
 int pm_client_set_timeout(int fd, unsigned timeout_ms)
 {
 	struct timeval limit = {timeout_ms / 1000, (timeout_ms % 1000) * 1000};
@@ -58,7 +57,10 @@ int pm_client_send_text(int fd, const char *text, unsigned timeout_ms, struct pm
 	return rc ? pm_err_sys(err, rc, "ask the service") : 0;
 }
 
-/* 1: the frame is whole, 0: more is to come. */
+/*
+ * 1: the frame is complete, 0: more is to come. Reads byte by byte, so that the next frame stays in
+ * the socket.
+ */
 static int receive_some(int fd, struct pm_frame *frame, uint64_t until_ms)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLIN};

@@ -50,7 +50,7 @@ static int open_address(const char *address, unsigned timeout_ms, int *ret_fd, s
 	return 0;
 }
 
-/* The id is a secret of the two: an answer that somebody kept is not one to this request. */
+/* The random id is known to the two sides only, so a recorded reply is not one to this request. */
 static int call(int fd, const char *munge_socket, unsigned timeout_ms, struct pm_message *request,
 	char **ret_sealed, struct pm_err *err)
 {
@@ -60,7 +60,7 @@ static int call(int fd, const char *munge_socket, unsigned timeout_ms, struct pm
 
 	if (getrandom(&request->id, sizeof(request->id), 0) < 0)
 		return pm_err_sys(err, -errno, "random number");
-	request->id >>= 1; /* JSON has signed ones */
+	request->id >>= 1; /* json-c has signed numbers */
 	text = pm_message_format(request);
 	if (!text)
 		return pm_err_nomem(err);

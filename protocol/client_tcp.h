@@ -2,12 +2,14 @@
 #ifndef PM_CLIENT_TCP_H
 #define PM_CLIENT_TCP_H
 
-/* The asking side of pm-controller's TCP port: as protocol/client.h, in munge's credentials. */
+/* The client's side of pm-controller's TCP port: as protocol/client.h, in munge credentials. */
 #include "protocol/message.h"
 
 /*
- * Connects to HOST[:PORT], asks and hears the one reply, which must be root's: all within
- * `timeout_ms`, but for the look-up of the name. Sets the request's id.
+ * Connects to HOST[:PORT], sends the request, and receives the one reply, which root must have
+ * signed. `timeout_ms` bounds each of these steps, but not the look-up of the name. Sets the
+ * request's id to a random number. `munge_socket` NULL: munge's default. Release *ret with
+ * pm_message_done(). -EACCES: munge refuses, or the reply is not root's.
  */
 int pm_client_call_tcp(const char *address, const char *munge_socket, unsigned timeout_ms,
 	struct pm_message *request, struct pm_message *ret, struct pm_err *err);

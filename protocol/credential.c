@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-/* A request is answered within seconds, or its credential is of no use to anybody. */
+/* Lifetime of a credential: a reply comes within seconds. */
 #define LIFETIME_S 60
 
 static void destroy(munge_ctx_t *context)

@@ -12,7 +12,7 @@
 #define MAX_NAME  255
 #define MAX_TEXT  2000
 
-/* Slurm's job ids end below this. */
+/* Slurm's largest job id (MAX_JOB_ID). */
 #define MAX_JOB 0x3ffffff
 
 enum { JOB = 1, UID = 2, NODES = 4, NODE = 8, TEXT = 16, LIST = 32 };
@@ -42,7 +42,10 @@ static enum pm_message_type type_by_name(const char *name)
 	return PM_MESSAGE_NONE;
 }
 
-/* It ends up in logs and in the job's record. */
+/*
+ * True for 1 to `max` bytes without control characters: the text goes into logs and into the job's
+ * AdminComment.
+ */
 static bool is_clean(const char *text, size_t max)
 {
 	size_t length = strlen(text);
@@ -68,7 +71,7 @@ static bool read_text(const json_object *root, const char *key, size_t max,
 
 	if (!text || !good(text, max))
 		return false;
-	/* A NUL in it would hide its end. */
+	/* A NUL in the member would cut the text. */
 	if (!json_object_object_get_ex(root, key, &member) ||
 		(size_t)json_object_get_string_len(member) != strlen(text))
 		return false;
@@ -98,7 +101,7 @@ static bool read_list(const json_object *root, json_object **ret)
 	return true;
 }
 
-/* The name of the first member that is wrong; NULL when all are right. */
+/* The name of the first member that is wrong; NULL if all are right. */
 static const char *read_members(const json_object *root, unsigned members, struct pm_message *into)
 {
 	if (members & JOB && !read_number(root, "job", 1, MAX_JOB, &into->job_id))

@@ -2,7 +2,9 @@
 #ifndef PM_PMCTL_H
 #define PM_PMCTL_H
 
-/* The answers of pmctl to its callers, the plugin first of all; pmctl(8) has them for others. */
+/*
+ * Output and exit status of pmctl for its callers, above all the plugin; pmctl(8) documents them.
+ */
 
 /* Exit statuses. */
 enum {
@@ -10,16 +12,20 @@ enum {
 	PM_EXIT_FAILED = 1,
 	PM_EXIT_USAGE = 2,
 	PM_EXIT_CONFLICT = 3, /* job begin: other jobs are in the way */
-	PM_EXIT_REFUSED = 4,  /* job begin: the user asks for something that there is not */
-	PM_EXIT_REBOOT = 5,   /* only a reboot gives the memory back */
+	PM_EXIT_REFUSED = 4,  /* job begin: the node does not have it */
+	PM_EXIT_REBOOT = 5,   /* job end: only a reboot recovers the memory */
 };
 
-/* Lines on stdout of job begin that ends with PM_EXIT_CONFLICT: the id of each job in the way, or
- * bytes of memory that no job has by a record. */
+/*
+ * stdout of a job begin with PM_EXIT_CONFLICT, a line each: the id of a job in the way, or bytes of
+ * memory that no job record has.
+ */
 #define PM_ANSWER_HOLDER     "holder="
 #define PM_ANSWER_UNRECORDED "unrecorded="
 
-/* Lines on stdout of job turn-away: pm-controller has requeued or held the job, or noted it. */
+/*
+ * stdout of job turn-away: pm-controller has requeued the job, or has only recorded the rejection.
+ */
 #define PM_ANSWER_REQUEUED "requeued"
 #define PM_ANSWER_NOTED	   "noted"
 
