@@ -29,8 +29,8 @@ static void print_name(FILE *out, const char *name)
 }
 
 /*
- * "rack1,pm_memory" and "pm_appdirect" -> "rack1,pm_appdirect"; *ret is NULL when the feature is
- * the only one of ours already. Changes `known`.
+ * "rack1,pm_memory" and "pm_appdirect" give "rack1,pm_appdirect", malloc'ed; *ret is NULL if
+ * `feature` is the only one of ours, or there is none of ours. Changes `known`.
  */
 static int replace_mode(char *known, const char *feature, char **ret)
 {

@@ -12,7 +12,7 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
 
-/* Each value is one word, or "" at the end of the line. */
+/* Each value is one word; the last may be empty. */
 #define COLUMNS                                                                                    \
 	"JobID:12,State:24,OverSubscribe:16,MinMemory:24,NumNodes:12,RestartCnt:12,SubmitTime:32," \
 	"BatchFlag:4,HetJobID:12,ArrayJobID:12,ArrayTaskID:12,tres-alloc:4096"
@@ -43,7 +43,7 @@ static const char *next_line(const char *line)
 	return line + strspn(line, "\n");
 }
 
-/* A job's ID finds the other tasks of its array and the other components, too. */
+/* squeue --jobs=ID also prints the other tasks of the array and the other components. */
 static bool find_row(const char *text, uint32_t job_id, struct row *ret)
 {
 	for (; *text; text = next_line(text))
@@ -64,7 +64,7 @@ static bool is_over(const char *state)
 	return false;
 }
 
-/* "1500M", "1.5G"; "0" for all; 0 as well where it cannot be read. */
+/* "1500M" or "1.5G" in bytes; "0" is all memory; 0 also for other text. */
 static uint64_t size_of(const char *text)
 {
 	static const char units[] = "KMGT";
@@ -77,7 +77,7 @@ static uint64_t size_of(const char *text)
 	return (uint64_t)(number * (double)(UINT64_C(1) << (10 * (unit - units + 1))));
 }
 
-/* The share of a node in "cpu=4,mem=3000M,node=2"; 0: memory is not handed out. */
+/* Bytes on a node, on average, of "cpu=4,mem=3000M,node=2"; 0: Slurm does not allocate memory. */
 static uint64_t allocated(const struct row *row)
 {
 	const char *at = strncmp(row->tres, "mem=", 4) ? strstr(row->tres, ",mem=") : row->tres;
@@ -88,7 +88,7 @@ static uint64_t allocated(const struct row *row)
 	return (size_of(text) + row->nodes - 1) / row->nodes;
 }
 
-/* "N/A" for a job that is not heterogeneous: its own number. */
+/* squeue prints "N/A" for a job with one component; its own id then. */
 static uint32_t leader(const struct row *row)
 {
 	unsigned long id = strtoul(row->leader, NULL, 10);
@@ -107,7 +107,7 @@ static struct pm_allocation to_allocation(const struct row *row)
 		.all_memory = !asked,
 		.memory_bytes = has > asked ? has : asked};
 
-	if (isdigit((unsigned char)*row->task)) /* else "N/A" */
+	if (isdigit((unsigned char)*row->task)) /* "N/A" if the job is not an array */
 		snprintf(ret.name, sizeof(ret.name), "%s_%s", row->array, row->task);
 	else
 		snprintf(ret.name, sizeof(ret.name), "%u", row->id);
@@ -121,7 +121,7 @@ static int forgotten(uint32_t job_id, struct pm_err *err)
 	return pm_err_set(err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
 }
 
-/* The job's rows, and those of the other tasks of its array and of its other components. */
+/* Prints the rows of the job, of the other tasks of its array and of its other components. */
 static int ask_of(const struct pm_config *config, uint32_t job_id, const char *columns,
 	unsigned timeout_ms, struct pm_output *ret, struct pm_err *err)
 {
@@ -150,7 +150,7 @@ int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned 
 	return 0;
 }
 
-/* What cannot be read names none: such a job runs no pmctl. */
+/* A constraint that cannot be read names no mode: pmctl does not run for such a job. */
 static bool names_mode(const char *constraint)
 {
 	struct pm_features features = {0};
@@ -165,7 +165,7 @@ struct constraint {
 	char state[24], features[FEATURES_MAX + 1];
 };
 
-/* squeue fills the column up with spaces. */
+/* squeue pads the column with spaces. */
 static bool read_constraint(const char *line, struct constraint *ret)
 {
 	*ret = (struct constraint){0};
@@ -189,7 +189,7 @@ int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsi
 	return forgotten(job_id, err);
 }
 
-/* A living job that has no feature of ours in its constraint. */
+/* True for another job with nodes here that has no feature of ours in its constraint. */
 static bool is_without_mode(const char *line, uint32_t job_id)
 {
 	struct constraint job;

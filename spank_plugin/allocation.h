@@ -3,9 +3,9 @@
 #define PM_ALLOCATION_H
 
 /*
- * What Slurm has given a job, asked of squeue by columns that hold numbers and words of Slurm's
- * alone. Never of what 'scontrol show job' prints: a job's name, comment, account and directories
- * are its user's, may hold line breaks, and stand among the fields there.
+ * A job's allocation, from squeue, by columns that hold numbers and words of Slurm alone. Not from
+ * 'scontrol show job': there a job's name, comment, account and directories stand among the fields;
+ * its user writes them, and they may hold line breaks.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,38 +14,40 @@
 #include "site/config.h"
 
 struct pm_allocation {
-	bool is_alive;	  /* has nodes that it may still use */
-	bool whole_nodes; /* no other job is given a part of its nodes */
-	bool is_batch;	  /* a script, which Slurm can start again */
+	bool is_alive;	  /* it has nodes that it may still use */
+	bool whole_nodes; /* no other job gets a part of its nodes */
+	bool is_batch;	  /* a batch script, which Slurm can requeue */
 	unsigned nodes;
-	uint32_t leader;       /* of its components; its own number if it has none */
-	char name[34];	       /* "8_1" for a task of an array, else its number: the last task has
-				* the number of its array, which is all tasks for Slurm's tools */
-	bool all_memory;       /* it asked for no size, or for all */
-	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not hand out
-				* memory, and the job asked for none */
-	char submitted[32];    /* "2026-01-31T12:34:56", also when it was requeued last */
+	uint32_t leader; /* job id of the first component; its own id if it has one component */
+	char name[34];	 /* "8_1" for a task of an array, else its id: the last task's id is the
+			    array's, which is all tasks for Slurm's commands */
+	bool all_memory; /* it asked for no size, or for all memory */
+	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not allocate
+				  memory, and the job asked for none */
+	char submitted[32];    /* "2026-01-31T12:34:56", of its submission or its last requeue */
 	char run[64];	       /* differs between the runs of a job that was requeued */
 };
 
-/* -ESRCH: Slurm has forgotten the job. Others: Slurm does not answer. On failure *ret is untouched.
+/*
+ * -ESRCH: Slurm does not know the job any more. Other errors: squeue failed. On failure *ret is
+ * untouched.
  */
 int pm_allocation_ask(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
 	struct pm_allocation *ret, struct pm_err *err);
 
-/* Does the job's constraint name a mode? As with pm_allocation_ask(). */
+/* *ret is true if the job's constraint names a mode. Errors as with pm_allocation_ask(). */
 int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms,
 	bool *ret, struct pm_err *err);
 
 /*
- * Has a job without a mode, another than this one, a part of this node? Slurm is asked for all
- * jobs, so not more often than must be. When it does not answer, there may be one.
+ * True if another job, without a mode, has a part of this node, or if squeue fails. slurmctld sends
+ * all jobs for it, so it is called only where the answer matters.
  */
 bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
 
 /*
- * Has this job nodes that it may still use? A job that Slurm has forgotten has none. When Slurm
- * does not answer, it may have.
+ * True if the job has nodes that it may still use, or if squeue fails. False if Slurm does not know
+ * it any more.
  */
 bool pm_job_is_alive(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
 

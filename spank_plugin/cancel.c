@@ -11,7 +11,9 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/node.h"
 
-/* slurmctld sends a message and the job's end to the client side by side: the message goes first.
+/*
+ * slurmctld sends the message and the job's end to the client independently: wait so that the
+ * message arrives first.
  */
 static void let_message_arrive(void)
 {
@@ -20,7 +22,7 @@ static void let_message_arrive(void)
 	nanosleep(&second, NULL);
 }
 
-/* A client that is gone ('salloc --no-shell') hears nothing: the log has the sentence. */
+/* Without a client ('salloc --no-shell') only the log has the sentence. */
 static void notify_user(
 	const struct pm_config *config, const char *id, const char *sentence, unsigned timeout_ms)
 {
@@ -51,7 +53,7 @@ int pm_job_cancel(const struct pm_config *config, uint32_t job_id, const char *s
 	struct pm_err unasked = {0};
 	int rc;
 
-	/* Where squeue does not answer, scancel may. */
+	/* If squeue fails scancel may still work, with the id. */
 	snprintf(job.name, sizeof(job.name), "%u", (unsigned)job_id);
 	rc = pm_allocation_ask(config, job_id, timeout_ms, &job, &unasked);
 	if (rc == -ESRCH || !job.is_alive)

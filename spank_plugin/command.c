@@ -23,7 +23,7 @@ static int print_variable(const char *name, char **ret)
 	return 0;
 }
 
-/* Warnings come first; why a program failed is the last that it says. */
+/* Programs print warnings first; the last line has the cause of the failure. */
 static const char *last_line(const char *text)
 {
 	const char *line = text;
@@ -35,7 +35,7 @@ static const char *last_line(const char *text)
 	return line;
 }
 
-/* "pmctl: sentence\n" -> "sentence": the caller's own prefix stands in front of it. */
+/* "pmctl: sentence\n" gives "sentence", malloc'ed: the caller puts its own prefix in front. */
 static char *sentence(const struct pm_output *output)
 {
 	const char *text = last_line(output->err_len ? output->err : output->out);

@@ -3,54 +3,54 @@
 #define PM_CONTEXTS_H
 
 /*
- * The plugin's callbacks by context, one file each; dispatch.c calls them. `ac` and `av` are the
- * words behind the plugin's path in plugstack.conf. All return 0, or a negative errno after one
- * logged sentence: up to 24.11 Slurm counts only negative values as failures.
+ * The plugin's callbacks, a file for each context; dispatch.c calls them. `ac` and `av` are the
+ * words after the plugin's path in plugstack.conf. Each returns 0, or a negative errno after one
+ * logged sentence, as Slurm up to 24.11 treats only negative values as failures.
  */
 #include <slurm/spank.h>
 
-/* srun: a mode that is unknown, not offered, or not the running job's is refused. */
+/* srun, as the user: refuses a mode that is unknown, not offered, or not the running job's. */
 int pm_local_init_post_opt(spank_t sp, int ac, char **av);
 
-/* sbatch, salloc, scrontab: the same for a new job. */
+/* sbatch, salloc, scrontab, as the user: the same for a new job. */
 int pm_allocator_init_post_opt(spank_t sp, int ac, char **av);
 
 /*
- * slurmd's start, as root: a node that 'pmctl health' declares unfit is drained with its sentence,
- * and the controller learns of a mode that it did not expect. Always 0, within bounded time:
- * slurmd must start whatever happens here.
+ * slurmd's start, as root, before it registers: drains a node that 'pmctl health' declares unfit,
+ * with its sentence, and corrects the active features that slurmctld has. Returns 0 within bounded
+ * time, as slurmd must start whatever happens here; but -EINTR if the node reboots.
  */
 int pm_slurmd_init(spank_t sp, int ac, char **av);
 
 /*
- * Prolog, as root: makes what the job's mode promises. A node that cannot is drained with the
- * reason, and the job goes back to the queue. A job without such a constraint costs one look for
- * what an earlier run of it has left.
+ * Prolog, as root, a child of slurmd (of slurmstepd with PrologFlags=RunInJob): prepares the node
+ * for the job's mode. If that fails by the node's fault it drains the node, and requeues the job.
+ * For a job without a mode it only looks for files of an earlier run of it.
  */
 int pm_job_prolog(spank_t sp, int ac, char **av);
 
 /*
- * Epilog, as root: takes it away again. A job that left nothing costs one look for its files. A
- * node that cannot is drained with the reason, or rebooted where only that helps.
+ * Epilog, as root: removes what the prolog made. A node that cannot is drained with the reason, or
+ * rebooted if only that helps. For a job without files here it only looks for them.
  */
 int pm_job_epilog(spank_t sp, int ac, char **av);
 
 /*
- * slurmstepd, as root before its tasks are forked: looks at the machine where the step's ranks will
- * need a plan, which they inherit. Always 0: what is wrong is told by the ranks, as a failure here
- * would drain the node of a batch job. Not in batch, interactive and extern steps, nor
- * in those of mpirun's daemons.
+ * slurmstepd, as root before its tasks are forked: reads the request and the topology of a step
+ * with a plan, which all ranks inherit. Always 0: the ranks report errors, as a failure here would
+ * drain the node of a batch job. Batch, interactive and extern steps and those of mpirun's daemons
+ * have no plan.
  */
 int pm_remote_init_post_opt(spank_t sp, int ac, char **av);
 
 /*
- * slurmstepd, as the user just before execve: the task learns what its job was given, from the
- * job's view (node/state/jobview.h) alone. It fails where its node is in another mode, or the view
- * says so.
+ * slurmstepd, as the user, in the task just before execve: applies the plan and sets the task's
+ * variables from the job view (node/state/jobview.h). It fails if the node is in another mode, or
+ * if the view holds a sentence of refusal.
  */
 int pm_remote_task_init(spank_t sp, int ac, char **av);
 
-/* slurmstepd, as root when a task has ended: tells of a runtime that did not attach. Always 0. */
+/* slurmstepd, as root, when a task has ended: reports a runtime that did not attach. Always 0. */
 int pm_remote_task_exit(spank_t sp, int ac, char **av);
 
 #endif

@@ -51,7 +51,7 @@ static void report_reachable(const struct pm_config *config, const char *where)
 		slurm_error("pm: %s: %s", where, err.text);
 }
 
-/* From Slurm itself: nothing in these a user could have written. */
+/* Ids from Slurm itself; a user cannot write these. */
 static int identify(spank_t sp, struct pm_prepare *prepare, struct pm_err *err)
 {
 	if (spank_get_item(sp, S_JOB_ID, &prepare->job_id) != ESPANK_SUCCESS ||
@@ -68,7 +68,10 @@ static bool says_no(const struct pm_config *config, const char *const *words)
 	return pm_command(argv, SCONTROL_TIMEOUT_MS, NULL) == PM_COMMAND_SAID_NO;
 }
 
-/* Slurm's times sort as they are. False when one is not known. */
+/*
+ * True if the node has booted since the job was submitted or requeued. Slurm's times sort as text.
+ * False if one of them is not known.
+ */
 static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
@@ -80,8 +83,8 @@ static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 }
 
 /*
- * The node has booted for this job, is sound, and is not in its mode: the goal was never staged, or
- * was withdrawn, as the power was cut before, or an administrator's reboot came first.
+ * The node has booted for this job, is sound, and is not in its mode: the goal was not staged or
+ * was withdrawn, since the power was cut before, or an administrator's reboot came first.
  */
 static bool has_missed_change(const struct pm_prepare *prepare)
 {
@@ -98,7 +101,10 @@ static bool has_missed_change(const struct pm_prepare *prepare)
 	       has_booted_since(prepare->config, prepare->job_id);
 }
 
-/* Up to Slurm 23.11 slurmd reboots a node although its change was refused. */
+/*
+ * True if the failure is not the node's fault. Up to 23.11 slurmd reboots a node also when the
+ * helper refused the change.
+ */
 static bool is_not_at_fault(const struct pm_prepare *prepare)
 {
 	return !pm_reachable_any(
@@ -107,10 +113,10 @@ static bool is_not_at_fault(const struct pm_prepare *prepare)
 }
 
 /*
- * What pmctl could not do is the node's fault: it was chosen for a mode and must be able to tell.
- * Not so where somebody's data is in the way of the mode, between slurmd's registration and
- * pm-reachable, or where its reboot was not the one that the job waited for: the node keeps
- * serving what it can, and only this job goes away.
+ * A failure of pmctl is the node's fault, as the node was chosen for the mode: it is drained. There
+ * are two exceptions: data is in the way of the mode, between slurmd's registration and
+ * pm-reachable's report; or the node's reboot was not the one that the job waited for. Then only
+ * this job is rejected, and the node stays in service.
  */
 static int serve(const struct pm_prepare *prepare)
 {
@@ -120,19 +126,23 @@ static int serve(const struct pm_prepare *prepare)
 		return 0;
 	if (!is_not_at_fault(prepare)) {
 		drain_node(prepare->config, "prolog", err.text);
-		/* A prolog that fails is over, too, for slurmctld, which then begins the job on its
-		 * other nodes before it takes it back. */
+		/*
+		 * slurmctld treats a failed prolog as ended, too: it would start the job on its
+		 * other nodes before it requeues it. So the requeue comes before the failure.
+		 */
 		(void)pm_prepare_requeue(prepare, err.text);
 		return err.code;
 	}
 	slurm_error("pm: prolog: %s, turning the job away", err.text);
-	/* Else the controller, which takes the mode for active, would send the job here again. */
+	/*
+	 * Before the requeue: slurmctld has the mode as active and would send the job here again.
+	 */
 	if (pm_active_report(prepare->config, SCONTROL_TIMEOUT_MS, &other))
 		slurm_error("pm: prolog: %s", other.text);
 	return pm_prepare_reject(prepare, err.text);
 }
 
-/* Was something made for the job here, or begun to be made? */
+/* True if the node has a job record or a job view of the job. */
 static bool left_something(const struct pm_config *config, uint32_t job_id)
 {
 	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
@@ -160,8 +170,8 @@ static void end(const struct pm_prepare *prepare, const char *where)
 }
 
 /*
- * A requeued job comes without the mode that it had, and its epilog did not run here: its tasks
- * would find what the earlier run was given.
+ * Ends an earlier run of the job without its epilog. A job that is requeued without its mode would
+ * else find that run's allotments.
  */
 static int end_earlier_run(const struct pm_prepare *prepare)
 {
@@ -172,8 +182,9 @@ static int end_earlier_run(const struct pm_prepare *prepare)
 }
 
 /*
- * Without its mark a job in a mode that is still in its prolog 20 s after slurmd's start counts as
- * lost: it is requeued, or ends. Of a job without a mode Slurm is asked at its first step.
+ * A job in a mode without a mark that is in its prolog 20 s after slurmd's start counts as lost
+ * (recheck.h): it is requeued or cancelled. For a job without a mode and without a mark Slurm is
+ * asked at its first step (skipped_prolog.h).
  */
 static void mark(const struct pm_prepare *prepare)
 {
@@ -183,7 +194,7 @@ static void mark(const struct pm_prepare *prepare)
 		slurm_error("pm: prolog: %s", err.text);
 }
 
-/* A job without a mode does not care for a broken configuration. */
+/* A broken configuration does not stop a job without a mode. */
 static int end_without_mode(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
@@ -196,7 +207,10 @@ static int end_without_mode(spank_t sp, int ac, char **av)
 	return end_earlier_run(&prepare);
 }
 
-/* The job's mistake: its tasks fail with the sentence. A node that cannot tell them is not used. */
+/*
+ * For a mistake of the job: its tasks fail with the sentence. If the view cannot be written the
+ * node is drained.
+ */
 static int fail_tasks(const struct pm_prepare *prepare, const char *sentence)
 {
 	struct pm_err err = {0};
@@ -209,9 +223,9 @@ static int fail_tasks(const struct pm_prepare *prepare, const char *sentence)
 }
 
 /*
- * The constraint is the contract. What only the option or the variable asks for was never asked of
- * the scheduler (no pmem.lua on the controller, or the job was edited): this node did nothing
- * wrong, and serves the job as far as it happens to be in that mode.
+ * Serves a job with a mode in option or variable but not in its constraint, so that slurmctld did
+ * not choose the node for it (no pmem.lua on the controller, or the job was edited). The node is
+ * not at fault: the job runs if the node is in that mode, else its tasks fail.
  */
 static int serve_unmapped(const struct pm_prepare *prepare, const struct pm_mode_info *wanted)
 {
@@ -277,7 +291,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	return rc;
 }
 
-/* Never fails: Slurm would drain the node without the reason. */
+/* Always 0: Slurm would drain the node with its own reason. */
 int pm_job_epilog(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};

@@ -14,9 +14,9 @@ static bool is_step(void)
 }
 
 /*
- * Slurm hands the job's own option to its steps: only one that was given anew can differ. What a
- * job asked for by constraint or PM_MODE is not known here, nor is that of another component;
- * task_init compares with the job's view.
+ * Slurm passes the job's option to its steps, so only an option of the step itself can differ. A
+ * constraint, PM_MODE and another component's option are not known here; task_init compares with
+ * the job view.
  */
 static int check_step(struct pm_err *err)
 {

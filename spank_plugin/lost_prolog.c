@@ -27,8 +27,7 @@ static bool is_in_prolog(const char *line, unsigned *ret_id)
 	       !strcmp(reason, IN_PROLOG) && pm_features_may_be_ours(constraint);
 }
 
-/* A slurmctld that has restarted shows a node as UNKNOWN, also one with jobs, until it registers.
- */
+/* After its restart slurmctld shows a node as UNKNOWN until it registers, also one with jobs. */
 static bool may_have_jobs(const struct pm_config *config, unsigned timeout_ms)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
@@ -38,7 +37,7 @@ static bool may_have_jobs(const struct pm_config *config, unsigned timeout_ms)
 		       strstr(known.state, "UNKNOWN"));
 }
 
-/* squeue is sent the whole cluster's jobs: not asked for a node that has none. */
+/* slurmctld sends squeue the jobs of the whole cluster, so a node without jobs does not ask. */
 static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_unprepared *ret)
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};

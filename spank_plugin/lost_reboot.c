@@ -17,10 +17,10 @@
 #define MODE_MS	       3000
 #define REBOOT_MS      20000
 #define GOING_DOWN_S   60
-#define TOOLS_PER_GOAL 10 /* each of which may take ToolTimeout */
+#define TOOLS_PER_GOAL 10 /* runs of tools, each up to ToolTimeout */
 #define FEATURES_MAX   1024
 
-/* The one platform mode that a constraint allows; NULL when it names none, or several. */
+/* The feature of the one platform mode that the constraint allows; NULL: none, or several. */
 static const char *feature_wanted(const char *constraint)
 {
 	struct pm_features features = {0};
@@ -38,8 +38,7 @@ static const char *feature_wanted(const char *constraint)
 	return wanted;
 }
 
-/* What the jobs that wait for this node's boot want; NULL when that is nothing, or not one thing.
- */
+/* The feature that all jobs waiting for this node's boot want; NULL: none, or not the same. */
 static const char *feature_waited_for(const struct pm_config *config, unsigned squeue_ms)
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
@@ -73,7 +72,10 @@ static int change(const struct pm_config *config, const char *feature, struct pm
 	return rc ? rc : pm_command(boot, REBOOT_MS, err);
 }
 
-/* Until the machine goes down, or slurmd is told to end: true. */
+/*
+ * Waits until the machine goes down. True if slurmd was told to end (a signal), false after
+ * GOING_DOWN_S.
+ */
 static bool is_going_down(void)
 {
 	const struct timespec time = {.tv_sec = GOING_DOWN_S};

@@ -3,27 +3,30 @@
 #define PM_LOST_REBOOT_H
 
 /*
- * A change that slurmctld has ordered and the node never heard of. While a node boots for a job,
- * that job may end, and slurmctld gives the node to the next at once; the order to reboot into
- * the next one's mode goes to a machine that is off, and the boot for the first is then taken for
- * that of the second. A slurmd that is restarted while it changes the mode forgets the order as
- * well. srun and salloc jobs cannot be requeued: they would be lost.
+ * An order to reboot that the node did not get. While a node boots for a job that job may end, and
+ * slurmctld gives the node to the next job at once. The order to reboot into the next job's mode is
+ * sent to a machine that is off, and slurmctld takes the boot for the first job for that of the
+ * second (seen on 22.05). A slurmd that is restarted while it changes the mode loses the order,
+ * too. Without the change the job would be rejected; srun and salloc jobs cannot be requeued and
+ * would be lost.
  *
- * So a slurmd that starts looks whether a job waits for its node in another mode, and makes the
- * change that this job waits for, before it registers; and once more when it has been up for a
- * while (recheck.h), as slurmctld may have given it to a job between the first look and the
- * registration.
+ * So slurmd looks at its start, before it registers, for a job that waits for its node in another
+ * mode, and makes the change. It does so again when it has been up for a while (recheck.h), as
+ * slurmctld may give the node to a job between the first look and the registration.
  */
 #include "base/err.h"
 #include "site/config.h"
 
-/* The feature of another mode than the node's that jobs wait for; NULL: there is none, or not one.
+/*
+ * The feature that the jobs waiting for this node's boot want, if the node is in another mode; a
+ * string of the modes table. NULL: no such job, different features, or squeue fails.
  */
 const char *pm_lost_reboot_feature(const struct pm_config *config, unsigned squeue_ms);
 
 /*
- * For a node that is sound. 0: the change cannot be made, which the log says. -EINTR: the node
- * reboots, and slurmd must not register.
+ * Stages the goal and reboots. Only for a node that 'pmctl health' declares fit. 0: the change
+ * failed, which is logged, and the job is left to its prolog. -EINTR: slurmd was told to end as the
+ * node reboots, so slurmd must not register.
  */
 int pm_lost_reboot_repeat(const struct pm_config *config, const char *wanted);
 

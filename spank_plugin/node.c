@@ -29,7 +29,7 @@ char *pm_node_name(void)
 	return strndup(host, strcspn(host, "."));
 }
 
-/* The words of an update; each is freed. */
+/* The arguments of an update; release_words() frees each. */
 struct words {
 	char *list[MAX_WORDS];
 	size_t count;
@@ -85,8 +85,8 @@ int pm_node_update(const struct pm_node_update *update, struct pm_err *err)
 }
 
 /*
- * The value of a field that is the first on its line, up to `end` in what scontrol shows, "" for
- * none; malloc'ed. A comment or a reason may hold LINE "State=" in the middle of its own line.
+ * The value of the first field on a line, up to a character of `end`; "" for none; malloc'ed.
+ * `name` begins with LINE, since a comment or a reason may hold "State=" in the middle of its line.
  */
 static char *field(const char *text, const char *name, const char *end)
 {
@@ -111,7 +111,7 @@ void pm_node_known_done(struct pm_node_known *known)
 	*known = (struct pm_node_known){0};
 }
 
-/* "RealMemory=9500 AllocMem=2000 FreeMem=...", in MiB */
+/* Of "RealMemory=9500 AllocMem=2000 FreeMem=...", in MiB. */
 static uint64_t read_allocated(const char *text)
 {
 	cleanup_free char *line = field(text, LINE "RealMemory=", "\n");

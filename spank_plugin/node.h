@@ -3,8 +3,9 @@
 #define PM_NODE_H
 
 /*
- * What the controller knows of this node and its jobs, asked and changed by scontrol. Slurm's name
- * for the node is SLURMD_NODENAME, which the prolog has, else the host's name up to its first dot.
+ * slurmctld's record of this node, read and changed by scontrol. Slurm's name of the node is
+ * SLURMD_NODENAME, which prologs have in their environment, else the host's name up to its first
+ * dot.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,12 +14,12 @@
 #include "site/config.h"
 
 struct pm_node_update {
-	const struct pm_config *config; /* NULL: scontrol's default path, when there is none */
+	const struct pm_config *config; /* NULL, without a configuration: scontrol's default path */
 	const char *reason;		/* drains the node with this line */
 	const char *state;     /* "resume" or "undrain", without a reason; NULL leaves it */
-	const char *active;    /* its active features; NULL leaves them */
-	const char *available; /* its available features; NULL leaves them */
-	const char *comment;   /* what 'sinfo -O Comment' shows; NULL leaves it */
+	const char *active;    /* active features; NULL leaves them */
+	const char *available; /* available features; NULL leaves them */
+	const char *comment;   /* 'sinfo -O Comment' shows it; NULL leaves it */
 	unsigned timeout_ms;
 };
 
@@ -27,18 +28,18 @@ struct pm_node_known {
 	char *available;	  /* the same */
 	char *comment;		  /* "" for none */
 	char *state;		  /* "IDLE+DRAIN" */
-	char *reason;		  /* of its last trouble, which may be over; "" for none */
+	char *reason;		  /* may be of an earlier drain; "" for none */
 	char *booted;		  /* "2026-01-31T12:34:56"; "" when it is down */
-	uint64_t allocated_bytes; /* main memory that its jobs have; 0 where Slurm hands out none */
+	uint64_t allocated_bytes; /* main memory of its jobs; 0 if Slurm does not allocate memory */
 };
 
 /*
- * One 'scontrol update'. A job that waits for the node's boot is requeued by a drain; the node may
- * then be drained already.
+ * One 'scontrol update'. A drain requeues a job that waits for the node's boot; the node may then
+ * be drained already.
  */
 int pm_node_update(const struct pm_node_update *update, struct pm_err *err);
 
-/* Release with pm_node_known_done(). */
+/* One 'scontrol show node'. On failure *ret is untouched. Release with pm_node_known_done(). */
 int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_node_known *ret,
 	struct pm_err *err);
 
@@ -46,10 +47,12 @@ void pm_node_known_done(struct pm_node_known *known);
 
 bool pm_node_is_drained(const struct pm_node_known *known);
 
-/* Is the node drained for a reason that is not ours? False when that cannot be told. */
+/*
+ * True if the node is drained for a reason that does not begin with "pm"; false if scontrol fails.
+ */
 bool pm_node_is_drained_by_others(const struct pm_config *config, unsigned timeout_ms);
 
-/* Reboots the node when it has no jobs; a drain stays. */
+/* Orders a reboot for when the node has no jobs ('scontrol reboot' without ASAP); a drain stays. */
 int pm_node_reboot(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
 /* Slurm's name for this node; malloc'ed. */

@@ -10,8 +10,8 @@
 #include "base/units.h"
 
 #define CARRIER	      "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
-#define MAX_SIZE_TEXT 20       /* it becomes a word of pmctl's */
-#define PROLOG	      "SPANK_" /* Slurm puts this before what spank_job_control_setenv() was told */
+#define MAX_SIZE_TEXT 20       /* it becomes an argument of pmctl */
+#define PROLOG	      "SPANK_" /* Slurm's prefix of variables of spank_job_control_setenv() */
 
 static const struct pm_option_info options[PM_OPTION_COUNT] = {
 #define ROW(NAME, word, argument, help, ...)                                                       \
@@ -28,9 +28,9 @@ static const struct pm_option_info options[PM_OPTION_COUNT] = {
 };
 
 static struct state {
-	char *given;	/* for this component */
-	char *at_start; /* what the carrier said when the process began: holds for all components */
-	unsigned calls; /* of the callback in this component */
+	char *given;	/* value for this component */
+	char *at_start; /* the carrier's value at the process's start, for all components */
+	unsigned calls; /* calls of the callback in this component */
 } states[PM_OPTION_COUNT];
 
 static unsigned component;
@@ -68,7 +68,7 @@ static int check_namespace(const char *source, const char *text, struct pm_err *
 		source, text);
 }
 
-/* Whether there is such a runtime is the node's to say. */
+/* Only the node knows whether it has this runtime. */
 static int check_runtime(const char *source, const char *text, struct pm_err *err)
 {
 	return *text ? 0 : pm_err_set(err, -EINVAL, "%s: write a runtime's name, or none", source);
@@ -102,7 +102,7 @@ int pm_option_check(
 	return checks[option] ? checks[option](source, value ? value : "", err) : 0;
 }
 
-/* The first call of a later component is for the carrier, if that is set: see option.h. */
+/* In a later component the first call comes from the carrier, if that is set: see option.h. */
 static bool comes_from_before(enum pm_option option, int remote)
 {
 	return !remote && component && !states[option].calls++ && getenv(options[option].carrier);
@@ -194,7 +194,7 @@ const char *pm_option_twin(enum pm_option option)
 	return value && *value ? value : NULL;
 }
 
-/* Slurm has just carried over what an earlier component was given: put it right. */
+/* Slurm has set the carrier from an earlier component: sets it to this component's value. */
 static void correct(spank_t sp, enum pm_option option)
 {
 	const char *word = options[option].carrier + strlen("SLURM_SPANK_");

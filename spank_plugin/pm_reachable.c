@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pm-reachable, Slurm's HealthCheckProgram: tells the controller which modes this node can serve,
- * see reachable.h, and takes the node back after a reboot of ours where slurmd's start could not,
- * see reboot.h. Always exits 0: slurmd logs other statuses and does nothing.
+ * pm-reachable, Slurm's HealthCheckProgram, run by slurmd as root: reports to slurmctld the modes
+ * that this node can change to (reachable.h), and undrains the node after a reboot of the plugin if
+ * slurmd's start could not (reboot.h). The exit status is always 0: slurmd only logs others.
  *
  *	pm-reachable [refused] [config=FILE]
  *
- * refused: a change of mode was refused just now, says pm-helper. The controller, which takes the
- * new mode for active since it ordered the change, has to be told before slurmd registers: see
- * active.h. As soon as pm-helper has ended slurmd does register, with all features, and the
- * controller chooses the node again a second later: so a child stays behind for a while and tells
- * again.
+ * refused: pm-helper calls it so when it has just refused a change of mode. slurmctld has had the
+ * new mode as active since it ordered the change, and needs the right one before slurmd registers
+ * (active.h). As soon as pm-helper has ended slurmd registers with all features, and slurmctld
+ * chooses the node again a second later. So a child stays for FOLLOW_S and repeats the report.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -24,14 +23,16 @@
 #include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
 
-/* slurmd ends the program after 60 s. */
+/* slurmd kills a HealthCheckProgram after 60 s. */
 #define TIMEOUT_MS 20000
 
 #define FOLLOW_S 20
 #define PAUSE_US 300000
 
-/* Out of the helper's process group, which slurmd kills, and with nothing of its pipe. */
-static bool leave(void)
+/*
+ * True in the child, which leaves the helper's process group, as slurmd kills that, and its pipe.
+ */
+static bool fork_child(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -43,7 +44,7 @@ static bool leave(void)
 	return true;
 }
 
-static int tell_again(const struct pm_config *config)
+static int repeat_report(const struct pm_config *config)
 {
 	for (unsigned us = 0; us < FOLLOW_S * 1000000u; us += PAUSE_US) {
 		(void)pm_reachable_report(config, TIMEOUT_MS, NULL);
@@ -52,7 +53,7 @@ static int tell_again(const struct pm_config *config)
 	return 0;
 }
 
-static int tell(const struct pm_config *config, bool refused, struct pm_err *err)
+static int report(const struct pm_config *config, bool refused, struct pm_err *err)
 {
 	int rc = refused ? pm_active_report(config, TIMEOUT_MS, err) : 0;
 
@@ -60,7 +61,7 @@ static int tell(const struct pm_config *config, bool refused, struct pm_err *err
 		rc = pm_reboot_finish(config, TIMEOUT_MS, err);
 	if (!rc)
 		rc = pm_reachable_report(config, TIMEOUT_MS, err);
-	return !rc && refused && leave() ? tell_again(config) : rc;
+	return !rc && refused && fork_child() ? repeat_report(config) : rc;
 }
 
 int main(int argc, char **argv)
@@ -71,7 +72,7 @@ int main(int argc, char **argv)
 	struct pm_err err = {0};
 
 	if (pm_settings_load(argc - first, argv + first, &config, &err) ||
-		tell(&config, refused, &err))
+		report(&config, refused, &err))
 		fprintf(stderr, "pm-reachable: %s\n", err.text);
 	return 0;
 }

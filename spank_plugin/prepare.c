@@ -24,11 +24,10 @@
 #define TELL_TIMEOUT_MS	    15000
 #define MAX_WORDS	    16
 
-/* What is in the way is looked at anew so often: pmctl may name one of several jobs that are over.
- */
+/* Attempts: pmctl may report one of several jobs in the way that are over. */
 #define MAX_TRIES 32
 
-/* Making file systems and wiping are several runs of tools, each of which may take ToolTimeout. */
+/* File systems and wipes are several runs of tools, each of which may take ToolTimeout. */
 #define TOOLS_PER_JOB 10
 
 struct words {
@@ -53,10 +52,10 @@ static unsigned timeout_ms(const struct pm_config *config)
 	return config->tool_timeout_s * TOOLS_PER_JOB * 1000;
 }
 
-/* What Slurm has given the job and, where others may be beside it, all jobs of the node. */
+/* The job's allocation and, if other jobs may be on the node, memory of all its jobs. */
 struct given {
 	struct pm_allocation job;
-	uint64_t allocated_bytes; /* 0: not known, or of no importance */
+	uint64_t allocated_bytes; /* 0: not known, or not needed */
 };
 
 static void add_given(struct words *words, const struct given *given)
@@ -105,7 +104,10 @@ static int run_end(
 	return pm_command_status(words.argv, timeout_ms(config), ret_status, err);
 }
 
-/* A sentence may quote what a user wrote, which need not fit a line of the view. */
+/*
+ * A sentence may quote a user's text, with characters that a line of the view cannot hold;
+ * malloc'ed.
+ */
 static char *one_line(const char *sentence)
 {
 	char *line = strdup(sentence);
@@ -116,7 +118,10 @@ static char *one_line(const char *sentence)
 	return line;
 }
 
-/* The controller counts the nodes that do so: it sends the job to others, or holds it. */
+/*
+ * Reports the rejection to pm-controller, which counts the nodes and requeues or holds the job.
+ * True if it did; else the node requeues it.
+ */
 static bool controller_requeues(const struct pm_prepare *prepare, const char *sentence)
 {
 	cleanup_free char *answer = NULL;
@@ -136,7 +141,10 @@ static bool controller_requeues(const struct pm_prepare *prepare, const char *se
 	return answer && !strcmp(answer, PM_ANSWER_REQUEUED);
 }
 
-/* Its tasks find this view, should they start at all. 'pmctl job begin' makes the folder, too. */
+/*
+ * The tasks find this view if they start at all. It makes the folder, too, which else 'pmctl job
+ * begin' makes.
+ */
 int pm_prepare_fail_tasks(
 	const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
 {
@@ -158,7 +166,10 @@ int pm_prepare_fail_tasks(
 	return rc ? rc : pm_jobview_write(path, &view, err);
 }
 
-/* A script on this node alone fails by the job's view, and its output has the sentence. */
+/*
+ * True for a batch script on this node alone: it fails by its job view, with the sentence in its
+ * output.
+ */
 static bool can_fail_by_itself(const struct pm_prepare *prepare)
 {
 	struct pm_allocation job;
@@ -195,7 +206,7 @@ int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence)
 	return pm_prepare_requeue(prepare, sentence) ?: untold.code;
 }
 
-/* An epilog that never ran: the other job is over, and its end is made up for. */
+/* Ends another job that is over and had no epilog here. True if its end was made up for. */
 static bool end_missed_epilog(const struct pm_prepare *prepare, uint32_t other)
 {
 	struct pm_err err = {0};
@@ -211,7 +222,7 @@ static bool end_missed_epilog(const struct pm_prepare *prepare, uint32_t other)
 	return false;
 }
 
-/* Ends those of the jobs in pmctl's lines "holder=ID" that are over: was there one? */
+/* Ends the jobs of pmctl's lines "holder=ID" that are over. True if there was one. */
 static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 {
 	bool ended = false;
@@ -224,15 +235,17 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 	return ended;
 }
 
-/* Memory that no record has is not in the way if all of it is of jobs that begin after this one:
- * each finds this one's record. */
+/*
+ * True if all memory without a record is of jobs that begin after this one: these will find this
+ * one's record.
+ */
 static bool belongs_to_later_jobs(const struct pm_prepare *prepare, const char *answer)
 {
 	return !strncmp(answer, PM_ANSWER_UNRECORDED, strlen(PM_ANSWER_UNRECORDED)) &&
 	       !pm_allocation_beside(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS);
 }
 
-/* Once more where what was in the way is so no more. */
+/* Runs 'pmctl job begin', and again as long as something that was in its way could be removed. */
 static int begin(
 	const struct pm_prepare *prepare, struct given *given, int *ret_status, struct pm_err *err)
 {
@@ -259,8 +272,10 @@ static bool wants_nodes_alone(const struct pm_requirement *requirement)
 	       (requirement->kind && !strcmp(requirement->kind, "devdax"));
 }
 
-/* A controller that does not answer must not end each job that starts: only what is never shared
- * has to know. */
+/*
+ * If slurmctld does not answer, a job goes on without these values, since else each job that starts
+ * would end. Only jobs that need whole nodes fail.
+ */
 static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_err *err)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};

@@ -2,7 +2,7 @@
 #ifndef PM_PREPARE_H
 #define PM_PREPARE_H
 
-/* 'pmctl job begin' and 'job end' for the job whose prolog or epilog runs. */
+/* Runs 'pmctl job begin' and 'pmctl job end' for the job of the running prolog or epilog. */
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,26 +15,30 @@ struct pm_prepare {
 	uint32_t job_id;
 	uid_t uid;
 	gid_t gid;
-	const struct pm_requirement *requirement; /* for the beginning */
+	const struct pm_requirement *requirement; /* NULL in the epilog */
 };
 
 /*
- * Makes what the job expects, once the node's earlier job is gone for good. 0: its tasks may start,
- * or fail by what the job's view tells them: where another living job holds the node, this one goes
- * back to the queue, if it can. Others: the node's fault, with its sentence.
+ * Prepares the node for the job, after it has ended earlier jobs of the node that are over. 0: the
+ * node is prepared; or its tasks fail by the job view; or another running job is in the way, and
+ * this one was requeued or cancelled. Other errors are the node's fault, with a sentence.
  */
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err);
 
-/* The job's tasks fail with the sentence, all of them, on this node. */
+/* Writes a job view by which all tasks of the job on this node fail with the sentence. */
 int pm_prepare_fail_tasks(
 	const struct pm_prepare *prepare, const char *sentence, struct pm_err *err);
 
-/* Sends the job back to the queue. Where that cannot be, it ends, unless it is a script on this
- * node alone. A negative errno: the job may go on. */
+/*
+ * Requeues the job. If it cannot be requeued it is cancelled, unless it is a batch script on this
+ * node alone, which fails by its job view. A negative errno: the job may start.
+ */
 int pm_prepare_requeue(const struct pm_prepare *prepare, const char *sentence);
 
-/* The same, with the controller's help; the tasks of what does not end fail with the sentence. A
- * negative errno: nothing of this could be done, and the prolog must fail. */
+/*
+ * Rejects the job: writes that view, and has pm-controller requeue it; without pm-controller it
+ * requeues the job itself. A negative errno: none of this could be done, and the prolog must fail.
+ */
 int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence);
 
 enum pm_ending {

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-/* Who takes over what has lost its parent. */
+/* A process with a dead parent has this one. */
 #define INIT_PID 1
 
 static char *folder_path(const struct pm_config *config)

@@ -22,12 +22,12 @@
 
 struct rank {
 	spank_t sp;
-	unsigned number; /* of this node */
+	unsigned number; /* local rank */
 	const struct pm_step *step;
 	struct pm_plan_request request;
-	struct pm_topology *topology; /* what the ranks may use together */
+	struct pm_topology *topology; /* CPUs and memory of all ranks of the node */
 	struct pm_plan *plan;
-	char *runtime; /* its file; NULL: none */
+	char *runtime; /* its file, malloc'ed; NULL: none */
 };
 
 static void release(struct rank *rank)
@@ -37,9 +37,11 @@ static void release(struct rank *rank)
 	free(rank->runtime);
 }
 
-/* --- what the ranks of this step may use --- */
+/* --- the machine of this step --- */
 
-/* The cpuset of our cgroup, which is not to be seen but by asking for more: sched_setaffinity(2).
+/*
+ * The cpuset of the process's cgroup. The kernel shows it only as the result of a larger mask:
+ * sched_setaffinity(2).
  */
 static int read_cpuset(cpu_set_t *ret)
 {
@@ -53,7 +55,7 @@ static int read_cpuset(cpu_set_t *ret)
 	return sched_setaffinity(0, sizeof(before), &before) ? -errno : 0;
 }
 
-/* The processors that Slurm has bound the node's ranks to by itself. */
+/* The CPUs to which Slurm itself has bound the ranks of this node. */
 static bool read_masks(spank_t sp, cpu_set_t *ret)
 {
 	cleanup_free char *list = calloc(1, MAX_LIST);
@@ -62,7 +64,7 @@ static bool read_masks(spank_t sp, cpu_set_t *ret)
 	       !pm_cpumasks_parse(list, ret);
 }
 
-/* Cores in a list that numbers those of the node without gaps: "0-3,8"; 0: not told. */
+/* The number of cores in "0-3,8", numbers of the node's cores without gaps; 0: not known. */
 static unsigned cores_of_step(spank_t sp)
 {
 	char *list = NULL;
@@ -74,7 +76,10 @@ static unsigned cores_of_step(spank_t sp)
 	return (unsigned)CPU_COUNT(&cores);
 }
 
-/* Where no cgroup keeps a step to its own cores, only the masks tell them from other steps'. */
+/*
+ * Restricts the topology to the step's CPUs. Without a cgroup only Slurm's masks tell them from
+ * other steps' CPUs.
+ */
 static int find_machine(struct rank *rank, struct pm_err *err)
 {
 	struct pm_topology_source source = rank->step->source;
@@ -103,7 +108,7 @@ static unsigned count_cpus(const struct pm_topology *topology)
 	return n;
 }
 
-/* -c counts hardware threads; where there are as many cores, each gets a core. */
+/* -c counts hardware threads; if there are enough cores each thread gets a core. */
 static void heed_cpus_per_task(struct rank *rank)
 {
 	struct pm_plan_request *request = &rank->request;
@@ -130,7 +135,7 @@ static int make_plan(struct rank *rank, struct pm_err *err)
 	return pm_plan_make(&rank->plan, rank->topology, &rank->request, err);
 }
 
-/* --- what the program is told --- */
+/* --- the program's variables --- */
 
 static char *get(void *context, const char *name)
 {
@@ -159,7 +164,7 @@ static void unset(void *context, const char *name)
 	(void)spank_unsetenv(rank->sp, name);
 }
 
-/* pmrun in this step finds its work done: see PM_PLANNED in plan/apply/apply.h. */
+/* Tells a pmrun in this step that the plan is applied: PM_PLANNED in plan/apply/apply.h. */
 static int set_planned(struct rank *rank, struct pm_err *err)
 {
 	uint32_t job = 0, step = 0;
@@ -234,7 +239,7 @@ static int apply(struct rank *rank, struct pm_err *err)
 	return tell_program(rank, err);
 }
 
-/* As far as all ranks come to the same end. */
+/* The part that has the same result in all ranks of the node. */
 static int understand(struct rank *rank, struct pm_err *err)
 {
 	const struct pm_step *step = rank->step;
@@ -247,7 +252,7 @@ static int understand(struct rank *rank, struct pm_err *err)
 	return rc ? rc : make_plan(rank, err);
 }
 
-/* What all ranks would say, the first one says. */
+/* An error of understand() is the same in all ranks, so the first alone logs it. */
 int pm_rank_begin(spank_t sp, struct pm_err *err)
 {
 	cleanup_with(release) struct rank rank = {

@@ -2,23 +2,23 @@
 #ifndef PM_SPANK_RANK_H
 #define PM_SPANK_RANK_H
 
-/* A task of a step that wants a plan (step.h) takes its line of it. */
+/* One rank of a step that has a plan (step.h). */
 #include <slurm/spank.h>
 
 #include "base/err.h"
 
 /*
- * In task_init: binds this process, and tells the program in variables. What the user has bound by
- * srun's options stays. The first rank of the node prints the plan where that was asked. Nothing in
- * a step without a plan. A plan that cannot be made or applied is an error only where one of its
- * options was given; where the job has but a mode, the first rank says why and all stay as they
- * are.
+ * In task_init, as the user: binds this process, sets its memory policy and its variables. A
+ * binding that the user asked srun for stays. The node's first rank prints the plan if that was
+ * asked for. Does nothing in a step without a plan. A plan that cannot be made or applied is an
+ * error only if one of its options was given; if the job only has a mode, the first rank logs the
+ * cause and the ranks stay as they are.
  */
 int pm_rank_begin(spank_t sp, struct pm_err *err);
 
 /*
- * In task_exit, as root: when the node's last rank has ended, says in which the step's runtime did
- * not attach, as far as it is one that tells (plan/apply/attach.h).
+ * In task_exit, as root: when the node's last rank has ended, logs the ranks in which the step's
+ * runtime did not attach, if it is a runtime that reports that (plan/apply/attach.h).
  */
 void pm_rank_end(void);
 

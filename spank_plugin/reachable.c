@@ -21,7 +21,7 @@
 #define OUR_COMMENT	  "pm: "
 #define REFUSED		  "Failed to set node feature(s)"
 
-/* What the node can serve, and why not more. */
+/* The answer of 'pmctl reachable': features, and why others are missing. */
 struct answer {
 	char **features; /* NULL at the end */
 	char *why;
@@ -61,8 +61,7 @@ static int ask_node(
 	return 0;
 }
 
-/* The mark remembers which features were taken away: nothing else knows what slurmd had reported.
- */
+/* The mark holds the features that were removed: slurmctld does not keep what slurmd reported. */
 static char *mark_path(const struct pm_config *config)
 {
 	char *path = NULL;
@@ -84,7 +83,7 @@ static void print_name(FILE *out, const char *name)
 	fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", name);
 }
 
-/* A feature that slurmd reported, now or before it was taken away. */
+/* Sorts a feature that slurmd reported, now or before it was removed. */
 static void sort_in(const char *name, const struct answer *answer, FILE *available, FILE *missing)
 {
 	bool ours = pm_features_is_ours(name);
@@ -95,7 +94,10 @@ static void sort_in(const char *name, const struct answer *answer, FILE *availab
 		print_name(missing, name);
 }
 
-/* "rack1,pm_memory,pm_mixed" and the mark, into what is available now and what is not. */
+/*
+ * Divides "rack1,pm_memory,pm_mixed" and the mark into features that are available now and those
+ * that are not; both malloc'ed.
+ */
 static int divide(const char *known, const char *mark, const struct answer *answer,
 	char **ret_available, char **ret_missing)
 {
@@ -116,7 +118,7 @@ static int divide(const char *known, const char *mark, const struct answer *answ
 		       : 0;
 }
 
-/* The same names, in whatever order. */
+/* True for the same names in any order. */
 static bool same_set(const char *one, const char *other)
 {
 	cleanup_with(pm_strv_cleanup) char **a = pm_strv_split(one, ",");
@@ -139,7 +141,7 @@ static int set_mark(const char *path, const char *missing, struct pm_err *err)
 	return 0;
 }
 
-/* NULL: leave it as it is. The comment of somebody else stays. */
+/* NULL: the comment stays, as it is right or another's. */
 static const char *new_comment(const char *known, const char *wanted)
 {
 	bool ours = !*known || !strncmp(known, OUR_COMMENT, strlen(OUR_COMMENT));
@@ -148,8 +150,9 @@ static const char *new_comment(const char *known, const char *wanted)
 }
 
 /*
- * What slurmd says from Slurm 24.05 on when the helper refused, "...: 'pm_memory'". Where the
- * helper could not for another reason than what 'pmctl reachable' told, the node stays down.
+ * True if slurmd took the node down since the helper refused (from Slurm 24.05 on, "...:
+ * 'pm_memory'"). If the helper failed although 'pmctl reachable' reports the feature, the node
+ * stays down.
  */
 static bool was_refused(const struct pm_node_known *known, const struct answer *answer)
 {
@@ -164,7 +167,7 @@ static bool was_refused(const struct pm_node_known *known, const struct answer *
 	return refused;
 }
 
-/* By itself: an order that Slurm does not take would take the others with it. */
+/* An update of its own: Slurm drops an update as a whole if it refuses a part. */
 static int take_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	const struct pm_node_update update = {
@@ -196,7 +199,7 @@ static int tell(const struct pm_config *config, const struct answer *answer, con
 	return !rc && was_refused(&known, answer) ? take_back(config, timeout_ms, err) : rc;
 }
 
-/* A node that can serve nothing is pmctl health's business. */
+/* A node that can serve no mode is left to 'pmctl health'. */
 int pm_reachable_report(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	cleanup_with(release_answer) struct answer answer = {0};

@@ -8,25 +8,21 @@
 #include "site/config.h"
 
 /*
- * Tells the controller which of its features the node can serve from where it is ('pmctl
- * reachable'), so that no job is sent here for a mode that the node cannot change to: its available
- * features shrink to these, and its comment says why ("pm: ...", where no other comment stands).
- * When it can change again they grow back. Nothing is drained. Slurm is asked only while something
- * is missing, or was.
+ * Reports to slurmctld the features that the node can change to ('pmctl reachable'), so that no job
+ * is sent here for another mode. The available features shrink to these, and the node's comment
+ * gets the cause ("pm: ...", unless another comment stands there). They grow again when the node
+ * can change. Nothing is drained. It asks slurmctld only while features are missing, or were.
  *
- * slurmd reports every feature of helpers.conf as available whenever it registers: at its start, at
- * 'scontrol reconfigure', and every half an hour. So this has to be told again and again, which is
- * what HealthCheckProgram= is for (pm-reachable); prolog and epilog tell at once what they changed.
- * A reason would say more than a comment, but Slurm keeps one only for nodes that are not usable.
+ * slurmd reports every feature of helpers.conf as available when it registers: at its start, at
+ * 'scontrol reconfigure', and every half an hour. So this must be repeated, by HealthCheckProgram
+ * (pm-reachable); prolog and epilog report changes at once. The cause is in the comment since Slurm
+ * keeps a reason only for nodes that are not usable.
  *
- * A node that Slurm 24.05 or later took down because it refused such a change is taken back.
+ * A node that Slurm 24.05 or later took down because it refused such a change is resumed.
  */
 int pm_reachable_report(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
 
-/*
- * Can the node serve one of these modes, "memory,flat", without anything in its way? True also when
- * that is not known.
- */
+/* True if the node can change to one of these modes, "memory,flat", and if pmctl fails. */
 bool pm_reachable_any(const struct pm_config *config, const char *modes, unsigned timeout_ms);
 
 #endif

@@ -35,7 +35,7 @@ static int drain(const struct pm_config *config, const char *sentence, unsigned 
 	return pm_node_update(&update, err);
 }
 
-/* With the order given the health check waits for it. */
+/* The order comes first: while it is pending the health check waits for it (look_after()). */
 int pm_reboot_order(const struct pm_config *config, const char *sentence, unsigned timeout_ms,
 	struct pm_err *err)
 {
@@ -64,7 +64,10 @@ static int undrain(const struct pm_config *config, unsigned timeout_ms, struct p
 	return pm_node_update(&update, err);
 }
 
-/* Somebody drained the node between our look and our order, which then took that drain away. */
+/*
+ * Sets a drain again that an administrator set between the look at the node and the undrain, which
+ * removed it. Slurm keeps its reason, with " [user@time]".
+ */
 static int put_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};

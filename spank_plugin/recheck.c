@@ -15,7 +15,8 @@
 
 #define SLURM_MS 10000
 
-/* slurmd listens at once after its start, and slurmctld tries each order for MessageTimeout (10 s).
+/*
+ * slurmd listens right after its start, and slurmctld tries each message for MessageTimeout (10 s).
  */
 #define UP_S	     5
 #define UNTIL_SURE_S 15
@@ -48,7 +49,7 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* The thread inherits the mask: slurmd's signals are for its own threads. */
+/* The thread inherits a full signal mask, as slurmd's own threads handle its signals. */
 static int start_thread(struct pm_config *config)
 {
 	pthread_attr_t attr;

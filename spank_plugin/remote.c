@@ -22,7 +22,10 @@ static bool is_component(spank_t sp)
 	return spank_getenv(sp, "SLURM_HET_SIZE", size, sizeof(size)) == ESPANK_SUCCESS;
 }
 
-/* A step of a heterogeneous job inherits the options of another component: see option.h. */
+/*
+ * NULL in a heterogeneous job, of which a step inherits the options of another component: see
+ * option.h.
+ */
 static const struct pm_mode_info *wanted_mode(spank_t sp)
 {
 	return is_component(sp) ? NULL : pm_option_mode();
@@ -37,8 +40,7 @@ static int compare(const struct pm_mode_info *wanted, const char *is, struct pm_
 		is);
 }
 
-/* An option that never became a constraint: this boot's record, which any user may read, decides.
- */
+/* For an option without a constraint: compares with the mode record, which any user may read. */
 static int check_unmapped(
 	const struct pm_config *config, const struct pm_mode_info *wanted, struct pm_err *err)
 {
@@ -104,7 +106,7 @@ static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err 
 	return rc;
 }
 
-/* A job without a mode does not care for a broken configuration. */
+/* A broken configuration does not stop a job without a mode. */
 int pm_remote_task_init(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};

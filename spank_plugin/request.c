@@ -9,7 +9,10 @@
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
 
-/* Here a job's partition is not known: what one of them offers is left to the controller. */
+/*
+ * True if the site or one of its partitions offers the mode: the job's partition is not known here,
+ * so pmem.lua checks that.
+ */
 static bool is_offered(const struct pm_config *config, const struct pm_mode_info *mode)
 {
 	const struct pm_partition_pairs *pairs = &config->by_partition;
@@ -39,7 +42,7 @@ static int check_offered(
 		name, names ? names : "(out of memory)");
 }
 
-/* Slurm carries an option to the controller by itself, a variable only when told to. */
+/* Slurm passes options to the controller itself, variables only by this call. */
 static int pass_on(spank_t sp, enum pm_option option, struct pm_err *err)
 {
 	const char *name = pm_option_info(option)->twin, *value = pm_option_twin(option);
@@ -78,7 +81,7 @@ int pm_request_check_plan(struct pm_err *err)
 	return rc;
 }
 
-/* Whether the job's mode has a use for them is the controller's to say. */
+/* pmem.lua checks whether the job's mode uses size and kind. */
 int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err)
 {
 	int rc = check_mode(sp, ac, av, err);

@@ -15,11 +15,11 @@ int pm_job_requeue(
 {
 	struct pm_allocation job = {0};
 	struct pm_err words = {0};
-	/* "Incomplete": Slurm requeues also a job that was cancelled in the meantime. */
+	/* "Incomplete": without it Slurm also requeues a job that was cancelled in the meantime. */
 	const char *argv[] = {config->scontrol_path, "requeue", "Incomplete", job.name, NULL};
 	int rc;
 
-	/* Where squeue does not answer, scontrol may. */
+	/* If squeue fails scontrol may still work, with the id. */
 	snprintf(job.name, sizeof(job.name), "%u", (unsigned)job_id);
 	(void)pm_allocation_ask(config, job_id, timeout_ms, &job, &words);
 	rc = pm_command(argv, timeout_ms, &words);

@@ -8,8 +8,8 @@
 #include "site/config.h"
 
 /*
- * Back to the queue: only batch jobs can be. Of an array this task alone. 0 as well when another of
- * its nodes was faster, or the job is over.
+ * Requeues a batch job; Slurm refuses others. Of an array only this task. 0 also if another of its
+ * nodes requeued it before, or if the job is over.
  */
 int pm_job_requeue(
 	const struct pm_config *config, uint32_t job_id, unsigned timeout_ms, struct pm_err *err);

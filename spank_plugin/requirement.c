@@ -23,7 +23,11 @@ static unsigned platforms_of(const struct pm_features *features)
 	return platforms;
 }
 
-/* A preference or a later constraint may have taken the place of the one that the job came with. */
+/*
+ * Compares --pm-mode with the constraint, which may be another than at submission: Slurm puts
+ * --prefer in its place, and an update may change it. Leaves the option's platform alone in
+ * *platforms.
+ */
 static int check_option(const struct pm_mode_info *option, const char *constraints,
 	const struct pm_features *features, unsigned *platforms, struct pm_err *err)
 {
@@ -42,7 +46,10 @@ static int check_option(const struct pm_mode_info *option, const char *constrain
 	return 0;
 }
 
-/* Of these three the first that is one of the platform's modes. */
+/*
+ * The first of option, variable and default that is a mode of the platform, else the platform's
+ * first.
+ */
 static const struct pm_mode_info *chosen_mode(
 	spank_t sp, const struct pm_config *config, enum pm_platform platform)
 {
@@ -75,7 +82,9 @@ static bool has_own_pmem(const struct pm_mode_info *row)
 	return row->substate == PM_SUBSTATE_FSDAX;
 }
 
-/* The option, else its twin, unless it is none; both are checked here as nothing before was sure.
+/*
+ * The option, else its twin, else NULL. A wrong value counts as none: a client without the plugin
+ * has not checked it.
  */
 static const char *value_of(spank_t sp, enum pm_option option)
 {

@@ -6,9 +6,10 @@
 #include "site/config.h"
 
 /*
- * pmem.conf, with plugstack.conf's words on top: Key=Value pairs, and config=FILE for another file
- * than /etc/slurm/pmem.conf (which may be missing, FILE may not). Read on each call: nothing is
- * read before a job asks for a mode. Release with pm_config_done(). On failure *ret is untouched.
+ * Loads pmem.conf, overridden by words of plugstack.conf: Key=Value pairs, and config=FILE for
+ * another file than /etc/slurm/pmem.conf. The default file may be missing, FILE may not. It is read
+ * on each call, as most jobs need no configuration. Release with pm_config_done(). On failure *ret
+ * is untouched.
  */
 int pm_settings_load(int ac, char **av, struct pm_config *ret, struct pm_err *err);
 

@@ -15,7 +15,10 @@
 
 #define SLURM_MS 20000
 
-/* Its processes are no tasks, and since Slurm 24.05 the prolog may run in it (RunInJob). */
+/*
+ * The extern step's processes are not tasks, and from Slurm 24.05 on the prolog may run in it
+ * (RunInJob).
+ */
 static bool is_extern(spank_t sp)
 {
 	uint32_t id;
@@ -29,7 +32,7 @@ static bool is_of(spank_t sp, struct pm_prepare *ret)
 	       spank_get_item(sp, S_JOB_UID, &ret->uid) == ESPANK_SUCCESS;
 }
 
-/* When Slurm does not answer, the option tells, which most jobs in a mode have. */
+/* If squeue fails the option decides, which most jobs in a mode have. */
 static bool has_mode(const struct pm_prepare *prepare)
 {
 	struct pm_err err = {0};
@@ -42,7 +45,7 @@ static bool has_mode(const struct pm_prepare *prepare)
 	return pm_option_mode();
 }
 
-/* Slurm is asked once for each such job. */
+/* Marks a job without a mode, so that squeue runs once for each such job. */
 static void remember(const struct pm_prepare *prepare)
 {
 	struct pm_err err = {0};
@@ -51,7 +54,7 @@ static void remember(const struct pm_prepare *prepare)
 		slurm_error("pm: %s", err.text);
 }
 
-/* Of an earlier run, since this one has had no prolog. */
+/* A view is of an earlier run, since this one had no prolog. */
 static bool has_view(const struct pm_prepare *prepare)
 {
 	cleanup_free char *path = pm_jobview_path(prepare->config->run_dir, prepare->job_id);
@@ -68,7 +71,7 @@ int pm_skipped_prolog_check(
 		return 0;
 	if (!has_view(&prepare)) {
 		if (has_record)
-			return 0; /* RunDir was emptied, and the task says so */
+			return 0; /* RunDir was emptied; task_init reports it */
 		if (!has_mode(&prepare)) {
 			remember(&prepare);
 			return 0;

@@ -3,10 +3,10 @@
 #define PM_SKIPPED_PROLOG_H
 
 /*
- * slurmd 22.05 may start a requeued job without a prolog: it keeps the revoked credential of the
- * job's earlier run until it looks for old ones, which it does every two seconds at most, and until
- * then the job counts as prepared. So nothing has looked at the node's mode and memory, nor made
- * the job's place. The mark of the prolog is missing then (prolog_mark.h).
+ * slurmd 22.05 may start a requeued job without a prolog. It keeps the revoked credential of the
+ * job's earlier run until its next scan for old ones, every two seconds at most, and until then
+ * treats the job as prepared. So the node's mode and memory are not checked, and the job has no
+ * allotments. The job's mark is missing then (prolog_mark.h).
  */
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 #include "base/err.h"
 
 /*
- * For a step that starts, as root; has_record: this node has given the job something. 0: the job
- * has had its prolog here, or has no mode, and an earlier run of it has left nothing that its tasks
- * could take for theirs. -EIO, with the sentence for the user: its tasks must not run; the job goes
- * back to the queue, or ends.
+ * At a step's start, in slurmstepd as root. `has_record`: this node has a job record of the job. 0:
+ * the job had its prolog here; or it has no mode, and there is no view of an earlier run that its
+ * tasks could take for their own. -EIO with the sentence for the user: the tasks must not run; the
+ * job was requeued or cancelled.
  */
 int pm_skipped_prolog_check(
 	spank_t sp, const struct pm_config *config, bool has_record, struct pm_err *err);

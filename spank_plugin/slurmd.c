@@ -14,15 +14,15 @@
 #include "spank_plugin/settings.h"
 
 /*
- * slurmd registers only after this, so nothing may take long. pmctl reads what it knows, which
- * takes milliseconds. Slurm's commands wait for slurmctld, and are given what slurmd gives it
- * (MessageTimeout): one that was given up would leave slurmctld with the mode of before, and a
- * node whose mode was changed behind its back is not used (INVALID_REG, 24.11).
+ * slurmd registers only after this, so nothing may take long. pmctl reads files, which takes
+ * milliseconds. Slurm's commands wait for slurmctld and get slurmd's own limit (MessageTimeout):
+ * without the update slurmctld keeps the earlier mode, and a node in another mode than slurmctld
+ * expects is INVALID_REG (24.11).
  */
 #define PMCTL_MS    3000
 #define SCONTROL_MS 10000
 
-/* The drain reason when pmctl declares the node unfit, malloc'ed; else NULL. */
+/* The drain reason if pmctl declares the node unfit, malloc'ed; else NULL. */
 static char *reason_to_drain(const struct pm_config *config)
 {
 	const char *argv[] = {config->pmctl_path, "health", NULL};
@@ -37,7 +37,7 @@ static char *reason_to_drain(const struct pm_config *config)
 	return NULL;
 }
 
-/* Should the controller not take the features, the drain must not fail with them. */
+/* If slurmctld refuses the features, the drain is sent alone. */
 static int update_controller(struct pm_node_update *update, struct pm_err *err)
 {
 	int rc = 0;

@@ -26,7 +26,7 @@ const struct pm_step *pm_step(void)
 	return &step;
 }
 
-/* Batch, interactive and extern steps have numbers above: their processes are nobody's ranks. */
+/* Batch, interactive and extern steps have higher numbers: their processes are not ranks. */
 static bool is_srun(spank_t sp)
 {
 	uint32_t id;
@@ -35,7 +35,10 @@ static bool is_srun(spank_t sp)
 	       id <= SLURM_MAX_NORMAL_STEP_ID;
 }
 
-/* What mpirun starts with srun, one a node, to start the ranks: those are pmrun's to bind. */
+/*
+ * True for daemons that mpirun starts by srun, one on each node, to start the ranks; pmrun binds
+ * those ranks.
+ */
 static bool is_daemon(spank_t sp)
 {
 	static const char *const names[] = {
@@ -54,8 +57,8 @@ static bool is_daemon(spank_t sp)
 }
 
 /*
- * The option, else its variable in the step's environment, with which of the two it was; false:
- * neither. Room is for the variable's value.
+ * True if the option, or its variable in the step's environment, is given. `source` is the name of
+ * the one that is. `room` holds the variable's value, so *ret_value is good as long as `room`.
  */
 static bool asked(spank_t sp, enum pm_option option, char room[MAX_VALUE], const char **ret_value,
 	char source[40])
@@ -90,7 +93,7 @@ static int read_words(spank_t sp, struct pm_err *err)
 	return rc;
 }
 
-/* *ret: the option's value, if it was asked for. */
+/* *ret is the option's value, malloc'ed and never freed; untouched if it is not given. */
 static int read_text(spank_t sp, enum pm_option option, const char **ret, struct pm_err *err)
 {
 	char room[MAX_VALUE], source[40];
@@ -124,7 +127,7 @@ static int read_others(spank_t sp, struct pm_err *err)
 	return read_runtime(sp, err);
 }
 
-/* By a constraint, a variable, or the partition's default: the prolog wrote it down. */
+/* True if the job view has a mode, by a constraint, a variable or the partition's default. */
 static bool has_mode(spank_t sp, const struct pm_config *config)
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {0};
@@ -137,7 +140,7 @@ static bool has_mode(spank_t sp, const struct pm_config *config)
 	       view.mode;
 }
 
-/* Only root sees the records. */
+/* True if this node has a job record of the job; only root can see job records. */
 static bool has_record(spank_t sp, const struct pm_config *config)
 {
 	cleanup_free char *path = NULL;
@@ -150,7 +153,7 @@ static bool has_record(spank_t sp, const struct pm_config *config)
 	return !path || !access(path, F_OK);
 }
 
-/* What srun was told, as far as our own options do not say otherwise. */
+/* The user's binding options of srun count, unless an option of the plugin says otherwise. */
 static void heed_user(spank_t sp)
 {
 	char room[MAX_VALUE], source[40];
@@ -178,7 +181,7 @@ static int count_tasks(spank_t sp, struct pm_err *err)
 
 static int look_at_machine(spank_t sp, const struct pm_config *config, struct pm_err *err)
 {
-	struct pm_memory_hint *hints; /* the ranks need them, too */
+	struct pm_memory_hint *hints; /* never freed: the ranks need them, too */
 	uint32_t job = 0, id = 0;
 	int rc = pm_topology_heed_site(&step.source, config, &hints, err);
 
@@ -203,7 +206,7 @@ static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *er
 	return rc ? rc : look_at_machine(sp, config, err);
 }
 
-/* A job that asks for nothing does not care for a broken configuration. */
+/* A broken configuration does not stop a job without a plan. */
 int pm_remote_init_post_opt(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};

@@ -3,8 +3,8 @@
 #define PM_STEP_H
 
 /*
- * What a step's ranks need for their plan, found out once by slurmstepd and inherited by all: what
- * was asked, by options, their variables and the user's own words to srun, and the machine.
+ * The step's request and topology, which slurmstepd reads once before it forks the ranks, and all
+ * ranks inherit: options, their variables, the user's own binding options of srun, and the machine.
  */
 #include <slurm/spank.h>
 
@@ -14,24 +14,23 @@
 
 struct pm_step {
 	bool wants_plan; /* a --pm- option or its variable, or the job has a mode */
-	bool insists;	 /* it is one of the plan's: no plan, no rank */
+	bool insists;	 /* a plan's option or variable was given: without a plan the ranks fail */
 	bool verbose;
 	const char *runtime; /* name or file; NULL: none */
-	const char *profile; /* PM_PROFILE of its ranks; NULL: not asked */
+	const char *profile; /* PM_PROFILE of its ranks; NULL: not asked for */
 	const char *advice;  /* PM_ADVICE */
-	bool has_record;     /* this node has given the job something: there must be a view of it */
-	struct pm_err unprepared; /* why this node is not prepared for the job; code 0: it is */
-	int attach_fd;		  /* the ranks that wait for it: plan/apply/attach.h; -1: none do */
+	bool has_record;     /* this node has a job record of the job, so a job view must exist */
+	struct pm_err unprepared; /* why the node is not prepared for the job; code 0: it is */
+	int attach_fd;		  /* memfd of plan/apply/attach.h; -1: none */
 	struct pm_user_binding user;
 	struct pm_plan_request request;
 	struct pm_topology_source source;
-	struct pm_topology *topology; /* all of the machine that slurmstepd may use */
-	struct pm_err err;	      /* why it cannot be planned; code 0: it can */
+	struct pm_topology *topology; /* all CPUs and memory that slurmstepd may use */
+	struct pm_err err;	      /* why there is no plan; code 0: there is one */
 };
 
 /*
- * The one of this process; nothing is asked in it before init_post_opt and in steps that are left
- * alone.
+ * The step of this process. Before init_post_opt, and in steps without a plan, it asks for nothing.
  */
 const struct pm_step *pm_step(void);
 

@@ -38,7 +38,7 @@ static int socket_of_cpu(int root_fd, int cpu)
 	return atoi(text);
 }
 
-/* The socket that most of this process's processors belong to. */
+/* The socket of most of this process's CPUs. */
 static int own_socket(const char *fs_root)
 {
 	cleanup_close int root_fd = open(fs_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -72,7 +72,7 @@ static bool is_allotment_name(const char *name)
 	return false;
 }
 
-/* Names first: taking one out moves those behind it. */
+/* Collects the names first: each removal moves the variables behind it. */
 static void unset_stale(spank_t sp)
 {
 	char *names[MAX_STALE];
@@ -113,7 +113,7 @@ static int set_allotment(
 	return set(sp, name, socket, err);
 }
 
-/* The first place of the socket, else the first of all; NULL when there is none of this kind. */
+/* The first allotment of this kind on the socket, else the first of this kind; NULL: none. */
 static const struct pm_jobview_place *nearest(
 	const struct pm_jobview *view, enum pm_place_kind kind, int socket)
 {

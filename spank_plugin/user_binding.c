@@ -7,7 +7,7 @@
 
 #define MAX_VALUE 4096
 
-/* Is there more in it than nothing? A list of masks may be longer than what is read of it. */
+/* True if the variable is set and not empty. A list of masks may be longer than `value`. */
 static bool is_said(spank_t sp, const char *name)
 {
 	char value[MAX_VALUE] = "";

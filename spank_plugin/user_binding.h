@@ -3,11 +3,10 @@
 #define PM_USER_BINDING_H
 
 /*
- * What the user has told srun of binding: --cpu-bind, --hint, --threads-per-core, --mem-bind,
- * --distribution, -c. It is in the environment that srun sent, SLURM_CPU_BIND_TYPE and so on, but
- * only until the tasks start: then slurmstepd writes there what it has made of it, with
- * SLURM_CPU_BIND_TYPE=mask_cpu: also where nothing was said (seen on 22.05). So it is asked for in
- * init_post_opt.
+ * The user's binding options of srun: --cpu-bind, --hint, --threads-per-core, --mem-bind,
+ * --distribution, -c. srun sends them as SLURM_CPU_BIND_TYPE and so on. They are to be read in
+ * init_post_opt: when the tasks start slurmstepd overwrites them with its own binding,
+ * SLURM_CPU_BIND_TYPE=mask_cpu, even if the user gave no option (seen on 22.05).
  */
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -15,11 +14,11 @@
 #include "plan/plan.h"
 
 struct pm_user_binding {
-	bool cpus;   /* where the ranks run is said: they stay there */
-	bool memory; /* the same of their memory */
+	bool cpus;   /* the user gave a CPU binding, which stays */
+	bool memory; /* the user gave a memory binding, which stays */
 	bool has_distribution;
-	enum pm_distribution distribution; /* over sockets: what is behind the first colon */
-	unsigned cpus_per_task;		   /* 0: not said */
+	enum pm_distribution distribution; /* over sockets, the word after the first colon */
+	unsigned cpus_per_task;		   /* 0: not given */
 };
 
 /* In slurmstepd, before its tasks are forked. */
