@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The controller's side of --pm-mode: turns the mode that a job asks for into node features, and
--- applies what pmem.conf says of jobs. The feature is the contract: jobs that write
--- --constraint=pm_memory are served the same.
+-- The controller's side of --pm-mode, in slurmctld's job_submit/lua plugin, under slurmctld's
+-- locks: no function here may wait or ask Slurm. It turns a job's mode into node features and
+-- applies the policy of pmem.conf. The feature is the contract: a job with --constraint=pm_memory
+-- is served in the same way.
 --
 --	local pm = dofile("/usr/share/slurm-pmem/pmem.lua")
 --	pm.submit(job_desc, part_list, submit_uid)            in slurm_job_submit()
@@ -17,23 +18,26 @@ local conf = dofile(here .. "pmem_conf.lua")
 local constraint = dofile(here .. "pmem_constraint.lua")
 local nodelist = dofile(here .. "pmem_nodes.lua")
 
--- The controller's version, as a number. Up to 22.05 Slurm knows no '|' and '()' beside features
--- that can be changed; with 23.02 or more they are passed on. Lua cannot ask Slurm for it.
+-- The controller's version as a number, which a site sets, as Lua cannot ask Slurm for it. Up to
+-- 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02 or more
+-- they are passed on.
 pm.slurm_version = 22.05
 
--- What the site decides; a file that is missing decides nothing.
+-- The site's policy; without the file all keys have their defaults.
 pm.config_file = "/etc/slurm/pmem.conf"
 
--- How many idle nodes are in each mode: a line "slurm-pmem-modes 1 SECONDS", with when it was written,
--- then one for each partition, "main pm_memory=3 pm_appdirect=0 pm_mixed=1". The controller service
--- writes it; without it, or when it is older than a minute, the site's first mode is taken.
+-- The number of idle nodes in each mode: a line "slurm-pmem-modes 1 SECONDS" with the time of
+-- writing, then a line for each partition, "main pm_memory=3 pm_appdirect=0 pm_mixed=1".
+-- pm-controller writes it (controller/modes_file.h). Without it, or if it is older than a minute,
+-- the site's first mode is chosen.
 pm.state_file = "/run/slurm-pmem-controller/modes"
 
 pm.modes = conf.modes
 
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
--- For who must not have nodes rebooted. Slurm adds it to the time of submission.
+-- DelayBoot of jobs of users that may not have nodes rebooted. Slurm adds it to the time of
+-- submission.
 local FOREVER_S = 10 * 365 * 86400
 
 -- An option of plan/options.def, the variable by which Slurm carries it here, and its twin.
@@ -56,7 +60,7 @@ end
 
 -- Names ------------------------------------------------------------------------------------------
 
--- "memory, appdirect": of the modes that are `wanted`, each text once.
+-- "memory, appdirect": field `key` of the modes in the set `wanted` (nil: of all), each text once.
 local function names(key, wanted)
 	local list, seen = {}, {}
 	for _, mode in ipairs(pm.modes) do
@@ -86,10 +90,10 @@ local function mode_of_feature(feature, policy)
 	return find("feature", feature)
 end
 
--- What the job says ------------------------------------------------------------------------------
+-- The job's request -------------------------------------------------------------------------------
 
--- The words "NAME=VALUE" that the plugin put there. Slurm counts them from 0: ipairs() would see
--- none where there is one.
+-- The plugin's variables, "NAME=VALUE" each. Slurm numbers them from 0, so ipairs() would miss the
+-- first.
 local function spank_variables(job)
 	local found = {}
 	for _, word in pairs(job.spank_job_env or {}) do
@@ -101,7 +105,8 @@ local function spank_variables(job)
 	return found
 end
 
--- The expression, read; nil and the sentence where it cannot be, or names a mode that does not exist.
+-- The parsed expression; nil and the sentence if it cannot be read, or names a mode that does not
+-- exist.
 local function read_features(source, text)
 	local tree, fault = constraint.read(text)
 	if not tree then
@@ -117,7 +122,7 @@ local function read_features(source, text)
 	return tree
 end
 
--- Does any of the features differ from this one?
+-- True if any of the features differs from this one.
 local function contradicts(ours, feature)
 	for _, name in ipairs(ours) do
 		if name ~= feature then
@@ -127,8 +132,8 @@ local function contradicts(ours, feature)
 	return false
 end
 
--- What is written wins over the environment: a PM_MODE gives way to a constraint on other features.
--- A constraint that cannot be read is Slurm's own affair as long as no mode has to go into it.
+-- The job's request. A constraint on other features overrides PM_MODE. A constraint that cannot be
+-- read is left to Slurm as long as no mode must be added to it.
 local function read_request(job_desc)
 	local text = job_desc.features or ""
 	local tree, fault = read_features("--constraint", text)
@@ -162,7 +167,7 @@ local function given(number, no_val)
 	return number and number > 0 and number < no_val and number or nil
 end
 
--- CPUs that one of the job's nodes has at least; the nodes are not known yet.
+-- The least number of CPUs that one of the job's nodes has; the nodes are not known yet.
 local function least_cpus(job)
 	local per_task = given(job.cpus_per_task, NO_VAL16) or 1
 	local on_node = (given(job.ntasks_per_node, NO_VAL16) or 1) * per_task
@@ -173,7 +178,8 @@ local function least_cpus(job)
 	return math.max(on_node, share, given(job.pn_min_cpus, NO_VAL16) or 1)
 end
 
--- What a job asks for on a node, in MiB: nil for nothing, 0 for all; and how it was written.
+-- The memory that a job requests on a node, in MiB: nil for none, 0 for all; and the option that
+-- says it.
 local function memory_of(job)
 	local per_cpu = job.min_mem_per_cpu
 	if not per_cpu or per_cpu == 0 then
@@ -189,7 +195,7 @@ local function usable_mib(policy, mode)
 	return bytes and math.floor(bytes / MIB)
 end
 
--- The least of the modes; nil when the site says nothing of one.
+-- The least usable memory of the modes; nil if the site has no value for one of them.
 local function least_usable(policy, modes)
 	local least
 	for _, mode in ipairs(modes) do
@@ -211,8 +217,9 @@ local function offered(policy)
 	return list
 end
 
--- The offered modes that have this much, and their names with sizes: "memory (7600M)".
-local function roomy_modes(policy, wanted)
+-- The offered modes with at least this much memory, and options with sizes: "--pm-mode=memory
+-- (7600M)".
+local function modes_with_memory(policy, wanted)
 	local fitting, texts = {}, {}
 	for _, mode in ipairs(offered(policy)) do
 		local size = usable_mib(policy, mode)
@@ -224,10 +231,10 @@ local function roomy_modes(policy, wanted)
 	return fitting, table.concat(texts, " or ")
 end
 
--- The sentence for a job that asks for more than its modes have.
+-- The sentence for a job that requests more memory than its modes have.
 local function too_much(policy, wanted, text, modes)
 	local size = least_usable(policy, modes)
-	local _, cures = roomy_modes(policy, wanted)
+	local _, cures = modes_with_memory(policy, wanted)
 	local list = {}
 	for _, mode in ipairs(modes) do
 		list[#list + 1] = mode.name
@@ -245,7 +252,8 @@ local function check_memory(job, policy, modes)
 	return nil
 end
 
--- The first of the modes that its feature alone leads to: nothing else reaches the node.
+-- The first of the modes that a constraint with its feature alone means: only the feature reaches
+-- the node.
 local function first_by_feature(modes, policy)
 	for _, mode in ipairs(modes) do
 		if mode_of_feature(mode.feature, policy) == mode then
@@ -255,14 +263,15 @@ local function first_by_feature(modes, policy)
 	return nil
 end
 
--- The mode that a large request implies; nil when every mode has that much.
+-- The mode that a large request implies; nil if every mode has that much; nil and the sentence if
+-- no mode has it, or if the site has ImplyMode=no.
 local function implied_mode(job, policy)
 	local wanted, text = memory_of(job)
 	local size = least_usable(policy, offered(policy))
 	if not wanted or not size or wanted <= size then
 		return nil
 	end
-	local fitting, cures = roomy_modes(policy, wanted)
+	local fitting, cures = modes_with_memory(policy, wanted)
 	if not fitting[1] then
 		return nil, problem("%s is more than a node has in any mode, ask for less", text)
 	end
@@ -271,7 +280,7 @@ local function implied_mode(job, policy)
 		and problem("%s is more than a node has in every mode, take %s", text, cures) or nil
 end
 
--- All memory of an exclusive node when the job asks for none, or for all.
+-- An exclusive job that requests no memory, or all of it, gets all usable memory of the mode.
 local function set_memory(job, policy, modes, exclusive, changes)
 	local size = least_usable(policy, modes)
 	local wanted = memory_of(job)
@@ -292,8 +301,9 @@ local function check_offered(policy, modes, source)
 	return nil
 end
 
--- The modes that a constraint leaves open, one for each of its features, in the site's order, and `meant`
--- for the feature of that; nil and the sentence where it leaves open whether there is one, or none is left.
+-- The modes that a constraint allows, one for each feature, in the site's order, with `meant` for
+-- its own feature. nil and the sentence if the constraint is also satisfied without a mode, or by
+-- none.
 local function open_modes(source, tree, policy, meant)
 	local modes = {}
 	if #tree.ours > 0 and constraint.allows(tree, nil) then
@@ -314,7 +324,7 @@ local function open_modes(source, tree, policy, meant)
 	return modes
 end
 
--- Those for which check() finds no fault; all where it finds one with each.
+-- The modes for which check() finds no fault; all if it finds one with each.
 local function without_faults(modes, check)
 	local good = {}
 	for _, mode in ipairs(modes) do
@@ -323,9 +333,10 @@ local function without_faults(modes, check)
 	return good[1] and good or modes
 end
 
--- Slurm wants a node that is in all of the alternatives at once, finds none and has one rebooted. So
--- the job gets one of them: the mode that most idle nodes are in, else the site's first.
-local function take_one(modes, job_desc, policy, partitions)
+-- Chooses one of several modes. Slurm takes alternatives for features that a node must have at
+-- once, finds no such node, and has one rebooted. So the job gets one mode: that of most idle
+-- nodes, else the site's first.
+local function choose_mode(modes, job_desc, policy, partitions)
 	if #modes < 2 then
 		return modes[1]
 	end
@@ -351,7 +362,7 @@ local function cannot_combine(what, source, text, fault)
 		string.sub(text, fault.at, fault.at), fault.at)
 end
 
--- The expression with the mode in it; nil and a sentence.
+-- The expression with the mode's feature required; nil and the sentence.
 local function with_mode(tree, mode, source, what)
 	local text, fault = constraint.with(tree, mode.feature, pm.slurm_version)
 	if not text then
@@ -360,7 +371,7 @@ local function with_mode(tree, mode, source, what)
 	return text
 end
 
--- The job's constraint with its mode in it; nil and a sentence.
+-- The job's constraint with its mode's feature; nil and the sentence.
 local function constraint_with(request, mode, from_constraint)
 	local what = from_constraint and "mode " .. mode.name or request.source .. "=" .. mode.name
 	if not from_constraint and contradicts(request.ours, mode.feature) then
@@ -372,8 +383,8 @@ local function constraint_with(request, mode, from_constraint)
 	return with_mode(request.tree, mode, "--constraint", what)
 end
 
--- Slurm takes a preference instead of the constraint while it can: the mode must be in both. nil: the
--- job has none, and nothing need be done; nil and a sentence.
+-- The job's preference with its mode's feature, as Slurm uses --prefer instead of the constraint
+-- while it can. nil: there is none, or it needs no change; nil and the sentence.
 local function preference_with(text, mode)
 	local tree, fault = read_features("--prefer", text or "")
 	if (text or "") == "" or (not tree and not mode and not constraint.may_be_ours(text)) then
@@ -392,8 +403,8 @@ local function preference_with(text, mode)
 	return with_mode(tree, mode, "--prefer", "mode " .. mode.name)
 end
 
--- The one mode of the option, the twin, the default, or a large request; nil when the job's
--- constraint says it, or nothing does.
+-- The mode of option, twin, default or large request; nil if the constraint has it, or if there is
+-- none.
 local function single_mode(job_desc, request, policy)
 	if request.mode then
 		local mode = find("name", request.mode)
@@ -411,8 +422,8 @@ end
 
 -- Persistent memory of the job's own -------------------------------------------------------------
 
--- Do jobs of all these modes get persistent memory of their own, so that --pm-size and --pm-namespace
--- mean something?
+-- True if jobs of all these modes get persistent memory of their own, so that --pm-size and
+-- --pm-namespace have a meaning.
 local function have_pmem(modes)
 	for _, mode in ipairs(modes) do
 		if mode.substate ~= "fsdax" then
@@ -440,7 +451,7 @@ local function check_namespace(text, source)
 	return nil
 end
 
--- A variable that stands in somebody's profile counts only where it means something.
+-- A variable may be set for all jobs of a user, so it counts only in modes that use it.
 local function apply_twins(request, modes)
 	request.sources = { size = OPTIONS.size.text, namespace = OPTIONS.namespace.text }
 	for name in pairs(request.sources) do
@@ -470,7 +481,7 @@ end
 
 -- DRAM of each rank ------------------------------------------------------------------------------
 
--- Ranks that one of the job's nodes has at least.
+-- The least number of ranks on one of the job's nodes.
 local function least_ranks(job)
 	local ranks, nodes = given(job.num_tasks, NO_VAL), given(job.max_nodes, NO_VAL)
 	if ranks and nodes then
@@ -479,8 +490,8 @@ local function least_ranks(job)
 	return math.min(given(job.ntasks_per_node, NO_VAL16) or 1, ranks or NO_VAL)
 end
 
--- Bytes that a rank may have of its socket, and all ranks of the node; nil where the site does not
--- say. In the other modes a socket has more than DRAM.
+-- Bytes for a rank on its socket, and for all ranks of a node; nil if the site has no value. Only
+-- in App Direct modes a socket's main memory is DRAM.
 local function dram_of(policy, mode)
 	local usable = policy.UsableMemory
 	if mode.feature ~= "pm_appdirect" then
@@ -503,8 +514,8 @@ local function dram_fault(job, policy, mode, bytes, option)
 	return nil
 end
 
--- Refuses what no node could give in any of the modes. Of 'auto' the node makes what it has, and the
--- plugin has refused what cannot be read.
+-- Refuses DRAM that no node has in any of the modes. A node resolves 'auto' itself, and the plugin
+-- has refused values that cannot be read.
 local function check_dram(job, request, policy, modes)
 	local text = request.dram or request.twins.dram or ""
 	local option = (request.dram and OPTIONS.dram.text or OPTIONS.dram.twin) .. "=" .. text
@@ -522,7 +533,7 @@ end
 
 -- Nodes ------------------------------------------------------------------------------------------
 
--- flat and devdax change what a whole node is; else it is the site's choice.
+-- flat and devdax change the whole node; else the site decides.
 local function needs_whole_nodes(request, policy, modes)
 	for _, mode in ipairs(modes) do
 		if mode.substate == "flat" then
@@ -568,7 +579,8 @@ local function differs(key, partitions)
 	return problem("partitions %s differ in %s, name one of them", table.concat(partitions, ","), key)
 end
 
--- The job's mode, nil for none; or nil and a sentence. Then whether only its constraint says so.
+-- The job's mode, nil for none; or nil and the sentence. The third value is true if only the
+-- constraint names it.
 local function mode_of_request(job_desc, request, policy)
 	local mode, fault = single_mode(job_desc, request, policy)
 	if mode or fault or #request.ours == 0 then
@@ -579,10 +591,10 @@ local function mode_of_request(job_desc, request, policy)
 	if not modes then
 		return nil, contradiction
 	end
-	return take_one(modes, job_desc, policy, request.partitions), nil, true
+	return choose_mode(modes, job_desc, policy, request.partitions), nil, true
 end
 
--- What must become of the job: a table of its fields, a remark; or nil and the sentence of refusal.
+-- The changes of the job, by field, and a remark to the user; or nil and the sentence of refusal.
 local function plan(job_desc, request, policy)
 	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy)
 	local modes = { mode }
@@ -610,7 +622,7 @@ local function plan(job_desc, request, policy)
 	return changes, set_delay(job_desc, policy, modes, changes)
 end
 
--- Does any of the partitions give modes to jobs that name none?
+-- True if any of the partitions gives modes to jobs that name none.
 local function has_defaults(config, partitions)
 	for _, partition in ipairs(partitions) do
 		if conf.policy(config, { partition }).DefaultMode ~= "none" then
@@ -651,7 +663,7 @@ local function submit(job_desc, part_list)
 	return slurm.SUCCESS
 end
 
--- Slurm takes what fails for what succeeds, and the job for one that nothing is to be said of.
+-- Refuses a job if a call raises an error: Slurm would accept it, unchecked.
 local function fail_closed(call, ...)
 	local good, result = pcall(call, ...)
 	if good then
@@ -666,7 +678,7 @@ end
 
 -- Changes of a job -------------------------------------------------------------------------------
 
--- A field as it will be.
+-- The value of a field after the update.
 local function after(job_desc, job_rec, field)
 	local value = job_desc[field]
 	if value == nil then
@@ -684,27 +696,29 @@ local function memory_after(job_desc, job_rec)
 	return { min_mem_per_node = from.min_mem_per_node, min_mem_per_cpu = from.min_mem_per_cpu }
 end
 
--- Its option or variable, which tells apart the modes of a feature; then that of the option alone.
+-- The mode of the job's option or twin, which tells apart the modes of a feature; then that of the
+-- option alone.
 local function recorded_mode(job_rec)
 	local variables = spank_variables(job_rec)
 	local option = find("name", variables[OPTIONS.mode.word])
 	return option or find("name", variables[OPTIONS.mode.twin]), option
 end
 
--- The mode that an expression means for a job that is in the queue.
+-- The mode that an expression means for a queued job.
 local function mode_in(text, job_rec, policy)
 	local tree = constraint.read(text or "")
 	local modes = tree and open_modes("Features", tree, policy, recorded_mode(job_rec))
 	return modes and modes[1]
 end
 
--- Slurm changes all tasks of an array and all components of a heterogeneous job by one description,
--- where the next finds what the one before made of it: a mode put in there could be another one's.
+-- Slurm changes all tasks of an array and all components of a heterogeneous job by one job_desc,
+-- and the next part gets the changes made for the one before: a mode added there could be another
+-- part's.
 local function has_parts(job_rec)
 	return (job_rec.array_job_id or 0) ~= 0 or (job_rec.het_job_id or 0) ~= 0
 end
 
--- The mode of the new constraint and how it reads then; nil, nil and a sentence. A job keeps its mode
+-- The mode after the update and the new constraint; nil, nil and the sentence. A job keeps its mode
 -- unless the new constraint names another.
 local function new_features(job_desc, job_rec, policy, partitions, old)
 	local tree, fault = read_features("Features", job_desc.features)
@@ -726,13 +740,13 @@ local function new_features(job_desc, job_rec, policy, partitions, old)
 	if fault or not mode then
 		return nil, job_desc.features, fault
 	elseif modes[1] then
-		mode = take_one(modes, memory_after(job_desc, job_rec), policy, partitions)
+		mode = choose_mode(modes, memory_after(job_desc, job_rec), policy, partitions)
 	end
 	return mode, with_mode(tree, mode, "Features", "mode " .. mode.name)
 end
 
--- Slurm shows nobody what a queued job prefers, so a new constraint replaces that as well: it could be
--- another mode.
+-- job_rec does not have a queued job's preference, so a new constraint replaces that as well: it
+-- could name another mode.
 local function change_features(job_desc, job_rec, policy, partitions)
 	local mode = mode_in(job_rec.features, job_rec, policy)
 	local features, prefer, fault
@@ -754,7 +768,7 @@ local function change_features(job_desc, job_rec, policy, partitions)
 	return nil
 end
 
--- A job that got all memory of its old mode gets all of the new one.
+-- A job that got all memory of its old mode gets all memory of the new one.
 local function carry_memory(job_desc, job_rec, policy, modes)
 	local old = { mode_in(job_rec.features, job_rec, policy) }
 	local size, new_size = least_usable(policy, old), least_usable(policy, modes)
@@ -783,7 +797,7 @@ local function concerns_us(job_desc, job_rec)
 		or constraint.may_be_ours(job_desc.features or "") or constraint.may_be_ours(job_desc.prefer or ""))
 end
 
--- Slurm lets only operators change a job's exclusiveness, so a job that was submitted without a mode
+-- Only operators may change a job's exclusiveness, so a job that was submitted without a mode
 -- cannot get one later.
 local function modify(job_desc, job_rec, part_list)
 	if not concerns_us(job_desc, job_rec) then

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A reader of pmem.conf for the controller: the same lines as site/config_file.c, the keys of
--- site/keys.def. Only what says what jobs get is read into values: that is the part that may differ by
--- partition. What the nodes need is known by name, and its values are checked there. Lines for some
--- nodes are checked and change nothing here.
+-- Reads pmem.conf for pmem.lua: the same form of lines as site/config_file.c, and the keys of
+-- site/keys.def. Only keys of a job's policy become values, as only these may differ by partition.
+-- Keys of nodes are known by name, and checked on the nodes. Lines for some nodes are checked and
+-- have no effect here.
 --
 --	local config, problem = conf.load("/etc/slurm/pmem.conf")
 --	local policy, differing = conf.policy(config, { "main" })
@@ -35,14 +35,14 @@ local function known_mode(name)
 	return false
 end
 
--- "800G" in bytes; nil for what is no size.
+-- "800G" in bytes; nil if the text is not a size.
 function conf.size(text)
 	local digits, unit = string.match(text, "^(%d+)([KMGTkmgt])$")
 	local bytes = digits and tonumber(digits) * SHIFT[string.upper(unit)]
 	return bytes and bytes < MAX_BYTES and bytes or nil
 end
 
--- Readers: the value, or nil and what is wrong.
+-- Readers: the value, or nil and the fault.
 
 local function read_modes(text)
 	local set = {}
@@ -130,7 +130,7 @@ local function read_users(text)
 	return set
 end
 
--- By the kind of value.
+-- Readers by the kind of a key's value.
 local readers = {
 	modes = read_modes,
 	mode = read_mode,
@@ -141,7 +141,7 @@ local readers = {
 	users = read_users,
 }
 
--- The keys that say what jobs get.
+-- The keys of a job's policy.
 -- made by 'make tables' from site/keys.def
 conf.keys = {
 	{ name = "Modes", kind = "modes", default = "memory,appdirect,flat,mixed" },
@@ -195,7 +195,7 @@ local function key_at(line, at)
 	return string.match(line, "^([%w_]+)=", at)
 end
 
--- Behind the value: where a blank and the next Key= follow, or nothing.
+-- The end of a bare value: a blank before the next Key=, or the end of the line.
 local function bare_value_end(line, at)
 	while true do
 		local word_end = string.find(line, BLANK, at) or #line + 1
@@ -217,7 +217,7 @@ local function quoted_value(line, at)
 	return string.sub(line, at + 1, stop - 1), stop + 1
 end
 
--- The value at this place, and where it ends; nil and what is wrong.
+-- The value at this place, and the place behind it; nil and the fault.
 local function take_value(line, at)
 	if string.sub(line, at, at) == '"' then
 		return quoted_value(line, at)
@@ -254,7 +254,7 @@ local function split_line(line)
 	return pairs_of_line
 end
 
--- What a line holds for --------------------------------------------------------------------------
+-- The scope of a line -----------------------------------------------------------------------------
 
 local SCOPES = { nodename = "NodeName", partitionname = "PartitionName" }
 
@@ -275,7 +275,7 @@ local function are_ranges(text)
 	return true
 end
 
--- "n1,n[3-5,07-12]": brackets first, as they hold commas, too.
+-- "n1,n[3-5,07-12]". Brackets come first, as they hold commas, too.
 local function is_node_list(list)
 	local good = true
 	local plain = string.gsub(list, "([^,]?)%[([^%[%]]*)%]", function(before, ranges)
@@ -317,7 +317,7 @@ local function read_value(key, text)
 	return value
 end
 
--- A later line for all partitions overrides what was said of this key for some.
+-- A later line for all partitions overrides earlier lines for some.
 local function set_for_all(config, key, value)
 	local kept = {}
 	for _, own in ipairs(config.by_partition) do
@@ -408,8 +408,8 @@ end
 
 local cache = {}
 
--- The configuration, or nil and one sentence. The file is read each time, which costs some
--- microseconds, and parsed when it has changed.
+-- The configuration, or nil and one sentence. The file is read each time, which takes microseconds,
+-- and parsed again if it has changed.
 function conf.load(file)
 	local text, problem = read_text(file)
 	if not text then
@@ -421,8 +421,8 @@ function conf.load(file)
 	return cache.config, cache.problem
 end
 
--- Whether Slurm has a list of its own of who may cause reboots: AllowUserBoot= in helpers.conf, which
--- stands beside pmem.conf.
+-- True if Slurm itself limits the users that may cause reboots: AllowUserBoot= in helpers.conf,
+-- which is beside pmem.conf.
 function conf.limits_reboots(file)
 	local text = read_text((string.match(file, "^.*/") or "") .. "helpers.conf")
 	return string.find("\n" .. string.lower(text or ""), "\n%s*allowuserboot%s*=%s*[^%s#]") ~= nil
@@ -450,8 +450,8 @@ local function cached_policy(config, partition)
 	return config.policies[partition]
 end
 
--- What holds for a job that names these partitions, values by key; and the first key that differs
--- among them, when one does.
+-- The policy of a job in these partitions, values by key; and the first key with different values
+-- among them, if there is one.
 function conf.policy(config, partitions)
 	local first = cached_policy(config, partitions[1] or "")
 	for _, partition in ipairs(partitions) do

@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Slurm's constraint expressions (--constraint, --prefer): which modes they allow, and how they read
--- with a mode in them. site/features.h has the grammar, tests/fixtures/constraints.tsv the table that
--- both readers are held to.
+-- Slurm's constraint expressions (--constraint, --prefer): the modes that they allow, and the
+-- expression with a mode added. site/features.h has the grammar; tests/fixtures/constraints.tsv is
+-- the table that both readers are tested by.
 local constraint = {}
 
 local PREFIX = "pm_"
--- As site/features.c has it, and as bytes: slurmctld's locale does not count.
+-- The same names as in site/features.c, by bytes, as slurmctld's locale must not matter.
 local NAME = "^[^%z\1-\32\127*&,|%[%]()!\"'`\\]+"
 local MAX_DIGITS, MAX_LENGTH = 9, 1024
 
--- What Slurm up to 22.05 refuses beside a feature that a reboot changes; later only '[', ']' and '*'.
+-- Slurm up to 22.05 refuses these beside a feature that a reboot changes; later releases only '[',
+-- ']' and '*'.
 local OPERATORS = "[%[%]*()|]"
 
 -- Reading ----------------------------------------------------------------------------------------
@@ -20,7 +21,7 @@ local function failure(at, expected)
 	return nil, { at = at, expected = expected }
 end
 
--- term and where it ends; nil and the failure. `inside` is the bracket that is open, if any.
+-- The term and the place behind it; nil and the failure. `inside` is the open bracket, if any.
 local function read_term(text, at, inside)
 	local first = string.sub(text, at, at)
 	if (first == "(" and inside ~= ")") or (first == "[" and not inside) then
@@ -41,7 +42,7 @@ local function read_term(text, at, inside)
 	return name, at + #name, first
 end
 
--- Behind '*'.
+-- The place behind the count that follows '*'.
 local function read_count(text, at)
 	local digits = string.match(text, "^[0-9]+", at)
 	if not digits or #digits > MAX_DIGITS or not string.find(digits, "[1-9]") then
@@ -62,7 +63,7 @@ local function read_item(text, at, inside)
 	return term, next_at
 end
 
--- Terms between operators of one kind; `mixed` is where the other kind comes first.
+-- Terms between operators of one kind; `mixed` is the first place of the other kind.
 function read_level(text, at, inside)
 	local level = { terms = {} }
 	while true do
@@ -90,12 +91,13 @@ local function is_ours(name)
 	return string.sub(name, 1, #PREFIX) == PREFIX
 end
 
--- Fills the tree's lists; where operators are mixed, on any level, the first place.
-local function look_over(tree, level)
+-- Fills the tree's list of our features, and the first place, on any level, where operators are
+-- mixed.
+local function collect(tree, level)
 	tree.mixed = math.min(tree.mixed or math.huge, level.mixed or math.huge)
 	for _, term in ipairs(level.terms) do
 		if is_level(term) then
-			look_over(tree, term)
+			collect(tree, term)
 		elseif is_ours(term) then
 			tree.ours[#tree.ours + 1] = term
 		end
@@ -104,8 +106,8 @@ end
 
 local AROUND = "'(' and ')' around the alternatives"
 
--- What the text says: text, level, ours (the names of it that start like a mode's feature), mixed.
--- nil and the failure: at (which character), expected.
+-- The parsed text: text, level, ours (names with our prefix), mixed. nil and the failure: at (a
+-- character's number), expected.
 function constraint.read(text)
 	local tree = { text = text, level = { terms = {} }, ours = {} }
 	if #text > MAX_LENGTH then
@@ -118,17 +120,17 @@ function constraint.read(text)
 			return failure(ends, "'&' or '|'")
 		end
 		tree.level = level
-		look_over(tree, level)
+		collect(tree, level)
 		tree.mixed = tree.mixed < math.huge and tree.mixed or nil
 	end
-	-- Releases of Slurm differ in which binds first.
+	-- Slurm releases differ in the precedence of operators.
 	if tree.mixed and tree.ours[1] then
 		return failure(tree.mixed, AROUND)
 	end
 	return tree
 end
 
--- Could slurmctld, or a reader that is not exact, find a feature of ours in it?
+-- True if slurmctld, or a less exact reader, could find a feature of ours in the text.
 function constraint.may_be_ours(text)
 	return string.find(text, PREFIX, 1, true) ~= nil
 end
@@ -149,8 +151,8 @@ end
 
 -- Modes ------------------------------------------------------------------------------------------
 
--- With this feature of ours true and the others of ours false: true, false, or what is left, in the
--- form of a level or a name.
+-- The term with this feature of ours true and our others false: true, false, or the rest, a level
+-- or a name.
 local function simplify(term, feature)
 	if not is_level(term) then
 		return not is_ours(term) and term or term == feature
@@ -171,7 +173,7 @@ local function simplify(term, feature)
 	return { op = term.op, terms = rest, bracket = term.bracket }
 end
 
--- Can a node with this feature of ours satisfy it? nil: a node with none.
+-- True if a node with this feature of ours can satisfy the expression; nil is a node with none.
 function constraint.allows(tree, feature)
 	return simplify(tree.level, feature) ~= false
 end
@@ -212,7 +214,8 @@ local function has_brackets(term)
 	return term.bracket
 end
 
--- `rest` is what the feature leaves of the tree. The user's own words are kept where they can be.
+-- The text for the simplified tree `rest` and the feature. It keeps the user's own text if
+-- possible.
 local function combine(tree, rest, feature)
 	if rest == true then
 		return feature
@@ -226,9 +229,9 @@ local function combine(tree, rest, feature)
 	return (is_level(rest) and join(rest.terms, "&") or rest) .. "&" .. feature
 end
 
--- The text with that one of our features required, which the tree allows. nil and the failure: where
--- Slurm of this version takes no such text, at which character of the tree's; `expected` as in read(),
--- nil where the character is one that cannot stand beside a mode.
+-- The text with this one of our features required, which the tree allows. If Slurm of this version
+-- does not accept such a text: nil and the failure, at a character of the tree's text; `expected`
+-- as in read(), nil if the character cannot stand beside a mode.
 function constraint.with(tree, feature, version)
 	local rest = simplify(tree.level, feature)
 	local at = string.find(tree.text, "*", 1, true)
@@ -266,7 +269,7 @@ local function read_state(path)
 	return text
 end
 
--- How many idle nodes of the partitions have each of our features now; nothing where nobody knows.
+-- The number of idle nodes of the partitions by feature; empty if the file is missing or old.
 function constraint.idle_nodes(path, partitions)
 	local wanted, idle = {}, {}
 	for _, name in ipairs(partitions) do

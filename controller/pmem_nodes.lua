@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lists of nodes, and the job's --nodelist. Slurm tests required nodes that must reboot against idle
--- nodes: where one is busy, srun and salloc are refused and a batch job is held. The same request as
--- "exclude all others" waits as it should, on all releases. So where --nodelist names all nodes that
--- the job gets, this is what the job asks for; AdminComment keeps the user's words.
+-- Node lists, and the job's --nodelist. Slurm tests required nodes that must reboot against idle
+-- nodes: if one is busy it refuses srun and salloc, and holds a batch job. A request that excludes
+-- all other nodes means the same and waits as it should, on all releases. So a job with --nodelist
+-- for all of its nodes gets this request instead; AdminComment keeps the user's options.
 --
 --	local nodes = dofile("pmem_nodes.lua")
 --	nodes.submit(job_desc, partitions, part_list, changes)       adds fields to the table `changes`
 --	nodes.modify(job_desc, job_rec, partitions, part_list)       changes job_desc; false refuses
 --
--- `partitions` are the names of the job's; `part_list` is Slurm's, by name. A list that cannot be
--- read leaves the job as it is. Jobs whose list comes by an update are left as they are, too: it
--- could not be written down that they were changed.
+-- `partitions` are the names of the job's partitions; `part_list` is Slurm's table, by name. A job
+-- with a list that cannot be read stays as it is. So does a job that gets its list by an update:
+-- the change could not be recorded.
 
 local nodes = {}
 
@@ -22,9 +22,9 @@ local MAX_COMMENT_BYTES = 900 -- and 1 KiB
 
 -- Sets of nodes ----------------------------------------------------------------------------------
 
--- A set has a list of ranges { low, high } for each beginning of names and number of digits: "n08" is
--- of ("n", 2), "n8" and "n10" are of ("n", 0) whatever range they were written in. A name without a
--- number is a beginning with the number 0 and the digits -1.
+-- A set of nodes has a list of ranges { low, high } for each pair of prefix and number of digits:
+-- "n08" has ("n", 2); "n8" and "n10" have ("n", 0), in whichever range they were written. A name
+-- without a number is a prefix with the number 0 and the digits -1.
 
 local function add(set, prefix, digits, low, high)
 	local key = prefix .. "\n" .. digits
@@ -33,7 +33,7 @@ local function add(set, prefix, digits, low, high)
 	set[key] = own
 end
 
--- Numbers written with `width` digits: those below 10^(width-1) begin with a zero.
+-- Numbers with `width` digits: those below 10^(width-1) begin with a zero.
 local function add_range(set, prefix, low, high, width)
 	local first = width > 1 and 10 ^ (width - 1) or 0
 	if low < first then
@@ -69,7 +69,7 @@ local function parse_name(set, name)
 	return true
 end
 
--- Sorted, without overlaps.
+-- The ranges sorted, without overlaps.
 local function join(ranges)
 	table.sort(ranges, function(a, b) return a[1] < b[1] end)
 	local joined = { prefix = ranges.prefix, digits = ranges.digits }
@@ -110,8 +110,8 @@ end
 
 local cache, cached = {}, 0
 
--- The set of a list like "n[1-4,07],login"; nil when it cannot be read. Partitions' lists are long
--- and rarely change. Nobody changes a set.
+-- The set of a list like "n[1-4,07],login"; nil if it cannot be read. Cached, as lists of
+-- partitions are long and rarely change; so no function changes a set.
 function nodes.parse(text)
 	if cache[text] == nil then
 		cache, cached = cached < 100 and cache or {}, cached < 100 and cached + 1 or 1
@@ -156,7 +156,8 @@ local function first_from(ranges, number)
 	return low
 end
 
--- Of one range: what the sorted others leave, behind `left`. What is not cut stays the same table.
+-- Appends to `left` the parts of one range that are not in the sorted `others`. A range without
+-- overlap stays the same table.
 local function cut(left, range, others)
 	local at, low = first_from(others, range[1]), range[1]
 	while others[at] and others[at][1] <= range[2] do
@@ -186,7 +187,7 @@ function nodes.minus(set, other)
 	return left
 end
 
--- Kept with the range: thousands of a partition's are written for each job.
+-- Cached in the range: each job needs the text of thousands of a partition's ranges.
 local function word_of(range, digits)
 	if not range.word then
 		local form = "%0" .. math.max(digits, 1) .. ".0f"
@@ -227,7 +228,7 @@ local function given(number, no_val)
 	return number and number > 0 and number < no_val and number or nil
 end
 
--- Anything that may take more CPUs of a node than the tasks' number says.
+-- Options by which a job may need more CPUs of a node than its tasks' number.
 local SHAPE = { "threads_per_core", "ntasks_per_core", "ntasks_per_socket", "sockets_per_node",
 	"cores_per_socket" }
 local TRES = { "tres_per_job", "tres_per_socket", "tres_per_task" }
@@ -241,7 +242,7 @@ local function has_shape(job)
 	return given(job.min_mem_per_cpu, NO_VAL) ~= nil
 end
 
--- Of each node, where all have the same number; else one is certain.
+-- The least CPUs of a node of the partitions; 1 if the nodes of one of them differ.
 local function cpus_of_node(partitions, part_list)
 	local least
 	for _, name in ipairs(partitions) do
@@ -263,7 +264,8 @@ local function holds_cpus(job, count, partitions, part_list)
 		or not has_shape(job) and cpus <= count * cpus_of_node(partitions, part_list)
 end
 
--- Without a maximum of nodes Slurm adds others to the required ones as soon as these do not do.
+-- True if Slurm may add nodes to the required ones: without a maximum it does as soon as these are
+-- not enough.
 local function may_add_nodes(job, count, partitions, part_list)
 	for _, field in ipairs(TRES) do
 		if job[field] then
@@ -298,7 +300,7 @@ end
 
 local everything = {}
 
--- Of all partitions that the user has, not only of the job's: it may be moved later.
+-- All nodes of the user's partitions, not only of the job's, which may be moved later.
 local function all_nodes(part_list)
 	local texts, sets = {}, {}
 	for _, part in pairs(part_list) do
@@ -314,8 +316,8 @@ local function all_nodes(part_list)
 	return everything.set
 end
 
--- The list of nodes to exclude, and how many are left; nil where this does not say the same as what
--- the job asks for. Arbitrary distribution names a node once for each of its tasks.
+-- The list of nodes to exclude, and the number of nodes left; nil if the exclusion would not mean
+-- the same as the job's request. An arbitrary distribution names a node once for each of its tasks.
 local function exclude_others(job, partitions, part_list)
 	local wanted, unwanted = nodes.parse(job.req_nodes), nodes.parse(job.exc_nodes or "")
 	local count = wanted and nodes.count(wanted) or 0
@@ -333,9 +335,9 @@ end
 
 -- Submission and updates --------------------------------------------------------------------------
 
--- AdminComment stays with a job, is readable in updates, and only operators may write it: so it says
--- how a job was submitted, behind the words of others. An update by its owner cannot change it. The
--- service writes behind it why it holds a job.
+-- AdminComment stays with a job, can be read in updates, and only operators may write it. So it
+-- holds the options of the submission, after the text of others; the job's owner cannot change it.
+-- pm-controller appends the cause of a hold (controller/rejected_jobs.h).
 local MARK = "pm: submitted with %-%-nodelist=([^ ]+) %-%-exclude=([^ ]*)$"
 
 local function mark(comment, wanted, unwanted)
@@ -373,21 +375,22 @@ local function is_pending(job_rec)
 	return (job_rec.job_state or 0) % 256 == 0 -- above are flags
 end
 
--- Does the update concern the nodes of a job that was rewritten? One that runs may give nodes back.
+-- True if the update concerns the nodes of a rewritten job. A running job may give up nodes.
 function nodes.concerns(job_desc, job_rec)
 	return submitted_with(job_rec) ~= nil and is_pending(job_rec)
 		and (job_desc.req_nodes ~= nil or job_desc.exc_nodes ~= nil or job_desc.partition ~= nil
 			or changes_count(job_desc, job_rec))
 end
 
--- Without a new list, does the old one still hold? It may be another by now, which Slurm does not show.
+-- True if the list of the submission still holds in an update without a new one. A list that was
+-- changed since is not known, as Slurm does not show it.
 local function keeps_list(job_desc, job_rec, partitions, part_list)
 	local wanted = nodes.parse((submitted_with(job_rec)))
 	return not job_desc.exc_nodes and not changes_count(job_desc, job_rec) and wanted
 		and have_all(partitions, part_list, wanted)
 end
 
--- "" from Lua means "unchanged" to Slurm, so only the update itself can empty the list.
+-- Slurm takes "" from Lua for "unchanged", so only the update itself can empty the list.
 local function set_excluded(job_desc, list)
 	if list ~= "" then
 		job_desc.exc_nodes = list
@@ -395,8 +398,8 @@ local function set_excluded(job_desc, list)
 	return list ~= "" or job_desc.exc_nodes == ""
 end
 
--- The job's nodes as the update wants them; what it does not say of numbers follows from the list.
--- False for an update that would lose the nodes that the job named.
+-- Sets the job's nodes as the update requests; numbers that it does not have follow from the list.
+-- False for an update that would lose the nodes that the job requires.
 function nodes.modify(job_desc, job_rec, partitions, part_list)
 	if not nodes.concerns(job_desc, job_rec) then
 		return true
