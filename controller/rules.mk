@@ -1,5 +1,5 @@
-# Beside slurmctld: pm-controller, the service, the only program here that is linked with libslurm, and its client,
-# slurmctld's PrologSlurmctld.
+# Beside slurmctld: the service pm-controller, the only program here that is linked with libslurm, and its client
+# prolog_slurmctld, which is slurmctld's PrologSlurmctld.
 MUNGE_LIBS ?= -lmunge
 SLURM_LIBS ?= -lslurm
 

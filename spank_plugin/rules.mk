@@ -1,10 +1,10 @@
 # The SPANK plugin: built against one Slurm series' headers (SLURM_CFLAGS), linked with hwloc,
-# which slurmstepd has loaded anyway, but neither with libslurm nor with what reads tools' output.
+# which slurmstepd has loaded anyway, but neither with libslurm nor with the code that reads tools' output.
 SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c settings.c request.c command.c \
 	node.c active.c reboot.c local.c allocator.c slurmd.c job_script.c requirement.c prepare.c requeue.c cancel.c lost_reboot.c lost_prolog.c prolog_mark.c recheck.c skipped_prolog.c allocation.c reachable.c \
 	task_env.c remote.c step.c rank.c user_binding.c)
 
-# The part of it that HealthCheckProgram runs.
+# pm-reachable, which HealthCheckProgram runs.
 REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c reboot.c node.c command.c settings.c)
 
 $(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.c): PM_CFLAGS += $(SLURM_CFLAGS) -D_GNU_SOURCE
