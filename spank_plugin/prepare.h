@@ -43,10 +43,11 @@ int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence);
 
 enum pm_ending {
 	PM_ENDING_DONE,
-	PM_ENDING_REBOOT, /* the sentence says why */
-	PM_ENDING_FAULT,  /* the same */
+	PM_ENDING_REBOOT, /* only a reboot recovers the memory; the sentence says why */
+	PM_ENDING_FAULT,  /* the node is at fault; the sentence says why */
 };
 
+/* Runs 'pmctl job end'; err is set unless PM_ENDING_DONE. */
 enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *err);
 
 #endif
