@@ -225,12 +225,12 @@ class Update(OfJob):
     def words(self, world, job, chance):
         nodes = world.site.nodes
         excluded = [record.get("ExcNodeList") for record in job.records]    # by the service: to say it again changes nothing
-        others = [node for node in nodes if node not in excluded]
+        others = [node for node in nodes if node not in excluded]           # none: tasks of an array, each with another one
+        lists = {"reqnodelist": nodes, "excnodelist": others} if others else {"reqnodelist": nodes}
         what, by = {
             "features": lambda: ({"features": chance.choice(("pm_memory", "pm_appdirect", "pm_mixed"))}, "user"),
             "prefer": lambda: ({"prefer": chance.choice(("pm_memory", "pm_appdirect", "rack2"))}, "user"),
-            "nodes": lambda: (chance.choice(({"reqnodelist": chance.choice(nodes)},
-                                             {"excnodelist": chance.choice(others)})), "user"),
+            "nodes": lambda: ({(name := chance.choice(list(lists))): chance.choice(lists[name])}, "user"),
             "exclusive": lambda: ({"oversubscribe": chance.choice(("yes", "no"))}, "admin"),
             "time": lambda: ({"timelimit": str(chance.choice((3, 6, 30)))}, "admin"),
         }[self.name.removeprefix("update ")]()
