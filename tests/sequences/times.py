@@ -40,7 +40,7 @@ SLOWED = ("held", "idle", "goal", "down", "drain", "misread", "begin", "ending",
 # Its nodes have no file systems: there is nothing that a job could leave for the next one to wait for.
 BENCH = Times(held=PASS_S + 12, idle=PASS_S + 20, goal=PASS_S, down=40, drain=2, misread=inf, begin=inf, ending=inf, settle=100,
               reconfigure=20, reboot=15, fresh=5, disturbed=20, later=5, look=0.5, patience=5, pace=1, clock=0,
-              rest_every=50)
+              rest_every=35)
 
 # Where guests boot in BOOT_S, as on two processors that do nothing else; ipmctl takes seconds in them, as it does on
 # real machines.
