@@ -7,7 +7,6 @@ setup() {
 	load jobs
 }
 
-# bats test_tags=core
 @test "a #SBATCH line reboots a node into memory mode and the job runs there" {
 	use_mode n1 appdirect
 	before=$(boot_id n1)
@@ -24,7 +23,6 @@ setup() {
 	assert_line --partial 'CurrentVolatileMode=2LM'
 }
 
-# bats test_tags=core
 @test "the next job of that mode starts without a reboot" {
 	use_mode n1 memory
 	before=$(boot_id n1)
@@ -46,7 +44,6 @@ setup() {
 	assert_equal "$(boot_id n1)" "$before"
 }
 
-# bats test_tags=core
 @test "srun takes the node back to App Direct" {
 	use_mode n1 memory
 	run_user 0 srun -w n1 --pm-mode=appdirect sh -c 'pmctl mode; free -g'

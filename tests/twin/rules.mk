@@ -12,27 +12,24 @@ $(BUILD)/tests/pattern: tests/twin/programs/pattern.c
 # $(call twin_bats,SUITE,TAGS,FILES)
 twin_bats = PM_BUILD=$(abspath $(BUILD)) TWIN_SUITE=$(1) bats --timing --filter-tags '$(2)' $(3:%=tests/twin/%.bats)
 
-.PHONY: run-image-trixie run-image-bookworm
-run-image-trixie run-image-bookworm: run-image-%:
-	twin/pmtwin --suite $* build
+.PHONY: run-image-trixie
+run-image-trixie:
+	twin/pmtwin --suite trixie build
 
-# A cluster of each release; what takes long is left to run-modes, and of the older release all but its core.
-.PHONY: run-twin run-twin-trixie run-twin-bookworm
-run-twin: run-twin-trixie run-twin-bookworm
-run-twin-trixie:
+# A cluster of the newer release; what takes long, and the older one, are left to run-modes.
+.PHONY: run-twin
+run-twin:
 	$(call twin_bats,trixie,!long,010-commands 020-power 200-modes 210-constraints 300-faults 400-transitions)
-run-twin-bookworm:
-	TWIN_SHAPE='--nodes 1' $(call twin_bats,bookworm,core,200-modes)
 
-# The long way round: every sub-state and every kind of job by hand, every pair of modes and every
-# secret by jobs, on both releases.
+# The long way round: every sub-state and every kind of job by hand, every pair of modes and every secret by jobs; on the
+# older release also the tests of each day ("none" is no test's tag).
 .PHONY: run-modes run-modes-trixie run-modes-bookworm
 run-modes: run-modes-trixie run-modes-bookworm
 run-modes-trixie: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets \
 		600-required-nodes)
 run-modes-bookworm: $(BUILD)/tests/pattern
-	$(call twin_bats,bookworm,!core,200-modes 300-faults 400-transitions 450-secrets \
+	$(call twin_bats,bookworm,!none,200-modes 300-faults 400-transitions 450-secrets \
 		600-required-nodes)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
