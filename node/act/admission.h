@@ -3,12 +3,12 @@
 #define PM_AGENT_ADMISSION_H
 
 /* What must hold before a goal is set. Asks the tools and changes nothing. */
-#include "node/act/admit.h"
+#include "node/act/checks.h"
 #include "node/operation.h"
 #include "node/tools/kernel.h"
 
 /*
- * Modules, sockets, firmware setup and ipmctl's version, see node/act/admit.h. -EPERM with the
+ * Modules, sockets, firmware setup and ipmctl's version, see node/act/checks.h. -EPERM with the
  * module or socket and the cure; else what the tools say.
  */
 int pm_admission_check(const struct pm_config *config, const struct pm_goal_request *request,

@@ -203,7 +203,7 @@ static int try_goal(struct change *change, struct pm_err *err)
 	return rc;
 }
 
-static int admit(struct change *change, struct pm_err *err)
+static int check(struct change *change, struct pm_err *err)
 {
 	int rc = pm_admission_check(
 		change->config, &change->request, &change->seen.capabilities, &change->dimms, err);
@@ -343,7 +343,7 @@ static int run(struct change *change, struct pm_err *err)
 		rc = settle(change, &done, err);
 	if (rc || done)
 		return rc;
-	rc = admit(change, err);
+	rc = check(change, err);
 	if (rc)
 		return rc;
 	if (change->dry_run) {
