@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/signals.h"
-#include "node/act/admission.h"
+#include "node/act/check_goal.h"
 #include "node/act/recover.h"
 #include "node/act/substate.h"
 #include "node/dry_run.h"
@@ -177,9 +177,8 @@ static int clear_regions(const struct change *change, struct pm_err *err)
 
 	if (!rc)
 		rc = pm_substate_vacate(change->op, change->dry_run, err);
-	return rc || change->dry_run
-		       ? rc
-		       : pm_admission_empty(change->config, &change->seen.kernel, err);
+	return rc || change->dry_run ? rc
+				     : pm_check_empty(change->config, &change->seen.kernel, err);
 }
 
 /* What would still be in ipmctl's way: namespaces that a dry run leaves, a goal not withdrawn. */
@@ -187,8 +186,7 @@ static bool can_try(const struct change *change)
 {
 	if (!change->dry_run)
 		return true;
-	return !change->pending.n &&
-	       !pm_admission_empty(change->config, &change->seen.kernel, NULL);
+	return !change->pending.n && !pm_check_empty(change->config, &change->seen.kernel, NULL);
 }
 
 static int try_goal(struct change *change, struct pm_err *err)
@@ -205,7 +203,7 @@ static int try_goal(struct change *change, struct pm_err *err)
 
 static int check(struct change *change, struct pm_err *err)
 {
-	int rc = pm_admission_check(
+	int rc = pm_check_goal(
 		change->config, &change->request, &change->seen.capabilities, &change->dimms, err);
 
 	if (!rc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "node/act/admission.h"
+#include "node/act/check_goal.h"
 
 #include <errno.h>
 
@@ -42,7 +42,7 @@ static int check_sockets(const struct pm_config *config, const struct pm_goal_re
 	return rc ? rc : pm_check_sockets(request, dimms, &slots, err);
 }
 
-int pm_admission_check(const struct pm_config *config, const struct pm_goal_request *request,
+int pm_check_goal(const struct pm_config *config, const struct pm_goal_request *request,
 	const struct pm_capabilities *capabilities, const struct pm_dimms *dimms,
 	struct pm_err *err)
 {
@@ -94,7 +94,7 @@ static int check_capacity(const struct pm_config *config, struct pm_err *err)
 	return rc;
 }
 
-int pm_admission_empty(
+int pm_check_empty(
 	const struct pm_config *config, const struct pm_kernel *kernel, struct pm_err *err)
 {
 	int rc = check_namespaces(config, err);
