@@ -8,7 +8,7 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
-#include "spank_plugin/places.h"
+#include "spank_plugin/allotments.h"
 #include "spank_plugin/rank.h"
 #include "spank_plugin/settings.h"
 #include "spank_plugin/step.h"
@@ -58,7 +58,7 @@ static int serve(spank_t sp, const struct pm_config *config, const struct pm_job
 		return pm_err_set(err, -EPERM, "%s", view->refused);
 	if (view->mode)
 		rc = compare(wanted_mode(sp), pm_mode_name(view->mode), err);
-	return rc ? rc : pm_places_announce(sp, view, config->fs_root, err);
+	return rc ? rc : pm_allotments_announce(sp, view, config->fs_root, err);
 }
 
 static int read_view(
@@ -95,7 +95,7 @@ static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err 
 	if (rc != -ENOENT)
 		return rc;
 	if (is_component(sp))
-		pm_places_withdraw(sp);
+		pm_allotments_withdraw(sp);
 	if (!wanted)
 		return 0;
 	rc = check_unmapped(config, wanted, err);

@@ -2,7 +2,7 @@
 # which slurmstepd has loaded anyway, but neither with libslurm nor with what reads tools' output.
 SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c settings.c request.c command.c \
 	node.c active.c reboot.c local.c allocator.c slurmd.c job_script.c expect.c prepare.c requeue.c giving_up.c late_change.c lost_prolog.c prolog_mark.c second_look.c skipped_prolog.c allocation.c reachable.c \
-	places.c remote.c step.c rank.c user_binding.c)
+	allotments.c remote.c step.c rank.c user_binding.c)
 
 # The part of it that HealthCheckProgram runs.
 REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c reboot.c node.c command.c settings.c)

@@ -13,7 +13,7 @@
 #include "base/strv.h"
 #include "base/timestamp.h"
 #include "node/act/job_memory.h"
-#include "node/act/places.h"
+#include "node/act/allotments.h"
 #include "node/act/room.h"
 #include "node/act/substate.h"
 #include "node/see/observe.h"
@@ -141,7 +141,7 @@ static int take_back_lost(const struct pm_operation *op, const struct pm_jobs *j
 
 		as.substate = substates[i];
 		if (is_last || !is_alone(&as))
-			rc = pm_places_remove(op, &inventory, jobs, &as, err);
+			rc = pm_allotments_remove(op, &inventory, jobs, &as, err);
 	}
 	return rc || !is_last ? rc : pm_substate_recover(op, /* dry_run= */ false, err);
 }
@@ -159,7 +159,7 @@ static int take_back(const struct pm_operation *op, const struct pm_jobs *jobs,
 		return 0;
 	rc = pm_substate_look(op, &inventory, err);
 	if (!rc)
-		rc = pm_places_remove(op, &inventory, jobs, job, err);
+		rc = pm_allotments_remove(op, &inventory, jobs, job, err);
 	if (!rc && is_alone(job))
 		rc = pm_substate_recover(op, /* dry_run= */ false, err);
 	return rc;
@@ -199,7 +199,7 @@ static int finish_dead(const struct pm_operation *op, const struct pm_jobs *jobs
 	return rc;
 }
 
-static int sweep_places(const struct pm_operation *op, struct pm_err *err)
+static int sweep_allotments(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
@@ -207,7 +207,7 @@ static int sweep_places(const struct pm_operation *op, struct pm_err *err)
 
 	if (!rc)
 		rc = pm_substate_look(op, &inventory, err);
-	return rc ? rc : pm_places_sweep(op, &inventory, &jobs, err);
+	return rc ? rc : pm_allotments_sweep(op, &inventory, &jobs, err);
 }
 
 int pm_jobs_sweep(const struct pm_operation *op, struct pm_err *err)
@@ -224,7 +224,7 @@ int pm_jobs_sweep(const struct pm_operation *op, struct pm_err *err)
 		rc = sweep_temporaries(op->config.state_dir, err);
 	if (!rc)
 		rc = sweep_temporaries(op->config.run_dir, err);
-	return rc || !op->config.provision ? rc : sweep_places(op, err);
+	return rc || !op->config.provision ? rc : sweep_allotments(op, err);
 }
 
 static int not_in(const char *expect, const struct pm_verdict *verdict, struct pm_err *err)
@@ -329,7 +329,7 @@ static bool is_same(const struct pm_job *a, const struct pm_job *b)
 	       !strcmp(a->boot_id, b->boot_id) && !strcmp(a->run, b->run);
 }
 
-/* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much,
+/* Brings the regions there and gives the job its allotments; -EDQUOT when it asks for too much,
  * -EAGAIN when that is there later. */
 static int provide(const struct pm_operation *op, const struct pm_job *job, struct pm_jobview *view,
 	struct pm_err *err)
@@ -346,12 +346,12 @@ static int provide(const struct pm_operation *op, const struct pm_job *job, stru
 	if (!rc)
 		rc = pm_jobs_of(op, &jobs, err);
 	if (!rc)
-		rc = pm_places_sweep(op, &inventory, &jobs, err);
+		rc = pm_allotments_sweep(op, &inventory, &jobs, err);
 	if (!rc)
 		rc = pm_room_make(op, &inventory, &jobs, job, err);
 	if (!rc)
-		rc = pm_places_check_size(&inventory, &jobs, job, err);
-	return rc ? rc : pm_places_make(&inventory, &jobs, job, view, err);
+		rc = pm_allotments_check_size(&inventory, &jobs, job, err);
+	return rc ? rc : pm_allotments_make(&inventory, &jobs, job, view, err);
 }
 
 /* The first failure is what matters; what could not be undone is in the record, for later. */

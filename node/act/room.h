@@ -5,7 +5,7 @@
 /*
  * Room for a job that begins while trash of earlier jobs fills a file system. When no other job is
  * there, nothing on it but trash, and nobody has it open, the file system is made anew; else the
- * removal gets a few seconds. What is still missing then, pm_places_check_size() says.
+ * removal gets a few seconds. What is still missing then, pm_allotments_check_size() says.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"

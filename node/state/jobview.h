@@ -14,9 +14,9 @@
  *	PM_DIR0=/mnt/slurm-pmem/socket0/job_12
  *	PM_DIR0_SOCKET=0
  *
- * It is a job's own only if it says so itself: of this job, of its user, written in this boot.
- * Places are numbered by socket, then by region; each has a directory (PM_DIR), a device (PM_DAX)
- * or a NUMA node (PM_NODE). PM_REFUSED is the sentence that tells the user why there are none.
+ * The file is valid only for the job, the user and the boot that it names. Allotments are
+ * numbered by socket, then by region. Each is a directory (PM_DIR), a device (PM_DAX) or a NUMA
+ * node (PM_NODE). PM_REFUSED is the sentence that tells the user why the job has no allotments.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,13 +27,13 @@
 #include "node/tools/kernel.h"
 #include "site/modes.h"
 
-#define PM_JOBVIEW_PLACES_MAX 64
+#define PM_ALLOTMENTS_MAX 64
 
-enum pm_place_kind { PM_PLACE_DIR, PM_PLACE_DAX, PM_PLACE_NODE };
+enum pm_allotment_kind { PM_ALLOTMENT_DIR, PM_ALLOTMENT_DAX, PM_ALLOTMENT_NODE };
 
-struct pm_jobview_place {
-	enum pm_place_kind kind;
-	char *value; /* an absolute path; of PM_PLACE_NODE decimal digits */
+struct pm_allotment {
+	enum pm_allotment_kind kind;
+	char *value; /* an absolute path; of PM_ALLOTMENT_NODE decimal digits */
 	int socket;
 };
 
@@ -46,24 +46,25 @@ struct pm_jobview_owner {
 struct pm_jobview {
 	struct pm_jobview_owner owner;
 	enum pm_mode mode; /* UNKNOWN: none is in the file */
-	struct pm_jobview_place *places;
+	struct pm_allotment *allotments;
 	size_t n;
 	char *refused; /* NULL: nothing was refused */
 };
 
-/* Adds a place behind the others. -E2BIG, -ENOMEM, -EINVAL: a value that no line can hold. */
-int pm_jobview_add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket);
+/* Adds an allotment behind the others. -E2BIG, -ENOMEM, -EINVAL: a value that no line can hold. */
+int pm_jobview_add(
+	struct pm_jobview *view, enum pm_allotment_kind kind, const char *value, int socket);
 
 /* "PM_DIR", "PM_DAX", "PM_NODE": what variables of this kind begin with. */
-const char *pm_jobview_name(enum pm_place_kind kind);
+const char *pm_jobview_name(enum pm_allotment_kind kind);
 
 /* "RUN_DIR/jobs/12"; malloc'ed, NULL when out of memory. */
 char *pm_jobview_path(const char *run_dir, uint32_t job_id);
 
 /*
- * -ENOENT: the job was given nothing here. -EBADMSG: cannot be understood, or a place is missing
- * between others; -EPERM: others than root could have written it. On failure *ret is untouched;
- * release with pm_jobview_done().
+ * -ENOENT: the job was given nothing here. -EBADMSG: cannot be understood, or an allotment is
+ * missing between others; -EPERM: others than root could have written it. On failure *ret is
+ * untouched; release with pm_jobview_done().
  */
 int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err);
 

@@ -149,7 +149,7 @@ static void test_job(void)
 		"the job's record");
 	is_number(pm_jobview_read(scratch_path("run/jobs/4711"), &view, &err), 0, err.text);
 	is_number((long long)view.n, 2, "two places");
-	is_text(view.n ? view.places[0].value : "", "/mnt/slurm-pmem/socket0/job_4711",
+	is_text(view.n ? view.allotments[0].value : "", "/mnt/slurm-pmem/socket0/job_4711",
 		"a directory");
 }
 

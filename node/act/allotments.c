@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "node/act/places.h"
+#include "node/act/allotments.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -75,7 +75,7 @@ static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *j
 			 : refuse(job, pmem->socket, left, promised, err);
 }
 
-int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+int pm_allotments_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	int rc = 0;
@@ -110,7 +110,7 @@ static int make_directory(
 	return rc;
 }
 
-static int add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket,
+static int add(struct pm_jobview *view, enum pm_allotment_kind kind, const char *value, int socket,
 	struct pm_err *err)
 {
 	int rc = pm_jobview_add(view, kind, value, socket);
@@ -155,7 +155,7 @@ static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs
 	if (rc)
 		return complain(pmem->place, rc, err);
 	snprintf(path, sizeof(path), "%s/%s", pmem->place, name);
-	return add(view, PM_PLACE_DIR, path, pmem->socket, err);
+	return add(view, PM_ALLOTMENT_DIR, path, pmem->socket, err);
 }
 
 /* A character device of this name; its owner and mode are set in one go on what was opened. */
@@ -189,13 +189,13 @@ static int give_device(const struct pm_pmem *pmem, const struct pm_job *job,
 		return pm_err_set(err, -EIO, "there is no device on %s", pmem->nd.dev);
 	device_path(stored, path);
 	rc = chown_device(path, job->uid, job->gid, err);
-	return rc ? rc : add(view, PM_PLACE_DAX, path, pmem->socket, err);
+	return rc ? rc : add(view, PM_ALLOTMENT_DAX, path, pmem->socket, err);
 }
 
 static bool has_node(const struct pm_jobview *view, const char *node)
 {
 	for (size_t i = 0; i < view->n; i++)
-		if (!strcmp(view->places[i].value, node))
+		if (!strcmp(view->allotments[i].value, node))
 			return true;
 	return false;
 }
@@ -208,10 +208,10 @@ static int give_node(const struct pm_pmem *pmem, struct pm_jobview *view, struct
 	if (pmem->nd.target_node < 0)
 		return pm_err_set(err, -EIO, "%s has no NUMA node of its own", pmem->nd.dev);
 	snprintf(node, sizeof(node), "%d", pmem->nd.target_node);
-	return has_node(view, node) ? 0 : add(view, PM_PLACE_NODE, node, pmem->socket, err);
+	return has_node(view, node) ? 0 : add(view, PM_ALLOTMENT_NODE, node, pmem->socket, err);
 }
 
-int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+int pm_allotments_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	int rc = 0;
@@ -243,7 +243,8 @@ static bool discard(
 	return is_left;
 }
 
-/* A file system that is not mounted keeps the directory until a later job: pm_places_sweep(). */
+/* A file system that is not mounted keeps the directory until a later job: pm_allotments_sweep().
+ */
 static int remove_directory(const struct pm_operation *op, const struct pm_pmem *pmem,
 	const struct pm_tenants *others, bool *left, struct pm_err *err)
 {
@@ -275,7 +276,7 @@ static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
 	return chown_device(path, 0, 0, err);
 }
 
-int pm_places_remove(const struct pm_operation *op, const struct pm_inventory *inventory,
+int pm_allotments_remove(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
 	char boot_id[PM_BOOT_ID_MAX];
@@ -342,7 +343,7 @@ static int sweep_place(const struct pm_operation *op, const struct pm_pmem *pmem
 	return rc;
 }
 
-int pm_places_sweep(const struct pm_operation *op, const struct pm_inventory *inventory,
+int pm_allotments_sweep(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, struct pm_err *err)
 {
 	bool is_left = false;

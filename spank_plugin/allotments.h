@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_PLACES_H
-#define PM_PLACES_H
+#ifndef PM_SPANK_ALLOTMENTS_H
+#define PM_SPANK_ALLOTMENTS_H
 
 #include <slurm/spank.h>
 
@@ -13,10 +13,10 @@
  * processors belong to, read below `fs_root`. Such variables of another job, from which this one
  * was submitted, are taken out. No process is started.
  */
-int pm_places_announce(
+int pm_allotments_announce(
 	spank_t sp, const struct pm_jobview *view, const char *fs_root, struct pm_err *err);
 
 /* Takes such variables and PM_MODE out: a step of a component that was given nothing. */
-void pm_places_withdraw(spank_t sp);
+void pm_allotments_withdraw(spank_t sp);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spank_plugin/places.h"
+#include "spank_plugin/allotments.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,8 @@
 #define NO_SOCKET	(-1)
 #define TOPOLOGY_FORMAT "sys/devices/system/cpu/cpu%d/topology/physical_package_id"
 
-static const enum pm_place_kind kinds[] = {PM_PLACE_DIR, PM_PLACE_DAX, PM_PLACE_NODE};
+static const enum pm_allotment_kind kinds[] = {
+	PM_ALLOTMENT_DIR, PM_ALLOTMENT_DAX, PM_ALLOTMENT_NODE};
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -60,7 +61,7 @@ static int own_socket(const char *fs_root)
 	return counts[best] ? best : NO_SOCKET;
 }
 
-static bool is_place_name(const char *name)
+static bool is_allotment_name(const char *name)
 {
 	for (size_t i = 0; i < N_KINDS; i++) {
 		const char *prefix = pm_jobview_name(kinds[i]);
@@ -82,7 +83,7 @@ static void take_out_stale(spank_t sp)
 	if (spank_get_item(sp, S_JOB_ENV, &env) != ESPANK_SUCCESS)
 		return;
 	for (size_t i = 0; env && env[i] && count < MAX_STALE; i++)
-		if (is_place_name(env[i]))
+		if (is_allotment_name(env[i]))
 			names[count++] = strndup(env[i], strcspn(env[i], "="));
 	for (size_t i = 0; i < count; i++) {
 		if (names[i])
@@ -98,33 +99,34 @@ static int set(spank_t sp, const char *name, const char *value, struct pm_err *e
 	return pm_err_set(err, -EINVAL, "set %s for the task: refused by Slurm", name);
 }
 
-static int announce_place(
-	spank_t sp, const struct pm_jobview_place *place, size_t number, struct pm_err *err)
+static int announce_allotment(
+	spank_t sp, const struct pm_allotment *allotment, size_t number, struct pm_err *err)
 {
 	char name[40], socket[16];
 	int rc;
 
-	snprintf(name, sizeof(name), "%s%zu", pm_jobview_name(place->kind), number);
-	snprintf(socket, sizeof(socket), "%d", place->socket);
-	rc = set(sp, name, place->value, err);
+	snprintf(name, sizeof(name), "%s%zu", pm_jobview_name(allotment->kind), number);
+	snprintf(socket, sizeof(socket), "%d", allotment->socket);
+	rc = set(sp, name, allotment->value, err);
 	if (rc)
 		return rc;
 	strcat(name, "_SOCKET");
 	return set(sp, name, socket, err);
 }
 
-/* The first place of the socket, else the first of all; NULL when there is none of this kind. */
-static const struct pm_jobview_place *nearest(
-	const struct pm_jobview *view, enum pm_place_kind kind, int socket)
+/* The first allotment of the socket, else the first of all; NULL when there is none of this kind.
+ */
+static const struct pm_allotment *nearest(
+	const struct pm_jobview *view, enum pm_allotment_kind kind, int socket)
 {
-	const struct pm_jobview_place *best = NULL;
+	const struct pm_allotment *best = NULL;
 
 	for (size_t i = view->n; i-- > 0;) {
-		const struct pm_jobview_place *place = &view->places[i];
+		const struct pm_allotment *allotment = &view->allotments[i];
 
-		if (place->kind == kind &&
-			(!best || place->socket == socket || best->socket != socket))
-			best = place;
+		if (allotment->kind == kind &&
+			(!best || allotment->socket == socket || best->socket != socket))
+			best = allotment;
 	}
 	return best;
 }
@@ -136,15 +138,15 @@ static int announce_nearest(
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < N_KINDS; i++) {
-		const struct pm_jobview_place *place = nearest(view, kinds[i], socket);
+		const struct pm_allotment *allotment = nearest(view, kinds[i], socket);
 
-		if (place)
-			rc = set(sp, pm_jobview_name(kinds[i]), place->value, err);
+		if (allotment)
+			rc = set(sp, pm_jobview_name(kinds[i]), allotment->value, err);
 	}
 	return rc;
 }
 
-int pm_places_announce(
+int pm_allotments_announce(
 	spank_t sp, const struct pm_jobview *view, const char *fs_root, struct pm_err *err)
 {
 	size_t numbers[N_KINDS] = {0};
@@ -154,11 +156,12 @@ int pm_places_announce(
 	if (view->mode)
 		rc = set(sp, "PM_MODE", pm_mode_name(view->mode), err);
 	for (size_t i = 0; !rc && i < view->n; i++)
-		rc = announce_place(sp, &view->places[i], numbers[view->places[i].kind]++, err);
+		rc = announce_allotment(
+			sp, &view->allotments[i], numbers[view->allotments[i].kind]++, err);
 	return rc ? rc : announce_nearest(sp, view, fs_root, err);
 }
 
-void pm_places_withdraw(spank_t sp)
+void pm_allotments_withdraw(spank_t sp)
 {
 	take_out_stale(sp);
 	(void)spank_unsetenv(sp, "PM_MODE");
