@@ -100,9 +100,9 @@ static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored
 	json_object *mount = json_object_new_object();
 	struct statvfs st;
 
-	pm_json_add_string(mount, "place", pmem->place);
+	pm_json_add_string(mount, "place", pmem->mount_point);
 	pm_json_add_string(mount, "type", *stored->fs.type ? stored->fs.type : NULL);
-	if (!statvfs(pmem->place, &st)) {
+	if (!statvfs(pmem->mount_point, &st)) {
 		pm_json_add_u64(mount, "size_bytes", (uint64_t)st.f_blocks * st.f_frsize);
 		pm_json_add_u64(
 			mount, "used_bytes", (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize);
@@ -112,7 +112,7 @@ static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored
 
 static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_object *list)
 {
-	cleanup_close int fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = open(pmem->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	json_object *one = json_object_new_object();
 	struct pm_quota quota;
 
@@ -170,7 +170,7 @@ static json_object *namespace(
 		pm_json_add_string(one, "device", stored->dax.chardev);
 		pm_json_add_string(one, "device_mode", stored->dax.mode);
 	}
-	if (stored->is_mounted || stored->is_misplaced)
+	if (stored->is_mounted || stored->has_other_options)
 		add_mount(pmem, stored, one);
 	add_users(show, pmem, stored, one);
 	judge(show, stored);
@@ -191,8 +191,8 @@ static json_object *region(const struct show *show, const struct pm_pmem *pmem)
 		json_object_array_add(list, namespace(show, pmem, &pmem->list[i]));
 	json_object_object_add(one, "namespaces", list);
 	if (*pmem->occupant)
-		pm_show_block(
-			show->root, "'%.200s' is mounted at %.200s", pmem->occupant, pmem->place);
+		pm_show_block(show->root, "'%.200s' is mounted at %.200s", pmem->occupant,
+			pmem->mount_point);
 	return one;
 }
 

@@ -25,7 +25,7 @@ static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *
 		if (!pm_file_system_is_mounted(pmem))
 			continue;
 		fd = pm_file_system_open(pmem, &err);
-		if (fd >= 0 && !pm_trash_empty(fd, pmem->place, &err))
+		if (fd >= 0 && !pm_trash_empty(fd, pmem->mount_point, &err))
 			continue;
 		pm_fail(agent, &err);
 		status = PM_EXIT_FAILED;

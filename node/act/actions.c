@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 #include "node/tools/tools.h"
 
 #define MAX_WORDS 24
@@ -76,7 +76,7 @@ static void to_devdax(
 static void unmount(const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
 	(void)config;
-	ADD(words, "umount", step->pmem->place);
+	ADD(words, "umount", step->pmem->mount_point);
 }
 
 /* With the name of devdax: where that is wanted it is there then. */
@@ -128,7 +128,7 @@ static void mount_it(
 	bool is_there = step->stored && *step->stored->fs.type;
 
 	ADD(words, "mount", "-t", is_there ? step->stored->fs.type : config->file_system, "-o",
-		"nosuid,nodev," PM_PLACE_OPTIONS, words->device, step->pmem->place);
+		"nosuid,nodev," PM_MOUNT_OPTIONS, words->device, step->pmem->mount_point);
 }
 
 static void to_ram(const struct pm_config *config, const struct pm_step *step, struct words *words)

@@ -8,25 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "node/act/limits.h"
+#include "node/act/mount.h"
 #include "node/act/sweeper.h"
 #include "node/see/file_system.h"
 #include "node/tools/kernel.h"
 #include "node/tools/quota.h"
 #include "node/wipe/trash.h"
 
-#define PREFIX	  "job_"
 #define NAME_MAX_ 20
 #define GIB	  (1024.0 * 1024 * 1024)
 
 static void name_of(uint32_t id, char ret[NAME_MAX_])
 {
-	snprintf(ret, NAME_MAX_, PREFIX "%u", (unsigned)id);
+	snprintf(ret, NAME_MAX_, PM_JOB_DIRECTORY_PREFIX "%u", (unsigned)id);
 }
 
 static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
@@ -67,7 +65,7 @@ static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *j
 	if (!rc)
 		rc = pm_trash_find(fd, &has_trash, err);
 	if (rc)
-		return pm_err_prefix(err, "%s", pmem->place);
+		return pm_err_prefix(err, "%s", pmem->mount_point);
 	left = space.left.bytes > promised ? space.left.bytes - promised : 0;
 	if (job->size_bytes <= left)
 		return 0;
@@ -119,11 +117,11 @@ static int add(struct pm_jobview *view, enum pm_allotment_kind kind, const char 
 }
 
 /* What an earlier run of the job has left there is made trash. */
-static int make_job(const char *place, int root_fd, const struct pm_tenants *tenants,
+static int make_job(const char *mount_point, int root_fd, const struct pm_tenants *tenants,
 	const char *name, struct pm_err *err)
 {
 	bool is_left;
-	int rc = pm_trash_make(root_fd, place, name, &is_left, err);
+	int rc = pm_trash_make(root_fd, mount_point, name, &is_left, err);
 
 	if (!rc)
 		rc = pm_limits_set(root_fd, tenants, err);
@@ -131,10 +129,10 @@ static int make_job(const char *place, int root_fd, const struct pm_tenants *ten
 }
 
 /* It is full when several users without a size have filled it together. */
-static int complain(const char *place, int rc, struct pm_err *err)
+static int complain(const char *mount_point, int rc, struct pm_err *err)
 {
 	if (rc != -ENOSPC && rc != -EDQUOT)
-		return pm_err_prefix(err, "%s", place);
+		return pm_err_prefix(err, "%s", mount_point);
 	return pm_err_set(err, -EDQUOT,
 		"other jobs have filled the persistent memory of this node, there is no room for "
 		"a directory; try again when they have ended");
@@ -144,17 +142,17 @@ static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	const struct pm_tenants tenants = {jobs, job->boot_id, job, /* with_job= */ true};
-	char name[NAME_MAX_], path[PM_PLACE_MAX + NAME_MAX_ + 1];
+	char name[NAME_MAX_], path[PM_MOUNT_POINT_MAX + NAME_MAX_ + 1];
 	cleanup_close int fd = pm_file_system_open(pmem, err);
 	int rc;
 
 	if (fd < 0)
 		return fd;
 	name_of(job->id, name);
-	rc = make_job(pmem->place, fd, &tenants, name, err);
+	rc = make_job(pmem->mount_point, fd, &tenants, name, err);
 	if (rc)
-		return complain(pmem->place, rc, err);
-	snprintf(path, sizeof(path), "%s/%s", pmem->place, name);
+		return complain(pmem->mount_point, rc, err);
+	snprintf(path, sizeof(path), "%s/%s", pmem->mount_point, name);
 	return add(view, PM_ALLOTMENT_DIR, path, pmem->socket, err);
 }
 
@@ -238,8 +236,8 @@ static bool discard(
 	bool is_left;
 
 	name_of(id, name);
-	if (pm_trash_make(root_fd, pmem->place, name, &is_left, &err))
-		pm_warn(op, "%s: %s", pmem->place, err.text);
+	if (pm_trash_make(root_fd, pmem->mount_point, name, &is_left, &err))
+		pm_warn(op, "%s: %s", pmem->mount_point, err.text);
 	return is_left;
 }
 
@@ -259,10 +257,10 @@ static int remove_directory(const struct pm_operation *op, const struct pm_pmem 
 	*left |= discard(op, fd, pmem, others->job->id);
 	rc = pm_limits_set(fd, others, err);
 	if (rc == -ENOSPC) {
-		pm_warn(op, "%s: %s", pmem->place, err->text);
+		pm_warn(op, "%s: %s", pmem->mount_point, err->text);
 		return 0;
 	}
-	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
+	return rc ? pm_err_prefix(err, "%s", pmem->mount_point) : 0;
 }
 
 static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
@@ -300,7 +298,8 @@ static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 {
 	uint32_t id;
 
-	if (strncmp(name, PREFIX, strlen(PREFIX)) || pm_job_parse_id(name + strlen(PREFIX), &id))
+	if (strncmp(name, PM_JOB_DIRECTORY_PREFIX, strlen(PM_JOB_DIRECTORY_PREFIX)) ||
+		pm_job_parse_id(name + strlen(PM_JOB_DIRECTORY_PREFIX), &id))
 		return 0;
 	return pm_jobs_find(jobs, id) ? 0 : id;
 }
@@ -315,7 +314,7 @@ static int discard_orphans(const struct pm_operation *op, int root_fd, const str
 
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
-		int rc = pm_err_sys(err, -errno, "open '%s'", pmem->place);
+		int rc = pm_err_sys(err, -errno, "open '%s'", pmem->mount_point);
 
 		if (fd >= 0)
 			close(fd);
@@ -330,7 +329,7 @@ static int discard_orphans(const struct pm_operation *op, int root_fd, const str
 	return 0;
 }
 
-static int sweep_place(const struct pm_operation *op, const struct pm_pmem *pmem,
+static int sweep_file_system(const struct pm_operation *op, const struct pm_pmem *pmem,
 	const struct pm_jobs *jobs, bool *left, struct pm_err *err)
 {
 	cleanup_close int fd = pm_file_system_open(pmem, err);
@@ -351,7 +350,7 @@ int pm_allotments_sweep(const struct pm_operation *op, const struct pm_inventory
 
 	for (size_t i = 0; !rc && i < inventory->n; i++)
 		if (pm_file_system_is_mounted(&inventory->list[i]))
-			rc = sweep_place(op, &inventory->list[i], jobs, &is_left, err);
+			rc = sweep_file_system(op, &inventory->list[i], jobs, &is_left, err);
 	if (is_left)
 		pm_sweeper_start(op);
 	return rc;

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "node/act/limits.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 #include "node/act/substate.h"
 #include "node/act/sweeper.h"
 #include "node/see/file_system.h"
@@ -78,7 +78,7 @@ static bool is_worthless(const struct pm_pmem *pmem)
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (!pm_place_is_made(entry->d_name) && !pm_trash_is_name(entry->d_name))
+		if (!pm_is_of_mkfs(entry->d_name) && !pm_trash_is_name(entry->d_name))
 			return false;
 	return dir != NULL;
 }
@@ -116,7 +116,7 @@ static int make_anew(const struct room *room, struct pm_err *err)
 			return rc;
 		if (is_short && give_up(room->op, pmem))
 			pm_say(room->op, "%s is made anew: earlier jobs have filled it",
-				pmem->place);
+				pmem->mount_point);
 	}
 	return pm_substate_reach(room->op, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);
 }

@@ -169,7 +169,7 @@ static void add_release(struct planner *p, const struct pm_stored *stored)
 		add(p, PM_STEP_OFFLINE, stored);
 	else if (stored->dax.is_disabled)
 		add(p, PM_STEP_REPAIR, stored);
-	if (stored->is_mounted || stored->is_misplaced)
+	if (stored->is_mounted || stored->has_other_options)
 		add(p, PM_STEP_UNMOUNT, stored);
 }
 
@@ -225,7 +225,7 @@ static int plan_other(struct planner *p, const struct pm_stored *stored, struct 
 static int plan_fsdax(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
 {
 	bool is_formatted = stored && pm_stored_is_formatted(stored);
-	bool is_in_use = stored && (stored->is_mounted || stored->is_misplaced);
+	bool is_in_use = stored && (stored->is_mounted || stored->has_other_options);
 
 	if (is_formatted && stored->is_mounted)
 		return 0;
@@ -233,7 +233,7 @@ static int plan_fsdax(struct planner *p, const struct pm_stored *stored, struct 
 		return pm_err_set(err, -EBUSY,
 			"'%s' is where the file system of %s belongs, but "
 			"'%s' is mounted there; unmount it",
-			p->pmem->place, p->pmem->nd.dev, p->pmem->occupant);
+			p->pmem->mount_point, p->pmem->nd.dev, p->pmem->occupant);
 	if (is_in_use)
 		add(p, PM_STEP_UNMOUNT, stored);
 	if (!is_formatted) {

@@ -9,7 +9,7 @@
 #include "node/act/actions.h"
 #include "node/act/demotion.h"
 #include "node/act/flat.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 #include "node/act/steps.h"
 #include "node/act/sweeper.h"
 #include "node/dry_run.h"
@@ -113,7 +113,7 @@ static int act_one(struct reach *reach, const struct pm_step *step, struct pm_er
 	case PM_STEP_UNMOUNT:
 		return pm_sweeper_unmount(reach->op, step->pmem, err);
 	case PM_STEP_MOUNT:
-		return pm_place_mount(config, step->pmem, step->stored, err);
+		return pm_file_system_mount(config, step->pmem, step->stored, err);
 	default:
 		return pm_action_run(config, step, 0, err);
 	}

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 
 #define END_MS	5000
 #define TRIES	10
@@ -99,7 +99,7 @@ int pm_sweeper_unmount(
 			nanosleep(&step, NULL);
 		rc = stop(op, err);
 		if (!rc)
-			rc = pm_place_unmount(pmem, err);
+			rc = pm_file_system_unmount(pmem, err);
 	}
 	return rc;
 }

@@ -17,7 +17,7 @@ static const struct pm_stored *mounted_on(const struct pm_pmem *pmem)
 {
 	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
 
-	return stored && (stored->is_mounted || stored->is_misplaced) ? stored : NULL;
+	return stored && (stored->is_mounted || stored->has_other_options) ? stored : NULL;
 }
 
 bool pm_file_system_is_mounted(const struct pm_pmem *pmem)
@@ -35,13 +35,13 @@ int pm_file_system_open(const struct pm_pmem *pmem, struct pm_err *err)
 
 	if (!stored)
 		return pm_err_set(err, -EIO, "there is no file system on %s", pmem->nd.dev);
-	fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(pmem->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st))
-		return pm_err_sys(err, -errno, "open '%s'", pmem->place);
+		return pm_err_sys(err, -errno, "open '%s'", pmem->mount_point);
 	snprintf(device, sizeof(device), "%u:%u", major(st.st_dev), minor(st.st_dev));
 	if (strcmp(device, stored->device))
-		return pm_err_set(err, -EIO, "'%s' is not on %s (device %s, not %s)", pmem->place,
-			stored->nd.dev, device, stored->device);
+		return pm_err_set(err, -EIO, "'%s' is not on %s (device %s, not %s)",
+			pmem->mount_point, stored->nd.dev, device, stored->device);
 	ret = fd;
 	fd = -1;
 	return ret;

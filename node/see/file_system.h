@@ -12,7 +12,7 @@
 bool pm_file_system_is_mounted(const struct pm_pmem *pmem);
 
 /* Its root, or a negative errno, with the sentence, when it is not what is mounted at the region's
- * place. */
+ * mount point. */
 int pm_file_system_open(const struct pm_pmem *pmem, struct pm_err *err);
 
 struct pm_space {

@@ -75,7 +75,8 @@ static size_t rank_in_socket(const struct pm_inventory *inventory, size_t at, si
 	return before;
 }
 
-static int name_places(struct pm_inventory *inventory, const char *mount_dir, struct pm_err *err)
+static int name_mount_points(
+	struct pm_inventory *inventory, const char *mount_dir, struct pm_err *err)
 {
 	for (size_t i = 0; i < inventory->n; i++) {
 		struct pm_pmem *pmem = &inventory->list[i];
@@ -85,9 +86,9 @@ static int name_places(struct pm_inventory *inventory, const char *mount_dir, st
 
 		if (all > 1)
 			snprintf(suffix, sizeof(suffix), "-%zu", rank);
-		length = snprintf(pmem->place, sizeof(pmem->place), "%s/socket%d%s", mount_dir,
-			pmem->socket, suffix);
-		if ((size_t)length >= sizeof(pmem->place))
+		length = snprintf(pmem->mount_point, sizeof(pmem->mount_point), "%s/socket%d%s",
+			mount_dir, pmem->socket, suffix);
+		if ((size_t)length >= sizeof(pmem->mount_point))
 			return pm_err_set(
 				err, -ENAMETOOLONG, "MountDir=%.80s... is too long", mount_dir);
 	}
@@ -114,7 +115,7 @@ int pm_inventory_make(const struct pm_nd_regions *regions, const struct pm_daxes
 			return pm_err_nomem(err);
 	}
 	qsort(made.list, made.n, sizeof(*made.list), compare);
-	rc = name_places(&made, mount_dir, err);
+	rc = name_mount_points(&made, mount_dir, err);
 	if (rc)
 		return rc;
 	*ret = made;
@@ -136,12 +137,12 @@ static void add_mounts(
 
 		if (strcmp(mount->device, stored->device))
 			continue;
-		if (strcmp(mount->point, pmem->place))
+		if (strcmp(mount->point, pmem->mount_point))
 			snprintf(stored->elsewhere, sizeof(stored->elsewhere), "%s", mount->point);
 		else if (is_right(mount))
 			stored->is_mounted = true;
 		else
-			stored->is_misplaced = true;
+			stored->has_other_options = true;
 	}
 }
 
@@ -149,7 +150,7 @@ void pm_inventory_add_mounts(struct pm_inventory *inventory, const struct pm_mou
 {
 	for (struct pm_pmem *pmem = inventory->list; pmem < inventory->list + inventory->n;
 		pmem++) {
-		const struct pm_mount *top = pm_mounts_at(mounts, pmem->place);
+		const struct pm_mount *top = pm_mounts_at(mounts, pmem->mount_point);
 		bool is_known = !top;
 
 		for (size_t i = 0; i < pmem->n; i++) {

@@ -19,8 +19,8 @@
 #include "node/tools/superblock.h"
 #include "site/modes.h"
 
-#define PM_PLACE_MAX  256
-#define PM_DEVICE_MAX 24
+#define PM_MOUNT_POINT_MAX 256
+#define PM_DEVICE_MAX	   24
 
 /* A namespace. A file system on it is ours when its UUID is that of the namespace's label. */
 struct pm_stored {
@@ -31,16 +31,16 @@ struct pm_stored {
 	struct pm_dax dax;	    /* of mode devdax; chardev "" while it has no device */
 	char device[PM_DEVICE_MAX]; /* "259:0" of its block device, "" when it has none */
 	struct pm_superblock fs;
-	bool is_mounted;	      /* at the place of its region, with DAX and project quota */
-	bool is_misplaced;	      /* at the place of its region, with other options */
-	char elsewhere[PM_PLACE_MAX]; /* where it is mounted besides, "" if nowhere */
+	bool is_mounted;	/* at its region's mount point, with DAX and project quota */
+	bool has_other_options; /* at its region's mount point, with other options */
+	char elsewhere[PM_MOUNT_POINT_MAX]; /* where it is mounted besides, "" if nowhere */
 };
 
 struct pm_pmem {
 	struct pm_nd_region nd;
-	int socket;		     /* physical package of its NUMA node */
-	char place[PM_PLACE_MAX];    /* where its file system is mounted: MountDir/socket0 */
-	char occupant[PM_PLACE_MAX]; /* what else is mounted there, "" if nothing */
+	int socket;			      /* physical package of its NUMA node */
+	char mount_point[PM_MOUNT_POINT_MAX]; /* of its file system: MountDir/socket0 */
+	char occupant[PM_MOUNT_POINT_MAX];    /* what else is mounted there, "" if nothing */
 	bool is_dirty; /* its free space may hold what was ours: a crash came before the wiping */
 	struct pm_stored *list; /* namespaces; idle seeds are left out */
 	size_t n;
@@ -57,7 +57,7 @@ struct pm_inventory {
 const char *pm_substate_namespace(enum pm_substate substate);
 
 /*
- * Takes regions and devices over into an inventory: places are named below `mount_dir`,
+ * Takes regions and devices over into an inventory: mount points are named below `mount_dir`,
  * "socket0", or "socket0-0" and so on where a socket has several regions. `socket_of` tells the
  * socket of a NUMA node.
  */

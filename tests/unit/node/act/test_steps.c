@@ -106,7 +106,7 @@ static void unmounted(struct pm_inventory *inventory)
 static void without_dax(struct pm_inventory *inventory)
 {
 	inventory->list[0].list[0].is_mounted = false;
-	inventory->list[0].list[0].is_misplaced = true;
+	inventory->list[0].list[0].has_other_options = true;
 }
 
 static void half_made(struct pm_inventory *inventory)

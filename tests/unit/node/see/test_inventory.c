@@ -71,8 +71,8 @@ static void test_order_and_places(void)
 	recorded_inventory("ndctl-81", "fsdax", &got);
 	is_number((long long)got.n, 2, "two regions");
 	is_text(got.list[0].nd.dev, "region0", "socket 0 first, whatever ndctl's order");
-	is_text(got.list[0].place, "/mnt/slurm-pmem/socket0", "its place");
-	is_text(got.list[1].place, "/mnt/slurm-pmem/socket1", "the other's");
+	is_text(got.list[0].mount_point, "/mnt/slurm-pmem/socket0", "its place");
+	is_text(got.list[1].mount_point, "/mnt/slurm-pmem/socket1", "the other's");
 	ok(got.list[0].list[0].is_mounted && got.list[1].list[0].is_mounted, "both are mounted");
 	is_text(got.list[0].occupant, "", "nobody else is there");
 	is_text(got.list[0].list[0].elsewhere, "", "and they are nowhere else");
@@ -100,8 +100,8 @@ static void test_several_regions_of_a_socket(void)
 
 	pm_inventory_make(&regions, &daxes, "/p", one_socket, NULL, &got, NULL);
 	is_text(got.list[0].nd.dev, "region1", "by interleave set, not by number");
-	is_text(got.list[0].place, "/p/socket0-0", "first place");
-	is_text(got.list[2].place, "/p/socket0-2", "last place");
+	is_text(got.list[0].mount_point, "/p/socket0-0", "first place");
+	is_text(got.list[2].mount_point, "/p/socket0-2", "last place");
 	pm_inventory_done(&got);
 }
 
@@ -120,7 +120,7 @@ static void test_mounts(void)
 	struct pm_inventory got = {0};
 
 	mounted(&got, "40 31 259:0 / /mnt/slurm-pmem/socket0 rw - ext4 /dev/pmem0 rw,prjquota\n");
-	ok(got.list[0].list[0].is_misplaced && !got.list[0].list[0].is_mounted, "without DAX");
+	ok(got.list[0].list[0].has_other_options && !got.list[0].list[0].is_mounted, "without DAX");
 	pm_inventory_done(&got);
 	mounted(&got, "40 31 259:0 / /srv rw - ext4 /dev/pmem0 rw,prjquota,dax=always\n");
 	is_text(got.list[0].list[0].elsewhere, "/srv", "elsewhere");

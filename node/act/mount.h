@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_AGENT_PLACE_H
-#define PM_AGENT_PLACE_H
+#ifndef PM_AGENT_MOUNT_H
+#define PM_AGENT_MOUNT_H
 
 /*
  * The file systems of regions: mounted with DAX for all files and with project quota, without
@@ -11,22 +11,22 @@
 #include "node/see/inventory.h"
 
 /* Of `mount -o`, in front of them nosuid and nodev. */
-#define PM_PLACE_OPTIONS "dax=always,prjquota,usrquota"
+#define PM_MOUNT_OPTIONS "dax=always,prjquota,usrquota"
 
 /* "job_": directories of jobs are called so, with the job's number behind it. */
-#define PM_PLACE_JOB_PREFIX "job_"
+#define PM_JOB_DIRECTORY_PREFIX "job_"
 
 /* Has mkfs made this entry of a root? */
-bool pm_place_is_made(const char *name);
+bool pm_is_of_mkfs(const char *name);
 
 /*
  * -EPERM: there is something in its root that no job of ours made; -EBUSY and others of mount(2).
  * After a failure it is not mounted.
  */
-int pm_place_mount(const struct pm_config *config, const struct pm_pmem *pmem,
+int pm_file_system_mount(const struct pm_config *config, const struct pm_pmem *pmem,
 	const struct pm_stored *stored, struct pm_err *err);
 
 /* -EBUSY: somebody uses it. */
-int pm_place_unmount(const struct pm_pmem *pmem, struct pm_err *err);
+int pm_file_system_unmount(const struct pm_pmem *pmem, struct pm_err *err);
 
 #endif
