@@ -312,7 +312,7 @@ static int keep_staged(struct change *change, struct pm_err *err)
 }
 
 /* Clears the way in the journal; *ret_done: nothing is left to do. */
-static int settle(struct change *change, bool *ret_done, struct pm_err *err)
+static int clear_journal(struct change *change, bool *ret_done, struct pm_err *err)
 {
 	int rc = refuse_foreign(change, err);
 
@@ -338,7 +338,7 @@ static int run(struct change *change, struct pm_err *err)
 	int rc = look(change, err);
 
 	if (!rc)
-		rc = settle(change, &done, err);
+		rc = clear_journal(change, &done, err);
 	if (rc || done)
 		return rc;
 	rc = check(change, err);

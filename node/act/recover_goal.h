@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_AGENT_SETTLE_H
-#define PM_AGENT_SETTLE_H
+#ifndef PM_AGENT_RECOVER_GOAL_H
+#define PM_AGENT_RECOVER_GOAL_H
 
 /*
  * After a boot: what became of the change in the journal? Closes the journal accordingly, and
@@ -18,14 +18,14 @@ enum pm_outcome {
 	PM_OUTCOME_FAILED,
 };
 
-struct pm_settlement {
+struct pm_recovery {
 	enum pm_outcome outcome;
 	char text[1024]; /* one sentence; empty for NOTHING */
 };
 
 /* Fails only when the state of the goals cannot be read or the journal cannot be written. */
-int pm_settle(const struct pm_operation *op, struct pm_journal *journal,
+int pm_recover_goal(const struct pm_operation *op, struct pm_journal *journal,
 	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
-	struct pm_settlement *ret, struct pm_err *err);
+	struct pm_recovery *ret, struct pm_err *err);
 
 #endif
