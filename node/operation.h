@@ -21,7 +21,7 @@ struct pm_operation {
 	/* As they were given, NULL for none: another pmctl that takes over the rest is given them.
 	 */
 	const char *config_path, *node;
-	struct json_object *would; /* of a dry run for programs: node/dry_run.h; else NULL */
+	struct json_object *dry_run_report; /* for --json, see node/dry_run.h; else NULL */
 	/* Called with each message; NULL: messages are dropped. */
 	void (*tell)(const struct pm_operation *op, enum pm_tone tone, const char *text);
 	struct pm_config config;

@@ -137,7 +137,7 @@ static int report_withdrawal(const struct change *change)
 
 	pm_say(change->op,
 		"would withdraw the goal %s of this boot:", pm_mode_name(change->journal.mode));
-	pm_would_run(change->op, line, /* loss= */ NULL);
+	pm_dry_run_step(change->op, line, /* loss= */ NULL);
 	return 0;
 }
 
@@ -274,8 +274,8 @@ static void report_goal(const struct change *change)
 		"the labels of %zu modules at once and, at the next reboot, what is on their App "
 		"Direct regions",
 		change->dimms.n);
-	pm_would_run(change->op, line, loss);
-	pm_would_reboot(change->op);
+	pm_dry_run_step(change->op, line, loss);
+	pm_dry_run_reboot(change->op);
 }
 
 /* The right platform mode, and not other percentages of it than pmem.conf asks for by now. */
@@ -307,7 +307,7 @@ static int keep_staged(struct change *change, struct pm_err *err)
 	if (rc)
 		return rc;
 	pm_say(change->op, "goal %s is staged already, reboot to apply it", change->mode->name);
-	pm_would_reboot(change->op);
+	pm_dry_run_reboot(change->op);
 	return confirm_staged(change, err);
 }
 

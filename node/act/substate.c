@@ -262,7 +262,7 @@ static void report(const struct reach *reach)
 		cleanup_free char *text = pm_action_text(&reach->op->config, step);
 		cleanup_free char *loss = pm_action_loss(step);
 
-		pm_would_run(reach->op, text, loss);
+		pm_dry_run_step(reach->op, text, loss);
 	}
 }
 
