@@ -19,10 +19,10 @@
 #include "site/config.h"
 
 /* Once. An error: the mounts cannot be read, or the caches not be given up. */
-int pm_caches_empty(const struct pm_config *config, struct pm_err *err);
+int pm_caches_evict(const struct pm_config *config, struct pm_err *err);
 
 /* And again every few seconds: what is in use while one looks may be held when it is needed. */
-struct pm_caches_keeper {
+struct pm_caches_evictor {
 	const struct pm_config *config;
 	pthread_t thread;
 	pthread_mutex_t mutex;
@@ -30,10 +30,10 @@ struct pm_caches_keeper {
 	bool is_over;
 };
 
-/* Empties them once, as above, and goes on in a thread until pm_caches_release(), which is called
- * only after success. */
-int pm_caches_keep_empty(
-	struct pm_caches_keeper *keeper, const struct pm_config *config, struct pm_err *err);
-void pm_caches_release(struct pm_caches_keeper *keeper);
+/* Empties them once, as above, and goes on in a thread until pm_caches_evictor_stop(), which is
+ * called only after success. */
+int pm_caches_evictor_start(
+	struct pm_caches_evictor *evictor, const struct pm_config *config, struct pm_err *err);
+void pm_caches_evictor_stop(struct pm_caches_evictor *evictor);
 
 #endif

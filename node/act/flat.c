@@ -109,7 +109,7 @@ static int is_ram(const struct pm_config *config, const struct pm_stored *stored
  * What the kernel has not given back may be partly offline now: of no use to anybody, so all of it
  * is put online again. daxctl(1) counts it as a failure when that was already so.
  */
-static int put_online_again(
+static int online_again(
 	const struct pm_operation *op, const struct pm_step *step, struct pm_err *err)
 {
 	struct pm_step online = *step;
@@ -127,7 +127,7 @@ static int put_online_again(
 		step->pmem->nd.dev, step->pmem->nd.target_node, why.text);
 }
 
-static int take_back_all(
+static int offline_all(
 	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
 	int rc = check_room(&op->config, steps, n, err);
@@ -135,20 +135,20 @@ static int take_back_all(
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = pm_action_run(&op->config, &steps[i], op->config.offline_timeout_s, err);
 		if (rc == -EREMOTEIO || rc == -ETIMEDOUT)
-			rc = put_online_again(op, &steps[i], err);
+			rc = online_again(op, &steps[i], err);
 	}
 	return rc;
 }
 
-int pm_flat_take_back(
+int pm_flat_offline(
 	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
-	struct pm_caches_keeper keeper;
-	int rc = pm_caches_keep_empty(&keeper, &op->config, err);
+	struct pm_caches_evictor evictor;
+	int rc = pm_caches_evictor_start(&evictor, &op->config, err);
 
 	if (rc)
 		return rc;
-	rc = take_back_all(op, steps, n, err);
-	pm_caches_release(&keeper);
+	rc = offline_all(op, steps, n, err);
+	pm_caches_evictor_stop(&evictor);
 	return rc;
 }

@@ -20,7 +20,7 @@ int pm_flat_make(const struct pm_operation *op, struct pm_os_journal *journal,
  * fits on the others. PM_NEEDS_REBOOT: it does not, or the kernel does not give it back within
  * OfflineTimeout; that memory is online again.
  */
-int pm_flat_take_back(
+int pm_flat_offline(
 	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err);
 
 /* Gives the kernel the policy that the journal remembers, if it does, and forgets it. */

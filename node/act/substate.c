@@ -131,7 +131,7 @@ static int act(struct reach *reach, const struct pm_step *steps, size_t n, struc
 	case PM_STEP_RAM:
 		return pm_flat_make(reach->op, &reach->journal, steps, n, err);
 	case PM_STEP_OFFLINE:
-		return pm_flat_take_back(reach->op, steps, n, err);
+		return pm_flat_offline(reach->op, steps, n, err);
 	default:
 		for (size_t i = 0; !rc && i < n; i++)
 			rc = act_one(reach, &steps[i], err);
