@@ -285,7 +285,7 @@ static int add_superblocks(const struct walk *walk)
 	}
 	pm_inventory_foreach(stored, pmem, &survey.inventory)
 	{
-		if (!rc && stored->is_ours && *stored->fs.type)
+		if (!rc && stored->is_own && *stored->fs.type)
 			rc = add_superblock(walk, stored->nd.blockdev);
 	}
 	return rc;

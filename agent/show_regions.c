@@ -148,7 +148,7 @@ static void judge(const struct show *show, const struct pm_stored *stored)
 
 	if (stored->is_pinned)
 		pm_show_block(show->root, "%s (%s) is pinned", dev, name);
-	else if (!stored->is_ours)
+	else if (!stored->is_own)
 		pm_show_block(show->root, "%s (%s) is not ours", dev, name);
 	if (*stored->elsewhere)
 		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, stored->elsewhere);
@@ -162,7 +162,7 @@ static json_object *namespace(
 	pm_json_add_string(one, "name", stored->nd.dev);
 	pm_json_add_string(one, "label", stored->nd.name);
 	pm_json_add_string(one, "mode", stored->nd.mode);
-	pm_json_add_string(one, "owner", stored->is_ours ? "ours" : "foreign");
+	pm_json_add_string(one, "owner", stored->is_own ? "ours" : "foreign");
 	add_bool(one, "pinned", stored->is_pinned);
 	pm_json_add_u64(one, "size_bytes", stored->nd.size_bytes);
 	pm_json_add_string(one, "block_device", *stored->nd.blockdev ? stored->nd.blockdev : NULL);

@@ -70,7 +70,7 @@ static int refuse_foreign(const struct pm_inventory *inventory, struct pm_err *e
 
 	pm_inventory_foreach(stored, pmem, inventory)
 	{
-		if (!stored->is_ours)
+		if (!stored->is_own)
 			return pm_err_set(err, -EPERM,
 				"%s is not slurm-pmem's; save what is in it, then remove it with "
 				"'ndctl destroy-namespace -f %s'",
@@ -209,7 +209,7 @@ static int plan_removal(struct planner *p, const struct pm_stored *stored, struc
 static int plan_other(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
 {
 	bool is_kept = p->wish->only_leftovers &&
-		       (!stored->is_ours || stored->is_pinned ||
+		       (!stored->is_own || stored->is_pinned ||
 			       (pm_pmem_serving(p->pmem, PM_SUBSTATE_FSDAX) == stored &&
 				       pm_stored_is_formatted(stored)));
 

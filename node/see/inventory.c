@@ -42,7 +42,7 @@ static int take_namespaces(
 		const struct pm_dax *dax = find_dax(daxes, from->list[pmem->n].chardev);
 
 		stored->nd = from->list[pmem->n];
-		stored->is_ours = !strncmp(stored->nd.name, prefix, strlen(prefix));
+		stored->is_own = !strncmp(stored->nd.name, prefix, strlen(prefix));
 		if (dax)
 			stored->dax = *dax;
 	}

@@ -25,7 +25,7 @@
 /* A namespace. A file system on it is ours when its UUID is that of the namespace's label. */
 struct pm_stored {
 	struct pm_namespace nd;
-	bool is_ours;		    /* its name begins with "slurm-" */
+	bool is_own;		    /* its name begins with "slurm-" */
 	bool is_pinned;		    /* an administrator wants its bytes kept */
 	bool is_clean;		    /* known to hold nothing but zeros */
 	struct pm_dax dax;	    /* of mode devdax; chardev "" while it has no device */

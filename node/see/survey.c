@@ -65,7 +65,7 @@ static int look_at_block_devices(
 		if (!*stored->nd.blockdev)
 			continue;
 		read_device(config, stored);
-		if (geteuid() == 0 && stored->is_ours)
+		if (geteuid() == 0 && stored->is_own)
 			rc = read_superblock(config, stored, err);
 		if (rc)
 			return rc;
@@ -103,7 +103,7 @@ static void disown(struct pm_inventory *inventory)
 {
 	pm_inventory_foreach(stored, pmem, inventory)
 	{
-		stored->is_ours = false;
+		stored->is_own = false;
 	}
 }
 

@@ -32,7 +32,7 @@ static void check_plan(
 		const struct pm_stored *stored = steps.list[i].stored;
 
 		CHECK(pm_step_name(steps.list[i].kind));
-		CHECK(!stored || stored->is_ours);
+		CHECK(!stored || stored->is_own);
 		CHECK(!stored || !stored->is_pinned || !destroys(steps.list[i].kind));
 	}
 }

@@ -96,7 +96,7 @@ static void test_regions(void)
 			pm_pmem_serving(&inventory.list[i], PM_SUBSTATE_FSDAX);
 
 		is_number(inventory.list[i].socket, (long long)i, "a socket each");
-		ok(stored && stored->is_ours, "with a namespace of ours");
+		ok(stored && stored->is_own, "with a namespace of ours");
 	}
 }
 
