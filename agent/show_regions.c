@@ -223,12 +223,12 @@ static void add_jobs(const struct show *show)
 		pm_json_add_string(one, "mode", pm_mode_name(job->mode));
 		pm_json_add_string(one, "substate", pm_substate_name(job->substate));
 		pm_json_add_string(one, "state",
-			job->state == PM_JOB_LOST || lives(show, job)
+			job->state == PM_JOB_UNREADABLE || lives(show, job)
 				? pm_job_state_name(job->state)
 				: "of an earlier boot");
 		pm_json_add_string(one, "since", job->time);
 		json_object_array_add(list, one);
-		if (job->state == PM_JOB_LOST ||
+		if (job->state == PM_JOB_UNREADABLE ||
 			(lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
 				job->state != PM_JOB_REFUSED))
 			pm_show_block(show->root, "job %u uses it", (unsigned)job->id);

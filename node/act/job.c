@@ -31,7 +31,7 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 	int rc = dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
 
 	for (size_t i = 0; !rc && i < ret->n; i++)
-		if (ret->list[i].state == PM_JOB_LOST)
+		if (ret->list[i].state == PM_JOB_UNREADABLE)
 			pm_warn(op,
 				"'%s/%u.json' is not a record of that job which can be trusted; "
 				"what "
@@ -121,14 +121,14 @@ static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, co
 {
 	for (size_t i = 0; i < jobs->n; i++)
 		if (jobs->list[i].id != job->id && jobs->list[i].state != PM_JOB_REFUSED &&
-			(jobs->list[i].state == PM_JOB_LOST ||
+			(jobs->list[i].state == PM_JOB_UNREADABLE ||
 				!strcmp(jobs->list[i].boot_id, boot_id)))
 			return true;
 	return false;
 }
 
 /* Whatever it had: directories by its name, else what no other job can be using. */
-static int take_back_lost(const struct pm_operation *op, const struct pm_jobs *jobs,
+static int take_back_unreadable(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	static const enum pm_substate substates[] = {PM_SUBSTATE_FSDAX, PM_SUBSTATE_DEVDAX};
@@ -152,8 +152,8 @@ static int take_back(const struct pm_operation *op, const struct pm_jobs *jobs,
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	int rc;
 
-	if (job->state == PM_JOB_LOST)
-		return op->config.provision ? take_back_lost(op, jobs, job, boot_id, err) : 0;
+	if (job->state == PM_JOB_UNREADABLE)
+		return op->config.provision ? take_back_unreadable(op, jobs, job, boot_id, err) : 0;
 	if (job->substate == PM_SUBSTATE_EMPTY || job->state == PM_JOB_REFUSED ||
 		(is_alone(job) && others_live(jobs, job, boot_id)))
 		return 0;
@@ -181,7 +181,7 @@ static int finish(const struct pm_operation *op, const struct pm_jobs *jobs,
 {
 	int rc = take_back(op, jobs, job, boot_id, err);
 
-	if (!rc && job->state == PM_JOB_LOST)
+	if (!rc && job->state == PM_JOB_UNREADABLE)
 		rc = set_aside(op, job, err);
 	if (!rc)
 		rc = forget(op, job->id, err);
@@ -194,7 +194,8 @@ static int finish_dead(const struct pm_operation *op, const struct pm_jobs *jobs
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < jobs->n; i++)
-		if (jobs->list[i].state != PM_JOB_LOST && strcmp(jobs->list[i].boot_id, boot_id))
+		if (jobs->list[i].state != PM_JOB_UNREADABLE &&
+			strcmp(jobs->list[i].boot_id, boot_id))
 			rc = finish(op, jobs, &jobs->list[i], boot_id, err);
 	return rc;
 }
@@ -409,8 +410,8 @@ static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, st
 	printf(PM_ANSWER_HOLDER "%u\n", (unsigned)other->id);
 	return pm_err_set(err, -EBUSY,
 		"persistent memory is in use by job %u (%s), job %u needs %s", (unsigned)other->id,
-		other->state == PM_JOB_LOST ? pm_job_state_name(other->state)
-					    : pm_substate_name(other->substate),
+		other->state == PM_JOB_UNREADABLE ? pm_job_state_name(other->state)
+						  : pm_substate_name(other->substate),
 		(unsigned)job->id, pm_substate_name(job->substate));
 }
 

@@ -18,7 +18,7 @@ static const char *const states[] = {
 	[PM_JOB_BEGUN] = "begun",
 	[PM_JOB_READY] = "ready",
 	[PM_JOB_REFUSED] = "refused",
-	[PM_JOB_LOST] = "unreadable",
+	[PM_JOB_UNREADABLE] = "unreadable",
 };
 
 const char *pm_job_state_name(enum pm_job_state state)
@@ -112,7 +112,7 @@ static int add(struct pm_jobs *jobs, const struct pm_job *job)
 
 static int add_record(struct pm_jobs *jobs, int dir_fd, const char *name, struct pm_err *err)
 {
-	struct pm_job job = {.state = PM_JOB_LOST};
+	struct pm_job job = {.state = PM_JOB_UNREADABLE};
 	int rc;
 
 	if (!is_record(name, &job.id))
@@ -183,7 +183,7 @@ const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct p
 	size_t at = 0;
 
 	for (size_t i = 0; i < jobs->n && job->mode != PM_MODE_MEMORY; i++)
-		if (jobs->list[i].state == PM_JOB_LOST && jobs->list[i].id != job->id)
+		if (jobs->list[i].state == PM_JOB_UNREADABLE && jobs->list[i].id != job->id)
 			return &jobs->list[i];
 	while ((other = pm_jobs_next_other(jobs, job, &at)))
 		if (!can_share(other->substate, job->substate))

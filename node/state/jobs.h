@@ -17,10 +17,10 @@
 #include "site/modes.h"
 
 enum pm_job_state {
-	PM_JOB_BEGUN,	/* something may have been made */
-	PM_JOB_READY,	/* all of it was; the job's tasks may use it */
-	PM_JOB_REFUSED, /* nothing was: the user asked for what there is not */
-	PM_JOB_LOST,	/* its record cannot be read: nothing but its ID is known */
+	PM_JOB_BEGUN,	   /* something may have been made */
+	PM_JOB_READY,	   /* all of it was; the job's tasks may use it */
+	PM_JOB_REFUSED,	   /* nothing was: the user asked for what there is not */
+	PM_JOB_UNREADABLE, /* its record cannot be read: nothing but its ID is known */
 };
 
 struct pm_job {
@@ -50,8 +50,8 @@ int pm_job_parse_id(const char *text, uint32_t *ret);
 
 /*
  * All records of the directory; none when there is no such directory. One that cannot be
- * understood, is another job's, or that others than root could have written, is a job that is LOST:
- * what it has must stay until it is known to be over. Release with pm_jobs_done().
+ * understood, is another job's, or that others than root could have written, is a job that is
+ * UNREADABLE: what it has must stay until it is known to be over. Release with pm_jobs_done().
  */
 int pm_jobs_read(const char *dir, struct pm_jobs *ret, struct pm_err *err);
 
@@ -59,8 +59,8 @@ int pm_jobs_read(const char *dir, struct pm_jobs *ret, struct pm_err *err);
 const struct pm_job *pm_jobs_find(const struct pm_jobs *jobs, uint32_t id);
 
 /* The first job that lives in this boot and cannot share the node with `job`; NULL when none. File
- * systems are shared, devices and flat memory are not; with a job that is LOST nothing is, but in
- * Memory Mode. */
+ * systems are shared, devices and flat memory are not; with a job that is UNREADABLE nothing is,
+ * but in Memory Mode. */
 const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job);
 
 /* The other jobs that live in this boot and were given something, one after the other: the first
