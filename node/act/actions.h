@@ -22,6 +22,6 @@ char *pm_action_text(const struct pm_config *config, const struct pm_step *step)
 char *pm_action_loss(const struct pm_step *step);
 
 /* "/dev/dax0.0" or "/dev/pmem0" of its namespace, "" when it has none. */
-void pm_action_device(const struct pm_stored *stored, char *ret, size_t size);
+void pm_action_device(const struct pm_inventory_ns *ns, char *ret, size_t size);
 
 #endif

@@ -50,11 +50,11 @@ static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
 		(double)job->size_bytes / GIB, socket);
 }
 
-static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+static int check_file_system(const struct pm_inventory_region *region, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	struct pm_space space;
 	uint64_t promised, left;
 	bool has_trash = false;
@@ -65,12 +65,12 @@ static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *j
 	if (!rc)
 		rc = pm_trash_find(fd, &has_trash, err);
 	if (rc)
-		return pm_err_prefix(err, "%s", pmem->mount_point);
+		return pm_err_prefix(err, "%s", region->mount_point);
 	left = space.left.bytes > promised ? space.left.bytes - promised : 0;
 	if (job->size_bytes <= left)
 		return 0;
-	return has_trash ? put_off(job, pmem->socket, err)
-			 : refuse(job, pmem->socket, left, promised, err);
+	return has_trash ? put_off(job, region->socket, err)
+			 : refuse(job, region->socket, left, promised, err);
 }
 
 int pm_allotments_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
@@ -79,12 +79,12 @@ int pm_allotments_check_size(const struct pm_inventory *inventory, const struct 
 	int rc = 0;
 
 	for (size_t i = 0; !rc && job->size_bytes && i < inventory->n; i++) {
-		const struct pm_pmem *pmem = &inventory->list[i];
+		const struct pm_inventory_region *region = &inventory->list[i];
 
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = check_file_system(pmem, jobs, job, err);
-		else if (job->size_bytes > pmem->nd.size_bytes)
-			rc = refuse(job, pmem->socket, pmem->nd.size_bytes, 0, err);
+			rc = check_file_system(region, jobs, job, err);
+		else if (job->size_bytes > region->nd.size_bytes)
+			rc = refuse(job, region->socket, region->nd.size_bytes, 0, err);
 	}
 	return rc;
 }
@@ -138,22 +138,22 @@ static int complain(const char *mount_point, int rc, struct pm_err *err)
 		"a directory; try again when they have ended");
 }
 
-static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+static int give_directory(const struct pm_inventory_region *region, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	const struct pm_tenants tenants = {jobs, job->boot_id, job, /* with_job= */ true};
 	char name[NAME_MAX_], path[PM_MOUNT_POINT_MAX + NAME_MAX_ + 1];
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	int rc;
 
 	if (fd < 0)
 		return fd;
 	name_of(job->id, name);
-	rc = make_job(pmem->mount_point, fd, &tenants, name, err);
+	rc = make_job(region->mount_point, fd, &tenants, name, err);
 	if (rc)
-		return complain(pmem->mount_point, rc, err);
-	snprintf(path, sizeof(path), "%s/%s", pmem->mount_point, name);
-	return add(view, PM_ALLOTMENT_DIR, path, pmem->socket, err);
+		return complain(region->mount_point, rc, err);
+	snprintf(path, sizeof(path), "%s/%s", region->mount_point, name);
+	return add(view, PM_ALLOTMENT_DIR, path, region->socket, err);
 }
 
 /* A character device of this name; its owner and mode are set in one go on what was opened. */
@@ -171,23 +171,23 @@ static int chown_device(const char *path, uid_t uid, gid_t gid, struct pm_err *e
 	return 0;
 }
 
-static void device_path(const struct pm_stored *stored, char ret[64])
+static void device_path(const struct pm_inventory_ns *ns, char ret[64])
 {
-	snprintf(ret, 64, "/dev/%s", stored->dax.chardev);
+	snprintf(ret, 64, "/dev/%s", ns->dax.chardev);
 }
 
-static int give_device(const struct pm_pmem *pmem, const struct pm_job *job,
+static int give_device(const struct pm_inventory_region *region, const struct pm_job *job,
 	struct pm_jobview *view, struct pm_err *err)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_DEVDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_DEVDAX);
 	char path[64];
 	int rc;
 
-	if (!stored || !*stored->dax.chardev)
-		return pm_err_set(err, -EIO, "there is no device on %s", pmem->nd.dev);
-	device_path(stored, path);
+	if (!ns || !*ns->dax.chardev)
+		return pm_err_set(err, -EIO, "there is no device on %s", region->nd.dev);
+	device_path(ns, path);
 	rc = chown_device(path, job->uid, job->gid, err);
-	return rc ? rc : add(view, PM_ALLOTMENT_DAX, path, pmem->socket, err);
+	return rc ? rc : add(view, PM_ALLOTMENT_DAX, path, region->socket, err);
 }
 
 static bool has_node(const struct pm_jobview *view, const char *node)
@@ -199,14 +199,15 @@ static bool has_node(const struct pm_jobview *view, const char *node)
 }
 
 /* Regions of one socket may share their node. */
-static int give_node(const struct pm_pmem *pmem, struct pm_jobview *view, struct pm_err *err)
+static int give_node(
+	const struct pm_inventory_region *region, struct pm_jobview *view, struct pm_err *err)
 {
 	char node[16];
 
-	if (pmem->nd.target_node < 0)
-		return pm_err_set(err, -EIO, "%s has no NUMA node of its own", pmem->nd.dev);
-	snprintf(node, sizeof(node), "%d", pmem->nd.target_node);
-	return has_node(view, node) ? 0 : add(view, PM_ALLOTMENT_NODE, node, pmem->socket, err);
+	if (region->nd.target_node < 0)
+		return pm_err_set(err, -EIO, "%s has no NUMA node of its own", region->nd.dev);
+	snprintf(node, sizeof(node), "%d", region->nd.target_node);
+	return has_node(view, node) ? 0 : add(view, PM_ALLOTMENT_NODE, node, region->socket, err);
 }
 
 int pm_allotments_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
@@ -215,62 +216,62 @@ int pm_allotments_make(const struct pm_inventory *inventory, const struct pm_job
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < inventory->n; i++) {
-		const struct pm_pmem *pmem = &inventory->list[i];
+		const struct pm_inventory_region *region = &inventory->list[i];
 
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = give_directory(pmem, jobs, job, view, err);
+			rc = give_directory(region, jobs, job, view, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
-			rc = give_device(pmem, job, view, err);
+			rc = give_device(region, job, view, err);
 		else if (job->substate == PM_SUBSTATE_FLAT)
-			rc = give_node(pmem, view, err);
+			rc = give_node(region, view, err);
 	}
 	return rc;
 }
 
 /* What resists is closed to its owner, and costs nobody more than its space until it goes. */
-static bool discard(
-	const struct pm_operation *op, int root_fd, const struct pm_pmem *pmem, uint32_t id)
+static bool discard(const struct pm_operation *op, int root_fd,
+	const struct pm_inventory_region *region, uint32_t id)
 {
 	char name[NAME_MAX_];
 	struct pm_err err;
 	bool is_left;
 
 	name_of(id, name);
-	if (pm_trash_make(root_fd, pmem->mount_point, name, &is_left, &err))
-		pm_warn(op, "%s: %s", pmem->mount_point, err.text);
+	if (pm_trash_make(root_fd, region->mount_point, name, &is_left, &err))
+		pm_warn(op, "%s: %s", region->mount_point, err.text);
 	return is_left;
 }
 
 /* A file system that is not mounted keeps the directory until a later job: pm_allotments_sweep().
  */
-static int remove_directory(const struct pm_operation *op, const struct pm_pmem *pmem,
+static int remove_directory(const struct pm_operation *op, const struct pm_inventory_region *region,
 	const struct pm_tenants *others, bool *left, struct pm_err *err)
 {
 	cleanup_close int fd = -1;
 	int rc;
 
-	if (!pm_file_system_is_mounted(pmem))
+	if (!pm_file_system_is_mounted(region))
 		return 0;
-	fd = pm_file_system_open(pmem, err);
+	fd = pm_file_system_open(region, err);
 	if (fd < 0)
 		return fd;
-	*left |= discard(op, fd, pmem, others->job->id);
+	*left |= discard(op, fd, region, others->job->id);
 	rc = pm_limits_set(fd, others, err);
 	if (rc == -ENOSPC) {
-		pm_warn(op, "%s: %s", pmem->mount_point, err->text);
+		pm_warn(op, "%s: %s", region->mount_point, err->text);
 		return 0;
 	}
-	return rc ? pm_err_prefix(err, "%s", pmem->mount_point) : 0;
+	return rc ? pm_err_prefix(err, "%s", region->mount_point) : 0;
 }
 
-static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
+static int take_device_back(const struct pm_inventory_region *region, struct pm_err *err)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_DEVDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_DEVDAX);
 	char path[64];
 
-	if (!stored || !*stored->dax.chardev)
+	if (!ns || !*ns->dax.chardev)
 		return 0;
-	device_path(stored, path);
+	device_path(ns, path);
 	return chown_device(path, 0, 0, err);
 }
 
@@ -305,8 +306,8 @@ static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 }
 
 /* Only names are read: what is renamed meanwhile may be met again, as trash. */
-static int discard_orphans(const struct pm_operation *op, int root_fd, const struct pm_pmem *pmem,
-	const struct pm_jobs *jobs, struct pm_err *err)
+static int discard_orphans(const struct pm_operation *op, int root_fd,
+	const struct pm_inventory_region *region, const struct pm_jobs *jobs, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = NULL;
 	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -314,7 +315,7 @@ static int discard_orphans(const struct pm_operation *op, int root_fd, const str
 
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
-		int rc = pm_err_sys(err, -errno, "open '%s'", pmem->mount_point);
+		int rc = pm_err_sys(err, -errno, "open '%s'", region->mount_point);
 
 		if (fd >= 0)
 			close(fd);
@@ -324,17 +325,18 @@ static int discard_orphans(const struct pm_operation *op, int root_fd, const str
 		uint32_t id = orphan_id(entry->d_name, jobs);
 
 		if (id)
-			(void)discard(op, root_fd, pmem, id);
+			(void)discard(op, root_fd, region, id);
 	}
 	return 0;
 }
 
-static int sweep_file_system(const struct pm_operation *op, const struct pm_pmem *pmem,
-	const struct pm_jobs *jobs, bool *left, struct pm_err *err)
+static int sweep_file_system(const struct pm_operation *op,
+	const struct pm_inventory_region *region, const struct pm_jobs *jobs, bool *left,
+	struct pm_err *err)
 {
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	bool has_trash = false;
-	int rc = fd < 0 ? fd : discard_orphans(op, fd, pmem, jobs, err);
+	int rc = fd < 0 ? fd : discard_orphans(op, fd, region, jobs, err);
 
 	if (!rc)
 		rc = pm_trash_find(fd, &has_trash, err);

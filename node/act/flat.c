@@ -80,7 +80,7 @@ static int check_room(
 	size_t n_nodes = 0;
 
 	for (size_t i = 0; i < n && n_nodes < MAX_NODES; i++)
-		nodes[n_nodes++] = steps[i].pmem->nd.target_node;
+		nodes[n_nodes++] = steps[i].region->nd.target_node;
 	rc = pm_node_memory_split(config->fs_root, nodes, n_nodes, &memory, &others, err);
 	if (rc || pm_node_memory_fits(&memory, &others))
 		return rc;
@@ -92,7 +92,7 @@ static int check_room(
 		(unsigned long long)(others.total_bytes >> 20));
 }
 
-static int is_ram(const struct pm_config *config, const struct pm_stored *stored, bool *ret,
+static int is_ram(const struct pm_config *config, const struct pm_inventory_ns *ns, bool *ret,
 	struct pm_err *err)
 {
 	cleanup_with(pm_daxes_done) struct pm_daxes daxes = {0};
@@ -100,7 +100,7 @@ static int is_ram(const struct pm_config *config, const struct pm_stored *stored
 
 	*ret = false;
 	for (size_t i = 0; !rc && i < daxes.n; i++)
-		*ret |= !strcmp(daxes.list[i].chardev, stored->nd.chardev) &&
+		*ret |= !strcmp(daxes.list[i].chardev, ns->nd.chardev) &&
 			pm_dax_is_ram(&daxes.list[i]);
 	return rc;
 }
@@ -115,7 +115,7 @@ static int online_again(
 	struct pm_step online = *step;
 	struct pm_err why = *err;
 	bool failed;
-	int rc = is_ram(&op->config, step->stored, &failed, err);
+	int rc = is_ram(&op->config, step->ns, &failed, err);
 
 	if (rc || !failed)
 		return rc;
@@ -124,7 +124,7 @@ static int online_again(
 	return pm_err_set(err, PM_NEEDS_REBOOT,
 		"the kernel does not give the memory of %s (node %d) back: %.700s; only a reboot "
 		"does",
-		step->pmem->nd.dev, step->pmem->nd.target_node, why.text);
+		step->region->nd.dev, step->region->nd.target_node, why.text);
 }
 
 static int offline_all(

@@ -75,32 +75,31 @@ static int make_mount_point(const char *mount_dir, const char *mount_point, stru
 	return rc ? rc : pm_secure_path(mount_point, err);
 }
 
-int pm_file_system_mount(const struct pm_config *config, const struct pm_pmem *pmem,
-	const struct pm_stored *stored, struct pm_err *err)
+int pm_file_system_mount(const struct pm_config *config, const struct pm_inventory_region *region,
+	const struct pm_inventory_ns *ns, struct pm_err *err)
 {
 	char device[64];
-	int rc = make_mount_point(config->mount_dir, pmem->mount_point, err);
+	int rc = make_mount_point(config->mount_dir, region->mount_point, err);
 
 	if (rc)
 		return rc;
-	snprintf(device, sizeof(device), "/dev/%s", stored->nd.blockdev);
-	if (mount(device, pmem->mount_point, stored->fs.type, MS_NOSUID | MS_NODEV,
-		    PM_MOUNT_OPTIONS))
+	snprintf(device, sizeof(device), "/dev/%s", ns->nd.blockdev);
+	if (mount(device, region->mount_point, ns->fs.type, MS_NOSUID | MS_NODEV, PM_MOUNT_OPTIONS))
 		return pm_err_sys(err, -errno, "mount '%s' on '%s' as %s (%s)", device,
-			pmem->mount_point, stored->fs.type, PM_MOUNT_OPTIONS);
-	rc = restrict_root(pmem->mount_point, err);
+			region->mount_point, ns->fs.type, PM_MOUNT_OPTIONS);
+	rc = restrict_root(region->mount_point, err);
 	if (rc)
-		(void)umount2(pmem->mount_point, UMOUNT_NOFOLLOW);
+		(void)umount2(region->mount_point, UMOUNT_NOFOLLOW);
 	return rc;
 }
 
-int pm_file_system_unmount(const struct pm_pmem *pmem, struct pm_err *err)
+int pm_file_system_unmount(const struct pm_inventory_region *region, struct pm_err *err)
 {
-	if (!umount2(pmem->mount_point, UMOUNT_NOFOLLOW))
+	if (!umount2(region->mount_point, UMOUNT_NOFOLLOW))
 		return 0;
 	if (errno != EBUSY)
-		return pm_err_sys(err, -errno, "unmount '%s'", pmem->mount_point);
+		return pm_err_sys(err, -errno, "unmount '%s'", region->mount_point);
 	return pm_err_set(err, -EBUSY,
-		"unmount '%s': somebody still uses it; 'fuser -vm %s' says who", pmem->mount_point,
-		pmem->mount_point);
+		"unmount '%s': somebody still uses it; 'fuser -vm %s' says who",
+		region->mount_point, region->mount_point);
 }

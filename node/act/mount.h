@@ -23,10 +23,10 @@ bool pm_is_of_mkfs(const char *name);
  * -EPERM: there is something in its root that no job of ours made; -EBUSY and others of mount(2).
  * After a failure it is not mounted.
  */
-int pm_file_system_mount(const struct pm_config *config, const struct pm_pmem *pmem,
-	const struct pm_stored *stored, struct pm_err *err);
+int pm_file_system_mount(const struct pm_config *config, const struct pm_inventory_region *region,
+	const struct pm_inventory_ns *ns, struct pm_err *err);
 
 /* -EBUSY: somebody uses it. */
-int pm_file_system_unmount(const struct pm_pmem *pmem, struct pm_err *err);
+int pm_file_system_unmount(const struct pm_inventory_region *region, struct pm_err *err);
 
 #endif

@@ -52,10 +52,10 @@ static struct pm_share needed(const struct room *room, const struct pm_space *sp
 }
 
 /* Is it trash that makes it short? */
-static int look(
-	const struct room *room, const struct pm_pmem *pmem, bool *ret_short, struct pm_err *err)
+static int look(const struct room *room, const struct pm_inventory_region *region, bool *ret_short,
+	struct pm_err *err)
 {
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	struct pm_space space;
 	struct pm_share need;
 	bool has_trash = false;
@@ -71,9 +71,9 @@ static int look(
 }
 
 /* Nothing but trash? */
-static bool is_worthless(const struct pm_pmem *pmem)
+static bool is_worthless(const struct pm_inventory_region *region)
 {
-	cleanup_close int fd = pm_file_system_open(pmem, NULL);
+	cleanup_close int fd = pm_file_system_open(region, NULL);
 	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(dup(fd));
 	const struct dirent *entry;
 
@@ -84,39 +84,39 @@ static bool is_worthless(const struct pm_pmem *pmem)
 }
 
 /* Nobody has it open, in no mount namespace. The next look finds no file system and makes one. */
-static bool forget_file_system(const struct pm_stored *stored)
+static bool forget_file_system(const struct pm_inventory_ns *ns)
 {
 	static const char zeros[HEAD_BYTES];
 	cleanup_close int fd = -1;
 	char device[64];
 
-	snprintf(device, sizeof(device), "/dev/%s", stored->nd.blockdev);
+	snprintf(device, sizeof(device), "/dev/%s", ns->nd.blockdev);
 	fd = open(device, O_RDWR | O_EXCL | O_CLOEXEC);
 	return fd >= 0 && pwrite(fd, zeros, sizeof(zeros), 0) == (ssize_t)sizeof(zeros) &&
 	       !fsync(fd);
 }
 
-static bool give_up(const struct pm_operation *op, const struct pm_pmem *pmem)
+static bool give_up(const struct pm_operation *op, const struct pm_inventory_region *region)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_FSDAX);
 
-	return !stored->is_pinned && !*stored->elsewhere && is_worthless(pmem) &&
-	       !pm_sweeper_unmount(op, pmem, NULL) && forget_file_system(stored);
+	return !ns->is_pinned && !*ns->elsewhere && is_worthless(region) &&
+	       !pm_sweeper_unmount(op, region, NULL) && forget_file_system(ns);
 }
 
 /* Whatever came of it, all are mounted afterwards. */
 static int make_anew(const struct room *room, struct pm_err *err)
 {
 	for (size_t i = 0; i < room->inventory->n; i++) {
-		const struct pm_pmem *pmem = &room->inventory->list[i];
+		const struct pm_inventory_region *region = &room->inventory->list[i];
 		bool is_short = false;
-		int rc = look(room, pmem, &is_short, err);
+		int rc = look(room, region, &is_short, err);
 
 		if (rc)
 			return rc;
-		if (is_short && give_up(room->op, pmem))
+		if (is_short && give_up(room->op, region))
 			pm_say(room->op, "%s is made anew: earlier jobs have filled it",
-				pmem->mount_point);
+				region->mount_point);
 	}
 	return pm_substate_reach(room->op, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);
 }

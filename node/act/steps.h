@@ -41,8 +41,8 @@ enum pm_step_kind {
 struct pm_step {
 	enum pm_step_kind kind;
 	enum pm_substate substate; /* that it leads to */
-	const struct pm_pmem *pmem;
-	const struct pm_stored *stored; /* NULL: what an earlier step makes */
+	const struct pm_inventory_region *region;
+	const struct pm_inventory_ns *ns; /* NULL: what an earlier step makes */
 };
 
 struct pm_steps {

@@ -36,10 +36,10 @@ static void reach_done(struct reach *reach)
 	free(reach->clean);
 }
 
-static bool is_clean(const struct reach *reach, const struct pm_stored *stored)
+static bool is_clean(const struct reach *reach, const struct pm_inventory_ns *ns)
 {
-	for (size_t i = 0; *stored->nd.uuid && i < reach->n_clean; i++)
-		if (!strcmp(reach->clean[i], stored->nd.uuid))
+	for (size_t i = 0; *ns->nd.uuid && i < reach->n_clean; i++)
+		if (!strcmp(reach->clean[i], ns->nd.uuid))
 			return true;
 	return false;
 }
@@ -54,14 +54,14 @@ static int look(struct reach *reach, struct pm_err *err)
 	pm_steps_done(&reach->steps);
 	pm_survey_done(&reach->survey);
 	reach->survey = survey;
-	pm_inventory_foreach(stored, pmem, &reach->survey.inventory)
+	pm_inventory_foreach(ns, region, &reach->survey.inventory)
 	{
-		stored->is_clean = is_clean(reach, stored);
+		ns->is_clean = is_clean(reach, ns);
 	}
 	for (size_t i = 0; i < reach->survey.inventory.n; i++) {
-		struct pm_pmem *pmem = &reach->survey.inventory.list[i];
+		struct pm_inventory_region *region = &reach->survey.inventory.list[i];
 
-		pmem->is_dirty = pm_os_journal_is_dirty(&reach->journal, pmem->nd.iset_id);
+		region->is_dirty = pm_os_journal_is_dirty(&reach->journal, region->nd.iset_id);
 	}
 	reach->wish.lost_pin = survey.lost ? survey.lost->uuid : NULL;
 	return pm_steps_plan(&reach->survey.inventory, &reach->wish, &reach->steps, err);
@@ -76,8 +76,8 @@ static int note_clean(struct reach *reach, const struct pm_step *steps, size_t n
 		return -ENOMEM;
 	reach->clean = grown;
 	for (size_t i = 0; i < n; i++) {
-		strcpy(grown[reach->n_clean++], steps[i].stored->nd.uuid);
-		pm_os_journal_unmark(&reach->journal, steps[i].pmem->nd.iset_id);
+		strcpy(grown[reach->n_clean++], steps[i].ns->nd.uuid);
+		pm_os_journal_unmark(&reach->journal, steps[i].region->nd.iset_id);
 	}
 	return 0;
 }
@@ -88,14 +88,14 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 	int rc = targets ? 0 : pm_err_nomem(err);
 
 	for (size_t i = 0; !rc && i < n; i++) {
-		pm_action_device(steps[i].stored, targets[i].path, sizeof(targets[i].path));
-		targets[i].numa_node = steps[i].pmem->nd.numa_node;
+		pm_action_device(steps[i].ns, targets[i].path, sizeof(targets[i].path));
+		targets[i].numa_node = steps[i].region->nd.numa_node;
 		targets[i].doomed = steps[i].kind == PM_STEP_WIPE;
 		if (!*targets[i].path)
 			rc = pm_err_set(err, -EIO,
 				"%s has no device that could be wiped; look at 'dmesg' and 'ndctl "
 				"list -i'",
-				steps[i].stored->nd.dev);
+				steps[i].ns->nd.dev);
 	}
 	if (!rc)
 		rc = pm_wipe_devices(reach->op, targets, n, err);
@@ -111,9 +111,9 @@ static int act_one(struct reach *reach, const struct pm_step *step, struct pm_er
 
 	switch (step->kind) {
 	case PM_STEP_UNMOUNT:
-		return pm_sweeper_unmount(reach->op, step->pmem, err);
+		return pm_sweeper_unmount(reach->op, step->region, err);
 	case PM_STEP_MOUNT:
-		return pm_file_system_mount(config, step->pmem, step->stored, err);
+		return pm_file_system_mount(config, step->region, step->ns, err);
 	default:
 		return pm_action_run(config, step, 0, err);
 	}
@@ -156,7 +156,7 @@ static int mark_dirty(struct reach *reach, size_t n, struct pm_err *err)
 	for (size_t i = 0; !rc && i < n; i++)
 		if (reach->steps.list[i].kind == PM_STEP_CONVERT)
 			rc = pm_os_journal_mark(
-				&reach->journal, reach->steps.list[i].pmem->nd.iset_id, err);
+				&reach->journal, reach->steps.list[i].region->nd.iset_id, err);
 	return rc;
 }
 
@@ -195,7 +195,7 @@ static int check_progress(
 		return pm_err_set(err, last_rc, "%s", last_err->text);
 	text = pm_action_text(&reach->op->config, next);
 	return pm_err_set(err, -EIO, "after %s of %s '%s' is still to be done",
-		pm_step_name((enum pm_step_kind)last), next->pmem->nd.dev, text ? text : "");
+		pm_step_name((enum pm_step_kind)last), next->region->nd.dev, text ? text : "");
 }
 
 static int take_steps(struct reach *reach, struct pm_err *err)

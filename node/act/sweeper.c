@@ -89,7 +89,7 @@ static int stop(const struct pm_operation *op, struct pm_err *err)
 
 /* One that was started a moment ago may not have its lock yet. */
 int pm_sweeper_unmount(
-	const struct pm_operation *op, const struct pm_pmem *pmem, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_inventory_region *region, struct pm_err *err)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 	int rc = -EBUSY;
@@ -99,7 +99,7 @@ int pm_sweeper_unmount(
 			nanosleep(&step, NULL);
 		rc = stop(op, err);
 		if (!rc)
-			rc = pm_file_system_unmount(pmem, err);
+			rc = pm_file_system_unmount(region, err);
 	}
 	return rc;
 }

@@ -21,8 +21,8 @@ void pm_sweeper_start(const struct pm_operation *op);
  * Unmounts the region's file system, and ends whoever removes trash from it. -EBUSY: somebody else
  * uses it, or one does not end.
  */
-int pm_sweeper_unmount(
-	const struct pm_operation *op, const struct pm_pmem *pmem, struct pm_err *err);
+int pm_sweeper_unmount(const struct pm_operation *op, const struct pm_inventory_region *region,
+	struct pm_err *err);
 
 /* Makes this process the one that works, for as long as *ret_fd is open. -EALREADY: another waits
  * already, there is nothing to do. */

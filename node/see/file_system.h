@@ -9,11 +9,11 @@
 #include "node/see/inventory.h"
 #include "node/tools/quota.h"
 
-bool pm_file_system_is_mounted(const struct pm_pmem *pmem);
+bool pm_file_system_is_mounted(const struct pm_inventory_region *region);
 
 /* Its root, or a negative errno, with the sentence, when it is not what is mounted at the region's
  * mount point. */
-int pm_file_system_open(const struct pm_pmem *pmem, struct pm_err *err);
+int pm_file_system_open(const struct pm_inventory_region *region, struct pm_err *err);
 
 struct pm_space {
 	struct pm_share total, left;

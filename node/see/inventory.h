@@ -23,7 +23,7 @@
 #define PM_DEVICE_MAX	   24
 
 /* A namespace. A file system on it is ours when its UUID is that of the namespace's label. */
-struct pm_stored {
+struct pm_inventory_ns {
 	struct pm_namespace nd;
 	bool is_own;		    /* its name begins with "slurm-" */
 	bool is_pinned;		    /* an administrator wants its bytes kept */
@@ -36,19 +36,19 @@ struct pm_stored {
 	char elsewhere[PM_MOUNT_POINT_MAX]; /* where it is mounted besides, "" if nowhere */
 };
 
-struct pm_pmem {
+struct pm_inventory_region {
 	struct pm_nd_region nd;
 	int socket;			      /* physical package of its NUMA node */
 	char mount_point[PM_MOUNT_POINT_MAX]; /* of its file system: MountDir/socket0 */
 	char occupant[PM_MOUNT_POINT_MAX];    /* what else is mounted there, "" if nothing */
 	bool is_dirty; /* its free space may hold what was ours: a crash came before the wiping */
-	struct pm_stored *list; /* namespaces; idle seeds are left out */
+	struct pm_inventory_ns *list; /* namespaces; idle seeds are left out */
 	size_t n;
 };
 
 /* Ordered by socket, then by interleave set: the order of PM_DIR0, PM_DAX0, PM_NODE0, ... */
 struct pm_inventory {
-	struct pm_pmem *list;
+	struct pm_inventory_region *list;
 	size_t n;
 };
 
@@ -72,21 +72,22 @@ void pm_inventory_add_mounts(struct pm_inventory *inventory, const struct pm_mou
 const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_inventory *inventory);
 
 /* The namespace of ours that serves `substate` on this region; NULL when there is none. */
-const struct pm_stored *pm_pmem_serving(const struct pm_pmem *pmem, enum pm_substate substate);
+const struct pm_inventory_ns *pm_inventory_serving(
+	const struct pm_inventory_region *region, enum pm_substate substate);
 
 /* Is there a file system of ours on it, complete? */
-bool pm_stored_is_formatted(const struct pm_stored *stored);
+bool pm_inventory_is_formatted(const struct pm_inventory_ns *ns);
 
 /* The namespace by device, name or UUID; NULL when there is none, or several have that name. */
-struct pm_stored *pm_inventory_find(
-	const struct pm_inventory *inventory, const char *name, const struct pm_pmem **ret_pmem);
+struct pm_inventory_ns *pm_inventory_find(const struct pm_inventory *inventory, const char *name,
+	const struct pm_inventory_region **ret_region);
 
 void pm_inventory_done(struct pm_inventory *inventory);
 
-#define pm_inventory_foreach(stored_, pmem_, inventory_)                                           \
-	for (struct pm_pmem *pmem_ = (inventory_)->list;                                           \
-		pmem_ && pmem_ < (inventory_)->list + (inventory_)->n; pmem_++)                    \
-		for (struct pm_stored *stored_ = pmem_->list; stored_ < pmem_->list + pmem_->n;    \
-			stored_++)
+#define pm_inventory_foreach(ns_, region_, inventory_)                                             \
+	for (struct pm_inventory_region *region_ = (inventory_)->list;                             \
+		region_ && region_ < (inventory_)->list + (inventory_)->n; region_++)              \
+		for (struct pm_inventory_ns *ns_ = region_->list;                                  \
+			ns_ < region_->list + region_->n; ns_++)
 
 #endif

@@ -133,19 +133,19 @@ static void test_mounts(void)
 static void test_find(void)
 {
 	struct pm_inventory got = {0};
-	const struct pm_pmem *pmem = NULL;
+	const struct pm_inventory_region *region = NULL;
 
 	recorded_inventory("ndctl-81", "devdax", &got);
-	ok(pm_inventory_find(&got, "namespace1.0", &pmem) == &got.list[1].list[0], "by device");
-	ok(pmem == &got.list[1], "with its region");
-	ok(pm_inventory_find(&got, got.list[0].list[0].nd.uuid, &pmem) == &got.list[0].list[0],
+	ok(pm_inventory_find(&got, "namespace1.0", &region) == &got.list[1].list[0], "by device");
+	ok(region == &got.list[1], "with its region");
+	ok(pm_inventory_find(&got, got.list[0].list[0].nd.uuid, &region) == &got.list[0].list[0],
 		"by UUID");
-	ok(!pm_inventory_find(&got, "slurm-devdax", &pmem), "two have that name");
-	ok(!pm_inventory_find(&got, "namespace1", &pmem), "no such namespace");
+	ok(!pm_inventory_find(&got, "slurm-devdax", &region), "two have that name");
+	ok(!pm_inventory_find(&got, "namespace1", &region), "no such namespace");
 	pm_inventory_done(&got);
 	recorded_inventory("ndctl-81", "foreign", &got);
-	ok(pm_inventory_find(&got, "data", &pmem) == &got.list[0].list[0], "by name");
-	ok(!pm_inventory_find(&got, "", &pmem), "no name is nobody's");
+	ok(pm_inventory_find(&got, "data", &region) == &got.list[0].list[0], "by name");
+	ok(!pm_inventory_find(&got, "", &region), "no name is nobody's");
 	pm_inventory_done(&got);
 }
 
