@@ -13,15 +13,15 @@
 #define MAX_WORDS 24
 
 /*
- * Blocks of 4 KiB as DAX needs; stripes of 2 MiB, so that files get huge pages; an inode a
- * 64 KiB and their tables written now, so that no kernel thread writes them while a job runs; no
- * discard, which persistent memory does not have. XFS refuses DAX with reflink before Linux 6.1.
+ * mke2fs(8). DAX needs blocks of 4 KiB. Stripes of 2 MiB let files get huge pages. Inode tables
+ * (an inode for each 64 KiB) are written now, so that no kernel thread writes them while a job
+ * runs. Persistent memory has no discard. XFS refuses DAX with reflink before Linux 6.1.
  */
 #define EXT4_FEATURES "quota,project"
 #define EXT4_OPTIONS                                                                               \
 	"quotatype=usrquota:prjquota,lazy_itable_init=0,nodiscard,stride=512,stripe_width=512"
 
-/* The words of a command. Those of a namespace that is still to be made stand in `<>`. */
+/* The words of a command; `<…>` stands for a namespace that an earlier step makes. */
 struct words {
 	const char *argv[MAX_WORDS + 1];
 	size_t n;
@@ -79,7 +79,7 @@ static void unmount(const struct pm_config *config, const struct pm_step *step, 
 	ADD(words, "umount", step->region->mount_point);
 }
 
-/* With the name of devdax: where that is wanted it is there then. */
+/* Named as a devdax namespace: if devdax is the wish, it is complete with that. */
 static void convert(const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
 	ADD(words, config->ndctl_path, "create-namespace", "-m", "devdax", "-M", "dev", "-n",

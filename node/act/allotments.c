@@ -41,7 +41,7 @@ static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
 		(double)job->size_bytes / GIB, socket, (double)left_bytes / GIB, promised);
 }
 
-/* Trash goes by itself. */
+/* Trash is removed in the background, so the job may be tried again. */
 static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
 {
 	return pm_err_set(err, -EAGAIN,
@@ -89,7 +89,7 @@ int pm_allotments_check_size(const struct pm_inventory *inventory, const struct 
 	return rc;
 }
 
-/* The user gets it last, when it is in its project. */
+/* chown comes last: the user must not write before the directory is in its project. */
 static int make_directory(
 	int root_fd, const struct pm_job *job, const char *name, struct pm_err *err)
 {
@@ -116,7 +116,7 @@ static int add(struct pm_jobview *view, enum pm_allotment_kind kind, const char 
 	return rc ? pm_err_sys(err, rc, "tell the job of '%s'", value) : 0;
 }
 
-/* What an earlier run of the job has left there is made trash. */
+/* A directory of an earlier run of the job becomes trash. */
 static int make_job(const char *mount_point, int root_fd, const struct pm_tenants *tenants,
 	const char *name, struct pm_err *err)
 {
@@ -128,7 +128,7 @@ static int make_job(const char *mount_point, int root_fd, const struct pm_tenant
 	return rc ? rc : make_directory(root_fd, tenants->job, name, err);
 }
 
-/* It is full when several users without a size have filled it together. */
+/* Jobs without a size, of several users, can fill it together. */
 static int complain(const char *mount_point, int rc, struct pm_err *err)
 {
 	if (rc != -ENOSPC && rc != -EDQUOT)
@@ -138,7 +138,7 @@ static int complain(const char *mount_point, int rc, struct pm_err *err)
 		"a directory; try again when they have ended");
 }
 
-static int give_directory(const struct pm_inventory_region *region, const struct pm_jobs *jobs,
+static int allot_directory(const struct pm_inventory_region *region, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	const struct pm_tenants tenants = {jobs, job->boot_id, job, /* with_job= */ true};
@@ -156,7 +156,7 @@ static int give_directory(const struct pm_inventory_region *region, const struct
 	return add(view, PM_ALLOTMENT_DIR, path, region->socket, err);
 }
 
-/* A character device of this name; its owner and mode are set in one go on what was opened. */
+/* Sets mode and owner on the descriptor, so that the checked device is the one that changes. */
 static int chown_device(const char *path, uid_t uid, gid_t gid, struct pm_err *err)
 {
 	cleanup_close int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -176,7 +176,7 @@ static void device_path(const struct pm_inventory_ns *ns, char ret[64])
 	snprintf(ret, 64, "/dev/%s", ns->dax.chardev);
 }
 
-static int give_device(const struct pm_inventory_region *region, const struct pm_job *job,
+static int allot_device(const struct pm_inventory_region *region, const struct pm_job *job,
 	struct pm_jobview *view, struct pm_err *err)
 {
 	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_DEVDAX);
@@ -198,8 +198,8 @@ static bool has_node(const struct pm_jobview *view, const char *node)
 	return false;
 }
 
-/* Regions of one socket may share their node. */
-static int give_node(
+/* Regions of one socket may have one NUMA node: it is listed once. */
+static int allot_node(
 	const struct pm_inventory_region *region, struct pm_jobview *view, struct pm_err *err)
 {
 	char node[16];
@@ -219,16 +219,19 @@ int pm_allotments_make(const struct pm_inventory *inventory, const struct pm_job
 		const struct pm_inventory_region *region = &inventory->list[i];
 
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = give_directory(region, jobs, job, view, err);
+			rc = allot_directory(region, jobs, job, view, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
-			rc = give_device(region, job, view, err);
+			rc = allot_device(region, job, view, err);
 		else if (job->substate == PM_SUBSTATE_FLAT)
-			rc = give_node(region, view, err);
+			rc = allot_node(region, view, err);
 	}
 	return rc;
 }
 
-/* What resists is closed to its owner, and costs nobody more than its space until it goes. */
+/*
+ * True if trash is left. A directory that cannot be renamed is closed to its owner; it costs only
+ * its space until a later sweep.
+ */
 static bool discard(const struct pm_operation *op, int root_fd,
 	const struct pm_inventory_region *region, uint32_t id)
 {
@@ -242,7 +245,9 @@ static bool discard(const struct pm_operation *op, int root_fd,
 	return is_left;
 }
 
-/* A file system that is not mounted keeps the directory until a later job: pm_allotments_sweep().
+/*
+ * If the file system is not mounted, its directory stays until pm_allotments_sweep() of a later
+ * job.
  */
 static int remove_directory(const struct pm_operation *op, const struct pm_inventory_region *region,
 	const struct pm_tenants *others, bool *left, struct pm_err *err)
@@ -264,7 +269,7 @@ static int remove_directory(const struct pm_operation *op, const struct pm_inven
 	return rc ? pm_err_prefix(err, "%s", region->mount_point) : 0;
 }
 
-static int take_device_back(const struct pm_inventory_region *region, struct pm_err *err)
+static int reclaim_device(const struct pm_inventory_region *region, struct pm_err *err)
 {
 	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_DEVDAX);
 	char path[64];
@@ -287,14 +292,14 @@ int pm_allotments_remove(const struct pm_operation *op, const struct pm_inventor
 		if (job->substate == PM_SUBSTATE_FSDAX)
 			rc = remove_directory(op, &inventory->list[i], &others, &is_left, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
-			rc = take_device_back(&inventory->list[i], err);
+			rc = reclaim_device(&inventory->list[i], err);
 	}
 	if (is_left)
 		pm_sweeper_start(op);
 	return rc;
 }
 
-/* "job_12" of a job without a record: its ID, else 0. */
+/* The ID of "job_12" if that job has no record, else 0. */
 static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 {
 	uint32_t id;
@@ -305,7 +310,9 @@ static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 	return pm_jobs_find(jobs, id) ? 0 : id;
 }
 
-/* Only names are read: what is renamed meanwhile may be met again, as trash. */
+/*
+ * Renaming while the directory is read is harmless: an entry that comes up again is trash by name.
+ */
 static int discard_orphans(const struct pm_operation *op, int root_fd,
 	const struct pm_inventory_region *region, const struct pm_jobs *jobs, struct pm_err *err)
 {

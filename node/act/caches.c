@@ -19,11 +19,14 @@
 
 #define PAGES		"1"
 #define PERIOD_S	3
-#define EXT4_CHECKPOINT _IOW('f', 43, uint32_t) /* EXT4_IOC_CHECKPOINT: in no header of libc's */
+#define EXT4_CHECKPOINT _IOW('f', 43, uint32_t) /* EXT4_IOC_CHECKPOINT, not in libc */
 
 static const char drop_file[] = "proc/sys/vm/drop_caches";
 
-/* A kernel before 5.14, or a file system without a journal, says so and has nothing to let go. */
+/*
+ * A failure is fine: a kernel before 5.14 has no such call, a file system without a journal no
+ * buffers to release.
+ */
 static void checkpoint(const struct pm_config *config, const char *point)
 {
 	cleanup_close int fd = -1;
@@ -37,7 +40,7 @@ static void checkpoint(const struct pm_config *config, const char *point)
 		(void)ioctl(fd, EXT4_CHECKPOINT, &flags);
 }
 
-/* Each file system once: it may be mounted in many places. */
+/* A file system may have many mount points. */
 static bool is_first_of(const struct pm_mounts *mounts, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -66,7 +69,7 @@ int pm_caches_evict(const struct pm_config *config, struct pm_err *err)
 	return rc ? rc : pm_knob_write(config, drop_file, PAGES, err);
 }
 
-/* A period, or until the end. */
+/* Waits for a period or the end; true at the end. The mutex is held. */
 static bool wait_for_end(struct pm_caches_evictor *evictor)
 {
 	struct timespec until;

@@ -29,7 +29,7 @@ static int check_roster(
 	return rc ? rc : pm_check_roster(&roster, dimms, err);
 }
 
-/* Only where DRAM becomes a cache does ipmctl have to be asked for it. */
+/* ipmctl is asked for slots only if DRAM becomes a cache. */
 static int check_sockets(const struct pm_config *config, const struct pm_goal_request *request,
 	const struct pm_dimms *dimms, struct pm_err *err)
 {

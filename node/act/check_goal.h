@@ -2,21 +2,23 @@
 #ifndef PM_AGENT_CHECK_GOAL_H
 #define PM_AGENT_CHECK_GOAL_H
 
-/* What must hold before a goal is set. Asks the tools and changes nothing. */
+/* The checks before a goal, with the present output of the tools. Changes nothing. */
 #include "node/act/checks.h"
 #include "node/operation.h"
 #include "node/tools/kernel.h"
 
 /*
- * Modules, sockets, firmware setup and ipmctl's version, see node/act/checks.h. -EPERM with the
- * module or socket and the cure; else what the tools say.
+ * All of node/act/checks.h, and ipmctl's version. -EPERM with the module or socket and the cure;
+ * else the error of a tool.
  */
 int pm_check_goal(const struct pm_config *config, const struct pm_goal_request *request,
 	const struct pm_capabilities *capabilities, const struct pm_dimms *dimms,
 	struct pm_err *err);
 
-/* Nothing may be on the regions: no namespace for ndctl, and where the kernel has regions no taken
- * capacity for ipmctl, which reads the labels by itself. -EPERM with the first one and the cure. */
+/*
+ * The regions are empty: ndctl lists no namespace and, if the kernel has regions, ipmctl has no
+ * taken capacity, for ipmctl reads the labels by itself. -EPERM with the first one and the cure.
+ */
 int pm_check_empty(
 	const struct pm_config *config, const struct pm_kernel *kernel, struct pm_err *err);
 

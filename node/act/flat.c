@@ -17,7 +17,10 @@
 
 static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks";
 
-/* A policy that an interrupted run has not put back is the one that counts. */
+/*
+ * The policy goes into the journal before it is changed. If an interrupted run has left "offline",
+ * the one in the journal stays.
+ */
 static int suspend_policy(
 	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
@@ -106,8 +109,8 @@ static int is_ram(const struct pm_config *config, const struct pm_inventory_ns *
 }
 
 /*
- * What the kernel has not given back may be partly offline now: of no use to anybody, so all of it
- * is put online again. daxctl(1) counts it as a failure when that was already so.
+ * A device that the kernel could not offline may be offline in part: all of it is onlined again.
+ * The status is ignored, as daxctl(1) fails if all was online already.
  */
 static int online_again(
 	const struct pm_operation *op, const struct pm_step *step, struct pm_err *err)

@@ -40,7 +40,10 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 	return rc;
 }
 
-/* The directories of many files; each other file's are removed by its next writer. */
+/*
+ * Directories with a file for each job. The temporary of any other file is removed by its next
+ * writer.
+ */
 static int sweep_temporaries(const char *parent, struct pm_err *err)
 {
 	cleanup_free char *jobs = NULL;
@@ -97,7 +100,7 @@ static bool has_view(const struct pm_operation *op, const struct pm_job *job)
 		op->config.run_dir, job->id, job->uid, op->config.fs_root, &view, NULL);
 }
 
-/* The view first: a record without a view is cleaned up later, a view alone would not be. */
+/* The view goes first: recovery finds a record without a view, but not a view without a record. */
 static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_free char *path = pm_jobview_path(op->config.run_dir, id);
@@ -110,13 +113,13 @@ static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err
 	return pm_job_forget(dir, id, err);
 }
 
-/* Devices and flat memory are one job's; with them, the regions are made anew for each. */
+/* Only one job at a time has devices or flat memory, and the regions are made anew for each. */
 static bool is_alone(const struct pm_job *job)
 {
 	return job->substate == PM_SUBSTATE_DEVDAX || job->substate == PM_SUBSTATE_FLAT;
 }
 
-/* Another job of this boot has the regions now: then they were cleaned when it began. */
+/* True if another job of this boot has the regions: they were cleaned when it began. */
 static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, const char *boot_id)
 {
 	for (size_t i = 0; i < jobs->n; i++)
@@ -127,7 +130,10 @@ static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, co
 	return false;
 }
 
-/* Whatever it had: directories by its name, else what no other job can be using. */
+/*
+ * The record does not tell what the job had: its directories are found by name; devices and flat
+ * memory only if no other job can use them.
+ */
 static int take_back_unreadable(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
@@ -284,7 +290,7 @@ static int to_job(const struct pm_operation *op, const struct pm_job_request *re
 	return 0;
 }
 
-/* A user's mistake that needs no look at the node: -EDQUOT. */
+/* Mistakes of the user that show without a look at the node: -EDQUOT. */
 static int check_request(const struct pm_operation *op, const struct pm_job_request *request,
 	const struct pm_job *job, struct pm_err *err)
 {
@@ -306,7 +312,7 @@ static int check_request(const struct pm_operation *op, const struct pm_job_requ
 	return 0;
 }
 
-/* The view's sentence, and a record so that the view is removed. */
+/* Writes the sentence into the view, and a record so that the view is removed later. */
 static int refuse(const struct pm_operation *op, struct pm_job *job, struct pm_err *err)
 {
 	struct pm_jobview view = {.mode = job->mode, .refused = err->text};
@@ -330,8 +336,10 @@ static bool is_same(const struct pm_job *a, const struct pm_job *b)
 	       !strcmp(a->boot_id, b->boot_id) && !strcmp(a->run, b->run);
 }
 
-/* Brings the regions there and gives the job its allotments; -EDQUOT when it asks for too much,
- * -EAGAIN when that is there later. */
+/*
+ * Brings the regions into the sub-state and makes the allotments. -EDQUOT: the job asks for too
+ * much; -EAGAIN: there will be enough when trash has been removed.
+ */
 static int provide(const struct pm_operation *op, const struct pm_job *job, struct pm_jobview *view,
 	struct pm_err *err)
 {
@@ -355,7 +363,9 @@ static int provide(const struct pm_operation *op, const struct pm_job *job, stru
 	return rc ? rc : pm_allotments_make(&inventory, &jobs, job, view, err);
 }
 
-/* The first failure is what matters; what could not be undone is in the record, for later. */
+/*
+ * The first failure is returned. If the clean-up fails, the record stays and recovery repeats it.
+ */
 static int undo(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
 	int rc, struct pm_err *err)
 {
@@ -368,7 +378,7 @@ static int undo(const struct pm_operation *op, const struct pm_jobs *jobs, struc
 	return rc == -EDQUOT ? refuse(op, job, err) : PM_EXIT_FAILED;
 }
 
-static int give(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
+static int allot(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
 	struct pm_err *err)
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {.mode = job->mode};
@@ -386,9 +396,11 @@ static int give(const struct pm_operation *op, const struct pm_jobs *jobs, struc
 	return rc ? undo(op, jobs, job, rc, err) : PM_EXIT_DONE;
 }
 
-/* What an earlier begin of this job has left: PM_EXIT_DONE when that is what is wanted, -EAGAIN
- * when nothing is left of it. */
-static int take_up(const struct pm_operation *op, const struct pm_jobs *jobs,
+/*
+ * Deals with an earlier begin of this job. PM_EXIT_DONE: it has made all that this one asks for;
+ * -EAGAIN: nothing is left of it.
+ */
+static int resume(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_job *before = pm_jobs_find(jobs, job->id);
@@ -400,7 +412,7 @@ static int take_up(const struct pm_operation *op, const struct pm_jobs *jobs,
 	return finish(op, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
 }
 
-/* Is another job in the way? -EBUSY; who it is is printed. */
+/* -EBUSY: another job is in the way; its ID is printed. */
 static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_job *other = pm_jobs_conflict(jobs, job);
@@ -423,13 +435,13 @@ static int begin(const struct pm_operation *op, const struct pm_job_request *req
 
 	if (pm_jobs_of(op, &jobs, err) || finish_dead(op, &jobs, job->boot_id, err))
 		return PM_EXIT_FAILED;
-	rc = take_up(op, &jobs, job, err);
+	rc = resume(op, &jobs, job, err);
 	if (rc != -EAGAIN)
 		return rc;
 	if (check_others(&jobs, job, err) ||
 		pm_job_memory_check(&jobs, job, existing_bytes, request, err))
 		return PM_EXIT_CONFLICT;
-	return give(op, &jobs, job, err);
+	return allot(op, &jobs, job, err);
 }
 
 int pm_job_begin(
@@ -445,7 +457,7 @@ int pm_job_begin(
 	return begin(op, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
 }
 
-/* A job that has no record has nothing here but, at most, a view. */
+/* A job without a record has at most a view. */
 int pm_job_end(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};

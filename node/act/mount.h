@@ -3,30 +3,30 @@
 #define PM_AGENT_MOUNT_H
 
 /*
- * The file systems of regions: mounted with DAX for all files and with project quota, without
- * devices and set-uid programs, their root 0711 and root's, so that users reach what is theirs and
- * list nothing.
+ * Mounts and unmounts the file system of a region: DAX for all files, project and user quota, no
+ * devices and no set-uid programs. Its root is root's, 0711, so that users reach their own
+ * directory and list nothing.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"
 
-/* Of `mount -o`, in front of them nosuid and nodev. */
+/* Options of mount(8) behind nosuid and nodev. */
 #define PM_MOUNT_OPTIONS "dax=always,prjquota,usrquota"
 
-/* "job_": directories of jobs are called so, with the job's number behind it. */
+/* The directory of job 12 is "job_12". */
 #define PM_JOB_DIRECTORY_PREFIX "job_"
 
-/* Has mkfs made this entry of a root? */
+/* True for the entries that mkfs makes in a root, ".", ".." and "lost+found". */
 bool pm_is_of_mkfs(const char *name);
 
 /*
- * -EPERM: there is something in its root that no job of ours made; -EBUSY and others of mount(2).
- * After a failure it is not mounted.
+ * Makes the mount point and mounts on it. -EPERM: the root has an entry that no job made; else an
+ * errno of mount(2). After a failure nothing is mounted.
  */
 int pm_file_system_mount(const struct pm_config *config, const struct pm_inventory_region *region,
 	const struct pm_inventory_ns *ns, struct pm_err *err);
 
-/* -EBUSY: somebody uses it. */
+/* -EBUSY: a process uses it. */
 int pm_file_system_unmount(const struct pm_inventory_region *region, struct pm_err *err);
 
 #endif

@@ -29,7 +29,7 @@ static void describe_node(const struct pm_verdict *verdict, char *ret, size_t si
 		snprintf(ret, size, "the node's mode is unknown: %.300s", verdict->why);
 }
 
-/* What an administrator can do about a change that failed. */
+/* Adds the cure of a change that failed. */
 static void add_cure(
 	const struct pm_journal *journal, const struct pm_verdict *verdict, struct pm_recovery *ret)
 {
@@ -42,7 +42,7 @@ static void add_cure(
 		verdict->platform ? ", 'pmctl health --clear' leaves it at that" : "");
 }
 
-/* The firmware has not taken the goal up: it must not be applied at some later boot. */
+/* The firmware has not read the goal: no later boot may apply it. */
 static void judge_pending(const struct pm_operation *op, const struct pm_journal *journal,
 	const char *node, struct pm_recovery *ret)
 {
@@ -84,7 +84,7 @@ static void judge_other_mode(const struct pm_journal *journal, const struct pm_d
 			node);
 }
 
-/* The same platform mode at other percentages is not what was asked. */
+/* False if the platform mode has other percentages than pmem.conf. */
 static bool is_met(const struct pm_operation *op, const struct pm_journal *journal,
 	const struct pm_evidence *evidence)
 {

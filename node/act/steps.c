@@ -7,13 +7,13 @@
 
 #include "base/cleanup.h"
 
-/* The longest way of a namespace, and the making of another. */
+/* Upper bound: all steps of one namespace, and the making of another. */
 #define MAX_STEPS_OF_ONE 8
 #define DESCRIBE_MAX	 200
 
 static const struct {
 	const char *name;
-	bool destroys; /* bytes of the namespace it works on */
+	bool destroys; /* it destroys bytes of its namespace */
 } kinds[PM_STEP_KINDS] = {
 	[PM_STEP_ENABLE] = {"enable", false},
 	[PM_STEP_OFFLINE] = {"offline", false},
@@ -94,7 +94,7 @@ static int refuse_pinned(const struct pm_steps *steps, struct pm_err *err)
 	return 0;
 }
 
-/* Its labels may be hidden by a module that is missing: nothing may be written over them. */
+/* A missing module may hide the labels of a pinned namespace: nothing may be written over them. */
 static int refuse_lost_pin(
 	const struct pm_wish *wish, const struct pm_steps *steps, struct pm_err *err)
 {
@@ -110,7 +110,7 @@ static int refuse_lost_pin(
 		wish->lost_pin);
 }
 
-/* Memory of one socket must not appear as that of another, nor as DRAM. */
+/* Memory of one socket must not share a NUMA node with that of another, nor with DRAM. */
 static int check_target_nodes(const struct pm_inventory *inventory, struct pm_err *err)
 {
 	for (size_t i = 0; i < inventory->n; i++) {
@@ -162,7 +162,7 @@ static int refuse_use(const struct planner *p, const struct pm_inventory_ns *ns,
 		describe(p->region, ns, text), ns->elsewhere, ns->elsewhere);
 }
 
-/* DAX devices become devdax again, and file systems go, before anything else can be done. */
+/* system-ram becomes devdax and file systems are unmounted before any other step. */
 static void add_release(struct planner *p, const struct pm_inventory_ns *ns)
 {
 	if (pm_dax_is_ram(&ns->dax))
@@ -173,7 +173,7 @@ static void add_release(struct planner *p, const struct pm_inventory_ns *ns)
 		add(p, PM_STEP_UNMOUNT, ns);
 }
 
-/* What comes out of it is another namespace. */
+/* Conversion makes another namespace: its wipe and removal have none yet. */
 static void add_conversion(struct planner *p, const struct pm_inventory_ns *ns)
 {
 	add(p, PM_STEP_CONVERT, ns);
@@ -204,7 +204,7 @@ static int plan_removal(struct planner *p, const struct pm_inventory_ns *ns, str
 	return 0;
 }
 
-/* A namespace that is in the way, of the wrong kind or half made. */
+/* A namespace of the wrong kind, or half made. */
 static int plan_other(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
 	bool is_kept = p->wish->only_leftovers &&
@@ -274,7 +274,7 @@ static int plan_flat(struct planner *p, const struct pm_inventory_ns *ns, struct
 	return 0;
 }
 
-static int (*const goals[])(
+static int (*const planners[])(
 	struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err) = {
 	[PM_SUBSTATE_FSDAX] = plan_fsdax,
 	[PM_SUBSTATE_DEVDAX] = plan_devdax,
@@ -303,7 +303,7 @@ static int plan_region(struct planner *p, struct pm_err *err)
 			return rc;
 		add(p, PM_STEP_MAKE, NULL);
 	}
-	return goals[wanted](p, serving, err);
+	return planners[wanted](p, serving, err);
 }
 
 static int compare(const void *a_, const void *b_)

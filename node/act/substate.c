@@ -17,14 +17,14 @@
 #include "node/state/state.h"
 #include "node/wipe/wipe.h"
 
-/* All that a change carries along. */
+/* The state of one run. */
 struct reach {
 	const struct pm_operation *op;
 	struct pm_wish wish;
 	struct pm_os_journal journal;
 	struct pm_survey survey;
-	struct pm_steps steps;	    /* from here to what is wanted */
-	char (*clean)[PM_UUID_MAX]; /* labels of what was wiped in this run */
+	struct pm_steps steps;	    /* from the present state to the wish */
+	char (*clean)[PM_UUID_MAX]; /* UUIDs of namespaces that were wiped in this run */
 	size_t n_clean;
 };
 
@@ -119,7 +119,7 @@ static int act_one(struct reach *reach, const struct pm_step *step, struct pm_er
 	}
 }
 
-/* Steps of one kind. */
+/* Takes steps of one kind. */
 static int act(struct reach *reach, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
 	int rc = 0;
@@ -148,7 +148,10 @@ static size_t count_first_kind(const struct pm_steps *steps)
 	return n;
 }
 
-/* While a namespace is converted its bytes are nobody's: whoever comes after a crash must know. */
+/*
+ * A namespace that is being converted has no label that marks its bytes as a job's: recovery after
+ * a crash needs the mark.
+ */
 static int mark_dirty(struct reach *reach, size_t n, struct pm_err *err)
 {
 	int rc = 0;
@@ -172,13 +175,13 @@ static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
 	return rc ? rc : pm_state_write_os_journal(&reach->op->config, &reach->journal, err);
 }
 
-/* A tool that fails may have done what it should, and one that does not may have done nothing. */
+/* The exit status of a tool proves neither success nor failure. */
 static bool is_only_status(int rc)
 {
 	return rc == -EREMOTEIO || rc == -ETIMEDOUT;
 }
 
-/* After steps of kind `last` nothing of that kind, or of one before it, may be left to do. */
+/* After steps of kind `last`, no step of that kind or of an earlier one may be left. */
 static int check_progress(
 	struct reach *reach, int last, int last_rc, struct pm_err *last_err, struct pm_err *err)
 {
@@ -220,7 +223,7 @@ static int take_steps(struct reach *reach, struct pm_err *err)
 	return rc;
 }
 
-/* The reason goes into the journal, whatever becomes of that. */
+/* Writes the outcome into the journal. A failure to write it must not hide an earlier failure. */
 static int conclude(struct reach *reach, int rc, struct pm_err *err)
 {
 	struct pm_err second;
@@ -286,7 +289,7 @@ static int run(
 	return reach.steps.n ? change(&reach, err) : 0;
 }
 
-/* Without Provision= there is nothing of ours: only that nothing stands in the way is looked at. */
+/* With Provision=no there are no own namespaces: EMPTY only checks that none is in the way. */
 int pm_substate_reach(
 	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err)
 {
@@ -323,7 +326,7 @@ int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, st
 	return 0;
 }
 
-/* A policy of an earlier boot went with it. */
+/* The policy is a setting of the running kernel: one of an earlier boot is gone. */
 static int restore_policy(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};

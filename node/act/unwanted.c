@@ -9,7 +9,10 @@
 #include "node/state/state.h"
 #include "node/tools/tools.h"
 
-/* slurmd starts the one when the other has ended. */
+/*
+ * Between the helper that stages a goal and RebootProgram: slurmd starts one when the other has
+ * ended.
+ */
 #define YOUNG_S 120
 
 static bool is_young(const struct pm_journal *journal)
