@@ -22,7 +22,7 @@ static int socket_of(void *context, int numa_node)
 	return pm_node_socket(config->fs_root, numa_node);
 }
 
-/* "259:0" from sysfs; a device that has just gone has none. */
+/* "259:0" from sysfs; "" for a device that has just disappeared. */
 static void read_device(const struct pm_config *config, struct pm_inventory_ns *ns)
 {
 	cleanup_free char *text = NULL;
