@@ -72,7 +72,7 @@ static const struct pm_store store = {
 	.fields = fields,
 };
 
-/* Errors that are the file's, not the machine's, are -EBADMSG. */
+/* -EBADMSG for errors of the file; errors of the machine as they are. */
 static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job *ret)
 {
 	struct pm_job job;
@@ -86,7 +86,7 @@ static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job 
 	return 0;
 }
 
-/* "12.json": what pm_file_write() has not finished has another name. */
+/* "12.json". Temporaries of pm_file_write() have other names. */
 static bool is_record(const char *name, uint32_t *ret_id)
 {
 	char digits[16];

@@ -82,7 +82,7 @@ void pm_jobview_done(struct pm_jobview *view)
 	*view = (struct pm_jobview){0};
 }
 
-/* "PM_DIR3" with this number behind the name: its kind, or N_NAMES for another key. */
+/* The kind of a key such as "PM_DIR3", with this number and suffix; N_NAMES: another key. */
 static size_t kind_of(const char *key, size_t number, const char *suffix)
 {
 	for (size_t i = 0; i < N_NAMES; i++) {
@@ -96,7 +96,7 @@ static size_t kind_of(const char *key, size_t number, const char *suffix)
 }
 
 /* The socket of the allotment that was read last stands on the line behind it. */
-static int take_socket(struct pm_jobview *view, const char *key, const char *value)
+static int parse_socket(struct pm_jobview *view, const char *key, const char *value)
 {
 	struct pm_allotment *last = view->n ? &view->allotments[view->n - 1] : NULL;
 
@@ -114,7 +114,7 @@ static bool is_complete(const struct pm_jobview *view)
 	return !view->n || view->allotments[view->n - 1].socket != INT32_MAX;
 }
 
-static int take_mode(struct pm_jobview *view, const char *value)
+static int parse_mode(struct pm_jobview *view, const char *value)
 {
 	const struct pm_mode_info *row = pm_mode_by_name(value);
 
@@ -124,7 +124,7 @@ static int take_mode(struct pm_jobview *view, const char *value)
 	return 0;
 }
 
-static int take_refusal(struct pm_jobview *view, const char *value)
+static int parse_refusal(struct pm_jobview *view, const char *value)
 {
 	if (view->refused || !fits_a_line(value))
 		return -EBADMSG;
@@ -132,7 +132,7 @@ static int take_refusal(struct pm_jobview *view, const char *value)
 	return view->refused ? 0 : -ENOMEM;
 }
 
-static int take_number(const char *value, uint32_t *ret)
+static int parse_number(const char *value, uint32_t *ret)
 {
 	uint64_t number;
 
@@ -142,7 +142,7 @@ static int take_number(const char *value, uint32_t *ret)
 	return 0;
 }
 
-static int take_boot(struct pm_jobview_owner *owner, const char *value)
+static int parse_boot(struct pm_jobview_owner *owner, const char *value)
 {
 	if (*owner->boot_id || !fits_a_line(value) || strlen(value) >= sizeof(owner->boot_id))
 		return -EBADMSG;
@@ -150,36 +150,36 @@ static int take_boot(struct pm_jobview_owner *owner, const char *value)
 	return 0;
 }
 
-static int take(struct pm_jobview *view, const char *key, const char *value)
+static int parse_key(struct pm_jobview *view, const char *key, const char *value)
 {
 	size_t kind;
 
 	if (!strcmp(key, "PM_JOB"))
-		return take_number(value, &view->owner.job_id);
+		return parse_number(value, &view->owner.job_id);
 	if (!strcmp(key, "PM_UID"))
-		return take_number(value, &view->owner.uid);
+		return parse_number(value, &view->owner.uid);
 	if (!strcmp(key, "PM_BOOT"))
-		return take_boot(&view->owner, value);
+		return parse_boot(&view->owner, value);
 	if (!strcmp(key, "PM_MODE"))
-		return take_mode(view, value);
+		return parse_mode(view, value);
 	if (!strcmp(key, "PM_REFUSED"))
-		return take_refusal(view, value);
+		return parse_refusal(view, value);
 	if (!is_complete(view))
-		return take_socket(view, key, value);
+		return parse_socket(view, key, value);
 	kind = kind_of(key, view->n, "");
 	if (kind == N_NAMES)
 		return -EBADMSG;
 	return pm_jobview_add(view, (enum pm_allotment_kind)kind, value, INT32_MAX);
 }
 
-static int take_line(struct pm_jobview *view, char *line)
+static int parse_line(struct pm_jobview *view, char *line)
 {
 	char *equals = strchr(line, '=');
 
 	if (!equals)
 		return -EBADMSG;
 	*equals = '\0';
-	return take(view, line, equals + 1);
+	return parse_key(view, line, equals + 1);
 }
 
 int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err)
@@ -193,7 +193,7 @@ int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *er
 		return pm_err_nomem(err);
 	while (!rc && *next) {
 		line = strsep(&next, "\n");
-		rc = next ? take_line(&view, line) : -EBADMSG;
+		rc = next ? parse_line(&view, line) : -EBADMSG;
 	}
 	if (rc == -ENOMEM)
 		return pm_err_nomem(err);
