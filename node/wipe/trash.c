@@ -40,7 +40,10 @@ static int give_name(int root_fd, const char *name)
 	return -EEXIST;
 }
 
-/* Closed before the second look: then nobody mounts anything in it any more. */
+/*
+ * Two passes: mounts that the owner makes during the first are found by the second, as the
+ * directory is closed between them.
+ */
 static int close_to_owner(int root_fd, const char *root_path, const char *name, struct pm_err *err)
 {
 	cleanup_close int fd = -1;
@@ -78,7 +81,7 @@ int pm_trash_make(
 	return name_rc ? pm_err_sys(err, name_rc, "rename directory '%s'", name) : 0;
 }
 
-/* The next piece of trash; NULL when there is none. */
+/* The next name of trash; NULL: there is none. */
 static const char *next_of(DIR *dir)
 {
 	const struct dirent *entry;
