@@ -134,7 +134,7 @@ static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, co
  * The record does not tell what the job had: its directories are found by name; devices and flat
  * memory only if no other job can use them.
  */
-static int take_back_unreadable(const struct pm_operation *op, const struct pm_jobs *jobs,
+static int reclaim_unreadable(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	static const enum pm_substate substates[] = {PM_SUBSTATE_FSDAX, PM_SUBSTATE_DEVDAX};
@@ -152,14 +152,14 @@ static int take_back_unreadable(const struct pm_operation *op, const struct pm_j
 	return rc || !is_last ? rc : pm_substate_recover(op, /* dry_run= */ false, err);
 }
 
-static int take_back(const struct pm_operation *op, const struct pm_jobs *jobs,
+static int reclaim(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	int rc;
 
 	if (job->state == PM_JOB_UNREADABLE)
-		return op->config.provision ? take_back_unreadable(op, jobs, job, boot_id, err) : 0;
+		return op->config.provision ? reclaim_unreadable(op, jobs, job, boot_id, err) : 0;
 	if (job->substate == PM_SUBSTATE_EMPTY || job->state == PM_JOB_REFUSED ||
 		(is_alone(job) && others_live(jobs, job, boot_id)))
 		return 0;
@@ -185,7 +185,7 @@ static int set_aside(const struct pm_operation *op, const struct pm_job *job, st
 static int finish(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
-	int rc = take_back(op, jobs, job, boot_id, err);
+	int rc = reclaim(op, jobs, job, boot_id, err);
 
 	if (!rc && job->state == PM_JOB_UNREADABLE)
 		rc = set_aside(op, job, err);

@@ -5,7 +5,7 @@
 /*
  * `pmctl sweep`, the background process that removes trash (node/wipe/trash.h) while jobs begin
  * and end. It has a session of its own, so that it outlives the prolog or epilog that started it,
- * and does not hold the lock of pm_state_lock().
+ * and takes the lock of pm_state_lock() only at its end, to set limits.
  *
  * At most one process removes, and at most one waits to remove what was added meanwhile. Both are
  * known by record locks (fcntl(2)) on two bytes of RunDir/sweep.lock, which the kernel releases

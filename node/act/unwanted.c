@@ -45,7 +45,8 @@ int pm_unwanted_withdraw(
 	sigset_t before;
 	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
-	if (rc || strcmp(journal->boot_id, boot_id)) /* 'pmctl verify' has not looked at it yet */
+	if (rc || strcmp(journal->boot_id,
+			  boot_id)) /* a goal of an earlier boot is left to 'pmctl verify' */
 		return rc;
 	pm_signals_hold(&before);
 	rc = pm_tool_delete_goal(&op->config, err);

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 
-/* NULL when there is none. */
+/* The own namespace with a file system at the mount point; NULL: there is none. */
 static const struct pm_inventory_ns *mounted_on(const struct pm_inventory_region *region)
 {
 	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_FSDAX);

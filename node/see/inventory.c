@@ -31,7 +31,7 @@ static const struct pm_dax *find_dax(const struct pm_daxes *daxes, const char *c
 	return NULL;
 }
 
-static int take_namespaces(struct pm_inventory_region *region, const struct pm_namespaces *from,
+static int copy_namespaces(struct pm_inventory_region *region, const struct pm_namespaces *from,
 	const struct pm_daxes *daxes)
 {
 	region->list = calloc(from->n + 1, sizeof(*region->list));
@@ -60,7 +60,7 @@ static int compare(const void *a_, const void *b_)
 	return strcmp(a->nd.dev, b->nd.dev);
 }
 
-/* How many regions of the same socket stand in front of this one, and how many there are. */
+/* The number of regions of the same socket in front of this one; *ret_all counts all of them. */
 static size_t rank_in_socket(const struct pm_inventory *inventory, size_t at, size_t *ret_all)
 {
 	size_t before = 0;
@@ -111,7 +111,7 @@ int pm_inventory_make(const struct pm_nd_regions *regions, const struct pm_daxes
 		region->nd = regions->list[made.n];
 		region->nd.namespaces = (struct pm_namespaces){0};
 		region->socket = socket_of(context, region->nd.numa_node);
-		if (take_namespaces(region, &regions->list[made.n].namespaces, daxes))
+		if (copy_namespaces(region, &regions->list[made.n].namespaces, daxes))
 			return pm_err_nomem(err);
 	}
 	qsort(made.list, made.n, sizeof(*made.list), compare);

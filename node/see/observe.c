@@ -10,7 +10,7 @@
 #include "node/tools/tools.h"
 
 /* Reads a record that is valid for this boot and the kernel's present numbers. */
-static int take_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
+static int read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
 	struct pm_kernel kernel;
 	struct pm_record record = {0};
@@ -52,7 +52,7 @@ static int ask(const struct pm_config *config, struct pm_record *ret, struct pm_
 int pm_observe_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
 	struct pm_record record;
-	int rc = take_record(config, &record, err);
+	int rc = read_record(config, &record, err);
 
 	if (!rc && !root_may_use(config, &record))
 		rc = pm_err_set(err, -ESTALE, "the record does not count now");
@@ -71,7 +71,7 @@ int pm_observe(
 	if (fresh && !is_root)
 		return pm_err_set(err, rc, "ask ipmctl afresh: must be root");
 	if (!fresh)
-		rc = take_record(config, &seen.record, err);
+		rc = read_record(config, &seen.record, err);
 	seen.from_record = !rc && (!is_root || root_may_use(config, &seen.record));
 	if (rc && !is_root) {
 		pm_err_prefix(err, "no record of this boot's mode that holds, 'pmctl verify' by "

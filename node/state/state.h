@@ -16,8 +16,10 @@
 /*
  * Makes both directories if they are missing, checks that only root can change them, and takes the
  * lock, which all that change the node hold. It waits up to 10 s and reports the holder. -EBUSY:
- * it is still held. Close *ret_fd to release it. Tools that change something inherit it
- * (node/tools/tool_locks.h).
+ * it is still held. Close *ret_fd to release it.
+ *
+ * Lock order: sweep.lock (node/act/sweeper.h), this one, ipmctl.lock (node/tools/tool_locks.h). A
+ * process that holds this one never waits for sweep.lock: it kills the holder.
  */
 int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 

@@ -7,8 +7,8 @@
 #include "site/config.h"
 
 /*
- * Tells this room the descriptor of the lock on the node's state (node/state/state.h), which the
- * process has just taken. A tool that changes something inherits it, see node/tools/tools.c.
+ * Sets the descriptor of the lock on the node's state (node/state/state.h), which the process has
+ * just taken. A tool other than ipmctl that changes something inherits it, see node/tools/tools.c.
  */
 void pm_tool_hold_lock(int fd);
 

@@ -14,8 +14,8 @@
 
 /*
  * If pmctl is killed, a tool that only reads dies with it. A tool that changes something
- * continues, since half a change is worse, and holds the lock until it ends: the next pmctl waits
- * for it.
+ * continues, since half a change is worse, and holds a lock until it ends: ipmctl its own, other
+ * tools that of the node's state. The next pmctl waits for it.
  */
 static int run_for(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	bool changes, struct pm_output *ret, struct pm_err *err)
