@@ -283,10 +283,10 @@ static int add_superblocks(const struct walk *walk)
 		pm_gather_miss(walk->gather, "regions: %s", why.text);
 		return 0;
 	}
-	pm_inventory_foreach(stored, pmem, &survey.inventory)
+	pm_inventory_foreach(ns, region, &survey.inventory)
 	{
-		if (!rc && stored->is_ours && *stored->fs.type)
-			rc = add_superblock(walk, stored->nd.blockdev);
+		if (!rc && ns->is_own && *ns->fs.type)
+			rc = add_superblock(walk, ns->nd.blockdev);
 	}
 	return rc;
 }

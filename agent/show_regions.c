@@ -95,14 +95,15 @@ static void add_nodes(const struct show *show)
 	json_object_object_add(show->root, "memory_nodes", list);
 }
 
-static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored, json_object *to)
+static void add_mount(
+	const struct pm_inventory_region *region, const struct pm_inventory_ns *ns, json_object *to)
 {
 	json_object *mount = json_object_new_object();
 	struct statvfs st;
 
-	pm_json_add_string(mount, "place", pmem->place);
-	pm_json_add_string(mount, "type", *stored->fs.type ? stored->fs.type : NULL);
-	if (!statvfs(pmem->place, &st)) {
+	pm_json_add_string(mount, "place", region->mount_point);
+	pm_json_add_string(mount, "type", *ns->fs.type ? ns->fs.type : NULL);
+	if (!statvfs(region->mount_point, &st)) {
 		pm_json_add_u64(mount, "size_bytes", (uint64_t)st.f_blocks * st.f_frsize);
 		pm_json_add_u64(
 			mount, "used_bytes", (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize);
@@ -110,9 +111,10 @@ static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored
 	json_object_object_add(to, "mount", mount);
 }
 
-static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_object *list)
+static void add_use(
+	const struct pm_inventory_region *region, const struct pm_job *job, json_object *list)
 {
-	cleanup_close int fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = open(region->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	json_object *one = json_object_new_object();
 	struct pm_quota quota;
 
@@ -127,8 +129,8 @@ static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_o
 }
 
 /* The jobs that use this namespace: those whose sub-state it serves. */
-static void add_users(const struct show *show, const struct pm_pmem *pmem,
-	const struct pm_stored *stored, json_object *to)
+static void add_users(const struct show *show, const struct pm_inventory_region *region,
+	const struct pm_inventory_ns *ns, json_object *to)
 {
 	json_object *list = json_object_new_array();
 
@@ -136,63 +138,63 @@ static void add_users(const struct show *show, const struct pm_pmem *pmem,
 		const struct pm_job *job = &show->jobs.list[i];
 
 		if (job->state != PM_JOB_REFUSED && lives(show, job) &&
-			pm_pmem_serving(pmem, job->substate) == stored)
-			add_use(pmem, job, list);
+			pm_inventory_serving(region, job->substate) == ns)
+			add_use(region, job, list);
 	}
 	json_object_object_add(to, "jobs", list);
 }
 
-static void judge(const struct show *show, const struct pm_stored *stored)
+static void judge(const struct show *show, const struct pm_inventory_ns *ns)
 {
-	const char *dev = stored->nd.dev, *name = *stored->nd.name ? stored->nd.name : "no name";
+	const char *dev = ns->nd.dev, *name = *ns->nd.name ? ns->nd.name : "no name";
 
-	if (stored->is_pinned)
+	if (ns->is_pinned)
 		pm_show_block(show->root, "%s (%s) is pinned", dev, name);
-	else if (!stored->is_ours)
+	else if (!ns->is_own)
 		pm_show_block(show->root, "%s (%s) is not ours", dev, name);
-	if (*stored->elsewhere)
-		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, stored->elsewhere);
+	if (*ns->elsewhere)
+		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, ns->elsewhere);
 }
 
-static json_object *namespace(
-	const struct show *show, const struct pm_pmem *pmem, const struct pm_stored *stored)
+static json_object *namespace(const struct show *show, const struct pm_inventory_region *region,
+	const struct pm_inventory_ns *ns)
 {
 	json_object *one = json_object_new_object();
 
-	pm_json_add_string(one, "name", stored->nd.dev);
-	pm_json_add_string(one, "label", stored->nd.name);
-	pm_json_add_string(one, "mode", stored->nd.mode);
-	pm_json_add_string(one, "owner", stored->is_ours ? "ours" : "foreign");
-	add_bool(one, "pinned", stored->is_pinned);
-	pm_json_add_u64(one, "size_bytes", stored->nd.size_bytes);
-	pm_json_add_string(one, "block_device", *stored->nd.blockdev ? stored->nd.blockdev : NULL);
-	if (*stored->dax.chardev) {
-		pm_json_add_string(one, "device", stored->dax.chardev);
-		pm_json_add_string(one, "device_mode", stored->dax.mode);
+	pm_json_add_string(one, "name", ns->nd.dev);
+	pm_json_add_string(one, "label", ns->nd.name);
+	pm_json_add_string(one, "mode", ns->nd.mode);
+	pm_json_add_string(one, "owner", ns->is_own ? "ours" : "foreign");
+	add_bool(one, "pinned", ns->is_pinned);
+	pm_json_add_u64(one, "size_bytes", ns->nd.size_bytes);
+	pm_json_add_string(one, "block_device", *ns->nd.blockdev ? ns->nd.blockdev : NULL);
+	if (*ns->dax.chardev) {
+		pm_json_add_string(one, "device", ns->dax.chardev);
+		pm_json_add_string(one, "device_mode", ns->dax.mode);
 	}
-	if (stored->is_mounted || stored->is_misplaced)
-		add_mount(pmem, stored, one);
-	add_users(show, pmem, stored, one);
-	judge(show, stored);
+	if (ns->is_mounted || ns->has_other_options)
+		add_mount(region, ns, one);
+	add_users(show, region, ns, one);
+	judge(show, ns);
 	return one;
 }
 
-static json_object *region(const struct show *show, const struct pm_pmem *pmem)
+static json_object *region_json(const struct show *show, const struct pm_inventory_region *region)
 {
 	json_object *one = json_object_new_object(), *list = json_object_new_array();
 
-	pm_json_add_string(one, "name", pmem->nd.dev);
-	add_int(one, "socket", pmem->socket);
-	add_int(one, "numa_node", pmem->nd.numa_node);
-	add_int(one, "target_node", pmem->nd.target_node);
-	pm_json_add_u64(one, "size_bytes", pmem->nd.size_bytes);
-	pm_json_add_u64(one, "available_bytes", pmem->nd.available_bytes);
-	for (size_t i = 0; i < pmem->n; i++)
-		json_object_array_add(list, namespace(show, pmem, &pmem->list[i]));
+	pm_json_add_string(one, "name", region->nd.dev);
+	add_int(one, "socket", region->socket);
+	add_int(one, "numa_node", region->nd.numa_node);
+	add_int(one, "target_node", region->nd.target_node);
+	pm_json_add_u64(one, "size_bytes", region->nd.size_bytes);
+	pm_json_add_u64(one, "available_bytes", region->nd.available_bytes);
+	for (size_t i = 0; i < region->n; i++)
+		json_object_array_add(list, namespace(show, region, &region->list[i]));
 	json_object_object_add(one, "namespaces", list);
-	if (*pmem->occupant)
-		pm_show_block(
-			show->root, "'%.200s' is mounted at %.200s", pmem->occupant, pmem->place);
+	if (*region->occupant)
+		pm_show_block(show->root, "'%.200s' is mounted at %.200s", region->occupant,
+			region->mount_point);
 	return one;
 }
 
@@ -203,7 +205,7 @@ static void add_regions(const struct show *show)
 	const struct pm_pin *lost = show->survey.lost;
 
 	for (size_t i = 0; i < inventory->n; i++)
-		json_object_array_add(list, region(show, &inventory->list[i]));
+		json_object_array_add(list, region_json(show, &inventory->list[i]));
 	json_object_object_add(show->root, "regions", list);
 	if (lost)
 		pm_show_block(
@@ -223,12 +225,12 @@ static void add_jobs(const struct show *show)
 		pm_json_add_string(one, "mode", pm_mode_name(job->mode));
 		pm_json_add_string(one, "substate", pm_substate_name(job->substate));
 		pm_json_add_string(one, "state",
-			job->state == PM_JOB_LOST || lives(show, job)
+			job->state == PM_JOB_UNREADABLE || lives(show, job)
 				? pm_job_state_name(job->state)
 				: "of an earlier boot");
 		pm_json_add_string(one, "since", job->time);
 		json_object_array_add(list, one);
-		if (job->state == PM_JOB_LOST ||
+		if (job->state == PM_JOB_UNREADABLE ||
 			(lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
 				job->state != PM_JOB_REFUSED))
 			pm_show_block(show->root, "job %u uses it", (unsigned)job->id);

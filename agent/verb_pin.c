@@ -50,25 +50,25 @@ static int list(const struct pm_agent *agent)
 static int pin(const struct pm_agent *agent, const char *name, struct pm_err *err)
 {
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
-	const struct pm_stored *stored;
-	const struct pm_pmem *pmem;
+	const struct pm_inventory_ns *ns;
+	const struct pm_inventory_region *region;
 	int rc = pm_survey(&agent->op.config, &survey, err);
 
 	if (rc)
 		return rc;
-	stored = pm_inventory_find(&survey.inventory, name, &pmem);
-	if (!stored)
+	ns = pm_inventory_find(&survey.inventory, name, &region);
+	if (!ns)
 		return pm_err_set(err, -ENOENT,
 			"no namespace, or several, called '%.100s'; 'ndctl list -N' shows what "
 			"there is",
 			name);
-	rc = pm_pins_add(&survey.pins, &stored->nd, err);
+	rc = pm_pins_add(&survey.pins, &ns->nd, err);
 	if (rc == -EEXIST)
 		return 0;
 	if (!rc)
 		rc = pm_state_write_pins(&agent->op.config, &survey.pins, err);
 	if (!rc)
-		pm_say(&agent->op, "%s of %s is pinned", stored->nd.dev, pmem->nd.dev);
+		pm_say(&agent->op, "%s of %s is pinned", ns->nd.dev, region->nd.dev);
 	return rc;
 }
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/would.h"
+#include "agent/dry_run.h"
 #include "base/cleanup.h"
 #include "node/act/recover.h"
 #include "node/act/substate.h"
@@ -33,14 +33,14 @@ int pm_verb_provision(struct pm_agent *agent)
 			agent->words[0]);
 		return PM_EXIT_USAGE;
 	}
-	if (pm_would_begin(agent))
+	if (pm_dry_run_begin(agent))
 		return PM_EXIT_USAGE;
 	rc = pm_state_lock_within(&agent->op, agent->op.config.tool_timeout_s, &lock_fd, &err);
 	if (!rc)
 		rc = pm_recover_check_jobs(&agent->op, wanted, &err);
 	if (!rc)
 		rc = pm_substate_reach(&agent->op, wanted, agent->given & PM_OPT_DRY_RUN, &err);
-	pm_would_end(agent, rc);
+	pm_dry_run_end(agent, rc);
 	if (!rc)
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "agent/would.h"
+#include "agent/dry_run.h"
 #include "base/cleanup.h"
 #include "node/act/change.h"
 #include "node/act/substate.h"
@@ -19,12 +19,12 @@ int pm_verb_set(struct pm_agent *agent)
 			names ? names : "");
 		return PM_EXIT_USAGE;
 	}
-	if (pm_would_begin(agent))
+	if (pm_dry_run_begin(agent))
 		return PM_EXIT_USAGE;
 	if (agent->given & PM_OPT_DRY_RUN)
 		flags = PM_CHANGE_DRY_RUN;
 	rc = pm_change_stage(&agent->op, mode, flags, &err);
-	pm_would_end(agent, rc);
+	pm_dry_run_end(agent, rc);
 	if (!rc)
 		return PM_EXIT_DONE;
 	pm_fail(agent, &err);

@@ -18,14 +18,14 @@ static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *
 	int status = PM_EXIT_DONE;
 
 	for (size_t i = 0; i < inventory->n; i++) {
-		const struct pm_pmem *pmem = &inventory->list[i];
+		const struct pm_inventory_region *region = &inventory->list[i];
 		cleanup_close int fd = -1;
 		struct pm_err err;
 
-		if (!pm_file_system_is_mounted(pmem))
+		if (!pm_file_system_is_mounted(region))
 			continue;
-		fd = pm_file_system_open(pmem, &err);
-		if (fd >= 0 && !pm_trash_empty(fd, pmem->place, &err))
+		fd = pm_file_system_open(region, &err);
+		if (fd >= 0 && !pm_trash_empty(fd, region->mount_point, &err))
 			continue;
 		pm_fail(agent, &err);
 		status = PM_EXIT_FAILED;

@@ -5,7 +5,7 @@
 #include "agent/print.h"
 #include "base/cleanup.h"
 #include "node/act/recover.h"
-#include "node/act/settle.h"
+#include "node/act/recover_goal.h"
 #include "node/see/evidence_read.h"
 #include "node/tools/tools.h"
 
@@ -48,7 +48,7 @@ static int look(const struct pm_config *config, struct pm_evidence *evidence,
 }
 
 static void print_json(
-	const struct pm_settlement *settlement, const struct pm_verdict *verdict, int status)
+	const struct pm_recovery *recovery, const struct pm_verdict *verdict, int status)
 {
 	static const char *const outcomes[] = {
 		[PM_OUTCOME_NOTHING] = "nothing",
@@ -63,8 +63,8 @@ static void print_json(
 	pm_json_add_string(root, "mode", pm_mode_name(verdict->mode));
 	pm_json_add_string(root, "platform", pm_platform_name(verdict->platform));
 	pm_json_add_string(root, "why", verdict->why);
-	pm_json_add_string(root, "change", outcomes[settlement->outcome]);
-	pm_json_add_string(root, "text", settlement->text);
+	pm_json_add_string(root, "change", outcomes[recovery->outcome]);
+	pm_json_add_string(root, "text", recovery->text);
 	pm_print_json(root);
 }
 
@@ -74,36 +74,36 @@ static int fail(const struct pm_agent *agent, const struct pm_err *err)
 	return PM_EXIT_FAILED;
 }
 
-static int report(const struct pm_agent *agent, const struct pm_settlement *settlement,
+static int report(const struct pm_agent *agent, const struct pm_recovery *recovery,
 	const struct pm_verdict *verdict)
 {
 	int status = PM_EXIT_DONE;
 
-	if (settlement->outcome == PM_OUTCOME_FAILED) {
-		pm_warn(&agent->op, "%s", settlement->text);
+	if (recovery->outcome == PM_OUTCOME_FAILED) {
+		pm_warn(&agent->op, "%s", recovery->text);
 		status = PM_EXIT_FAILED;
-	} else if (settlement->outcome != PM_OUTCOME_NOTHING) {
-		pm_say(&agent->op, "%s", settlement->text);
+	} else if (recovery->outcome != PM_OUTCOME_NOTHING) {
+		pm_say(&agent->op, "%s", recovery->text);
 	}
 	if (!verdict->platform) {
 		pm_warn(&agent->op, "the node's mode is unknown: %s", verdict->why);
 		status = PM_EXIT_FAILED;
-	} else if (settlement->outcome != PM_OUTCOME_DONE) {
+	} else if (recovery->outcome != PM_OUTCOME_DONE) {
 		pm_say(&agent->op, "node is in %s (%s)", pm_platform_name(verdict->platform),
 			verdict->why);
 	}
 	if (agent->given & PM_OPT_JSON)
-		print_json(settlement, verdict, status);
+		print_json(recovery, verdict, status);
 	return status;
 }
 
-static int settle(const struct pm_agent *agent, const struct pm_evidence *evidence,
-	const struct pm_verdict *verdict, struct pm_settlement *ret, struct pm_err *err)
+static int recover(const struct pm_agent *agent, const struct pm_evidence *evidence,
+	const struct pm_verdict *verdict, struct pm_recovery *ret, struct pm_err *err)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 	int rc = pm_state_read_journal(&agent->op.config, &journal, err);
 
-	return rc ? rc : pm_settle(&agent->op, &journal, evidence, verdict, ret, err);
+	return rc ? rc : pm_recover_goal(&agent->op, &journal, evidence, verdict, ret, err);
 }
 
 /* What jobs have left before the boot; by now none of them lives. */
@@ -133,7 +133,7 @@ static void learn_modules(const struct pm_agent *agent, const struct pm_evidence
 int pm_verb_verify(struct pm_agent *agent)
 {
 	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
-	struct pm_settlement settlement = {.outcome = PM_OUTCOME_NOTHING};
+	struct pm_recovery recovery = {.outcome = PM_OUTCOME_NOTHING};
 	struct pm_record record = {0};
 	cleanup_close int lock_fd = -1;
 	struct pm_err err, journal_err;
@@ -145,12 +145,12 @@ int pm_verb_verify(struct pm_agent *agent)
 		pm_state_drop_record(&agent->op.config);
 		return fail(agent, &err);
 	}
-	rc = settle(agent, &evidence, &record.verdict, &settlement, &journal_err);
+	rc = recover(agent, &evidence, &record.verdict, &recovery, &journal_err);
 	record.kernel = evidence.kernel;
 	record.capabilities = evidence.capabilities;
 	if (pm_state_write_record(&agent->op.config, &record, &err))
 		return fail(agent, &err);
 	learn_modules(agent, &evidence, &record.verdict);
-	rc = rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
+	rc = rc ? fail(agent, &journal_err) : report(agent, &recovery, &record.verdict);
 	return tidy(agent, rc);
 }

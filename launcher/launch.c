@@ -129,7 +129,7 @@ int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)
 	if (!rc)
 		rc = limit_memory(launch, err);
 	if (!rc)
-		rc = pm_machine_places(&launch->config, launch->topology, &launch->view,
+		rc = pm_machine_directories(&launch->config, launch->topology, &launch->view,
 			&launch->pmem_dirs, &request->n_pmem_dirs, err);
 	request->pmem_dirs = launch->pmem_dirs;
 	return rc ? rc : pm_plan_make(&launch->plan, launch->topology, request, err);

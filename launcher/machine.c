@@ -52,7 +52,7 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
 
 static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
 {
-	for (unsigned i = 0; i < PM_JOBVIEW_PLACES_MAX; i++) {
+	for (unsigned i = 0; i < PM_ALLOTMENTS_MAX; i++) {
 		char name[24], socket_name[40];
 		const char *path, *socket;
 		uint64_t number;
@@ -66,7 +66,7 @@ static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
 		if (pm_parse_u64(socket, &number) || number > INT16_MAX)
 			return pm_err_set(err, -EINVAL, "%s='%.32s' is no socket's number",
 				socket_name, socket);
-		if (pm_jobview_add(view, PM_PLACE_DIR, path, (int)number))
+		if (pm_jobview_add(view, PM_ALLOTMENT_DIR, path, (int)number))
 			return pm_err_set(err, -EINVAL, "%s='%.200s' is no path", name, path);
 	}
 	return 0;
@@ -97,7 +97,7 @@ static int node_of_socket(const struct pm_topology *topology, int socket)
 	return -1;
 }
 
-int pm_machine_places(const struct pm_config *config, const struct pm_topology *topology,
+int pm_machine_directories(const struct pm_config *config, const struct pm_topology *topology,
 	struct pm_jobview *view, struct pm_pmem_dir **ret, unsigned *ret_n, struct pm_err *err)
 {
 	int rc = find_view(config, view, err);
@@ -110,11 +110,11 @@ int pm_machine_places(const struct pm_config *config, const struct pm_topology *
 	if (!dirs)
 		return pm_err_nomem(err);
 	for (size_t i = 0; i < view->n; i++) {
-		const struct pm_jobview_place *place = &view->places[i];
-		int node = node_of_socket(topology, place->socket);
+		const struct pm_allotment *allotment = &view->allotments[i];
+		int node = node_of_socket(topology, allotment->socket);
 
-		if (place->kind == PM_PLACE_DIR && node >= 0)
-			dirs[n++] = (struct pm_pmem_dir){.node = node, .path = place->value};
+		if (allotment->kind == PM_ALLOTMENT_DIR && node >= 0)
+			dirs[n++] = (struct pm_pmem_dir){.node = node, .path = allotment->value};
 	}
 	*ret = dirs;
 	*ret_n = n;

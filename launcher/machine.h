@@ -18,7 +18,7 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
  * PM_DIR0_SOCKET and so on in the environment, which a launcher may have brought from another node.
  * Paths point into `view`, which stays the caller's; *ret is malloc'ed.
  */
-int pm_machine_places(const struct pm_config *config, const struct pm_topology *topology,
+int pm_machine_directories(const struct pm_config *config, const struct pm_topology *topology,
 	struct pm_jobview *view, struct pm_pmem_dir **ret, unsigned *ret_n, struct pm_err *err);
 
 #endif

@@ -3,20 +3,23 @@
 #define PM_DRY_RUN_H
 
 /*
- * What a dry run would do: a sentence a command, or with --json, at the end and if nothing is in
- * the way, one object for programs:
+ * The report of a dry run: a sentence for each command. With --json it is one object, which is
+ * printed at the end unless a check fails:
  *
  *	{"steps": [{"command": "…", "destroys": "…"}, …], "reboot": true}
  *
- * `destroys` is missing where nothing is; `reboot` says that a goal would wait for a reboot then.
+ * `destroys` is missing if the command destroys nothing. `reboot`: a goal would be staged, and
+ * would wait for a reboot.
  */
 #include "node/operation.h"
 
-/* An empty report for programs, for the operation's `would`. */
-struct json_object *pm_would_new(void);
+/* An empty report, for the operation's `dry_run_report`; the caller frees it. */
+struct json_object *pm_dry_run_new(void);
 
-/* Neither does anything but in a dry run's report. `loss` NULL: it destroys nothing. */
-void pm_would_run(const struct pm_operation *op, const char *command, const char *loss);
-void pm_would_reboot(const struct pm_operation *op);
+/* Reports a command. `loss`: the bytes that it destroys, in words; NULL: it destroys nothing. */
+void pm_dry_run_step(const struct pm_operation *op, const char *command, const char *loss);
+
+/* Sets `reboot`; does nothing unless the operation has a report. */
+void pm_dry_run_reboot(const struct pm_operation *op);
 
 #endif

@@ -13,23 +13,22 @@ struct json_object;
 
 enum pm_tone {
 	PM_TONE_FACT,	 /* worth keeping */
-	PM_TONE_WARNING, /* something odd that does not stop us */
+	PM_TONE_WARNING, /* odd, and the operation goes on */
 };
 
 struct pm_operation {
-	const char *name; /* "job begin"; another pmctl that waits for the lock shows it */
-	/* As they were given, NULL for none: another pmctl that takes over the rest is given them.
-	 */
+	const char *name; /* "job begin"; shown to another pmctl that waits for the lock */
+	/* As given on the command line, NULL for none: `pmctl sweep` is started with the same. */
 	const char *config_path, *node;
-	struct json_object *would; /* of a dry run for programs: node/dry_run.h; else NULL */
+	struct json_object *dry_run_report; /* for --json, see node/dry_run.h; else NULL */
 	/* Called with each message; NULL: messages are dropped. */
 	void (*tell)(const struct pm_operation *op, enum pm_tone tone, const char *text);
 	struct pm_config config;
 };
 
+/* Reports a fact, or a warning, to `tell`; a message is dropped when memory runs out. */
 __attribute__((format(printf, 2, 3))) void pm_say(
 	const struct pm_operation *op, const char *fmt, ...);
-
 __attribute__((format(printf, 2, 3))) void pm_warn(
 	const struct pm_operation *op, const char *fmt, ...);
 

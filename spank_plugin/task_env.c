@@ -17,7 +17,8 @@
 #define NO_SOCKET	(-1)
 #define TOPOLOGY_FORMAT "sys/devices/system/cpu/cpu%d/topology/physical_package_id"
 
-static const enum pm_place_kind kinds[] = {PM_PLACE_DIR, PM_PLACE_DAX, PM_PLACE_NODE};
+static const enum pm_allotment_kind kinds[] = {
+	PM_ALLOTMENT_DIR, PM_ALLOTMENT_DAX, PM_ALLOTMENT_NODE};
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -99,7 +100,7 @@ static int set(spank_t sp, const char *name, const char *value, struct pm_err *e
 }
 
 static int set_allotment(
-	spank_t sp, const struct pm_jobview_place *allotment, size_t number, struct pm_err *err)
+	spank_t sp, const struct pm_allotment *allotment, size_t number, struct pm_err *err)
 {
 	char name[40], socket[16];
 	int rc;
@@ -114,13 +115,13 @@ static int set_allotment(
 }
 
 /* The first allotment of this kind on the socket, else the first of this kind; NULL: none. */
-static const struct pm_jobview_place *nearest(
-	const struct pm_jobview *view, enum pm_place_kind kind, int socket)
+static const struct pm_allotment *nearest(
+	const struct pm_jobview *view, enum pm_allotment_kind kind, int socket)
 {
-	const struct pm_jobview_place *best = NULL;
+	const struct pm_allotment *best = NULL;
 
 	for (size_t i = view->n; i-- > 0;) {
-		const struct pm_jobview_place *allotment = &view->places[i];
+		const struct pm_allotment *allotment = &view->allotments[i];
 
 		if (allotment->kind == kind &&
 			(!best || allotment->socket == socket || best->socket != socket))
@@ -136,7 +137,7 @@ static int set_nearest(
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < N_KINDS; i++) {
-		const struct pm_jobview_place *allotment = nearest(view, kinds[i], socket);
+		const struct pm_allotment *allotment = nearest(view, kinds[i], socket);
 
 		if (allotment)
 			rc = set(sp, pm_jobview_name(kinds[i]), allotment->value, err);
@@ -154,7 +155,8 @@ int pm_task_env_set(
 	if (view->mode)
 		rc = set(sp, "PM_MODE", pm_mode_name(view->mode), err);
 	for (size_t i = 0; !rc && i < view->n; i++)
-		rc = set_allotment(sp, &view->places[i], numbers[view->places[i].kind]++, err);
+		rc = set_allotment(
+			sp, &view->allotments[i], numbers[view->allotments[i].kind]++, err);
 	return rc ? rc : set_nearest(sp, view, fs_root, err);
 }
 

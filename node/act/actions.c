@@ -7,21 +7,21 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 #include "node/tools/tools.h"
 
 #define MAX_WORDS 24
 
 /*
- * Blocks of 4 KiB as DAX needs; stripes of 2 MiB, so that files get huge pages; an inode a
- * 64 KiB and their tables written now, so that no kernel thread writes them while a job runs; no
- * discard, which persistent memory does not have. XFS refuses DAX with reflink before Linux 6.1.
+ * mke2fs(8). DAX needs blocks of 4 KiB. Stripes of 2 MiB let files get huge pages. Inode tables
+ * (an inode for each 64 KiB) are written now, so that no kernel thread writes them while a job
+ * runs. Persistent memory has no discard. XFS refuses DAX with reflink before Linux 6.1.
  */
 #define EXT4_FEATURES "quota,project"
 #define EXT4_OPTIONS                                                                               \
 	"quotatype=usrquota:prjquota,lazy_itable_init=0,nodiscard,stride=512,stripe_width=512"
 
-/* The words of a command. Those of a namespace that is still to be made stand in `<>`. */
+/* The words of a command; `<…>` stands for a namespace that an earlier step makes. */
 struct words {
 	const char *argv[MAX_WORDS + 1];
 	size_t n;
@@ -36,28 +36,28 @@ static void add(struct words *words, const char *const *list)
 
 #define ADD(words_, ...) add(words_, (const char *const[]){__VA_ARGS__, NULL})
 
-void pm_action_device(const struct pm_stored *stored, char *ret, size_t size)
+void pm_action_device(const struct pm_inventory_ns *ns, char *ret, size_t size)
 {
-	const char *name = *stored->nd.chardev ? stored->nd.chardev : stored->nd.blockdev;
+	const char *name = *ns->nd.chardev ? ns->nd.chardev : ns->nd.blockdev;
 
 	snprintf(ret, size, "%s%s", *name ? "/dev/" : "", name);
 }
 
 static void name_target(struct words *words, const struct pm_step *step)
 {
-	const char *region = step->pmem->nd.dev;
+	const char *region = step->region->nd.dev;
 
-	if (!step->stored) {
+	if (!step->ns) {
 		snprintf(words->dev, sizeof(words->dev), "<namespace of %s>", region);
 		snprintf(words->device, sizeof(words->device), "<device of %s>", region);
 		strcpy(words->chardev, words->device);
 		snprintf(words->uuid, sizeof(words->uuid), "<its UUID>");
 		return;
 	}
-	snprintf(words->dev, sizeof(words->dev), "%s", step->stored->nd.dev);
-	snprintf(words->chardev, sizeof(words->chardev), "%s", step->stored->nd.chardev);
-	snprintf(words->uuid, sizeof(words->uuid), "%s", step->stored->nd.uuid);
-	pm_action_device(step->stored, words->device, sizeof(words->device));
+	snprintf(words->dev, sizeof(words->dev), "%s", step->ns->nd.dev);
+	snprintf(words->chardev, sizeof(words->chardev), "%s", step->ns->nd.chardev);
+	snprintf(words->uuid, sizeof(words->uuid), "%s", step->ns->nd.uuid);
+	pm_action_device(step->ns, words->device, sizeof(words->device));
 }
 
 static void enable(const struct pm_config *config, const struct pm_step *step, struct words *words)
@@ -76,18 +76,18 @@ static void to_devdax(
 static void unmount(const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
 	(void)config;
-	ADD(words, "umount", step->pmem->place);
+	ADD(words, "umount", step->region->mount_point);
 }
 
-/* With the name of devdax: where that is wanted it is there then. */
+/* Named as a devdax namespace: if devdax is the wish, it is complete with that. */
 static void convert(const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
 	ADD(words, config->ndctl_path, "create-namespace", "-m", "devdax", "-M", "dev", "-n",
 		pm_substate_namespace(PM_SUBSTATE_DEVDAX));
-	if (step->stored)
+	if (step->ns)
 		ADD(words, "-f", "-e", words->dev);
 	else
-		ADD(words, "-r", step->pmem->nd.dev);
+		ADD(words, "-r", step->region->nd.dev);
 }
 
 static void wipe(const struct pm_config *config, const struct pm_step *step, struct words *words)
@@ -106,7 +106,7 @@ static void make(const struct pm_config *config, const struct pm_step *step, str
 {
 	ADD(words, config->ndctl_path, "create-namespace", "-m",
 		step->substate == PM_SUBSTATE_FSDAX ? "fsdax" : "devdax", "-M", "dev", "-n",
-		pm_substate_namespace(step->substate), "-r", step->pmem->nd.dev);
+		pm_substate_namespace(step->substate), "-r", step->region->nd.dev);
 }
 
 static void format(const struct pm_config *config, const struct pm_step *step, struct words *words)
@@ -125,10 +125,10 @@ static void format(const struct pm_config *config, const struct pm_step *step, s
 static void mount_it(
 	const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
-	bool is_there = step->stored && *step->stored->fs.type;
+	bool is_there = step->ns && *step->ns->fs.type;
 
-	ADD(words, "mount", "-t", is_there ? step->stored->fs.type : config->file_system, "-o",
-		"nosuid,nodev," PM_PLACE_OPTIONS, words->device, step->pmem->place);
+	ADD(words, "mount", "-t", is_there ? step->ns->fs.type : config->file_system, "-o",
+		"nosuid,nodev," PM_MOUNT_OPTIONS, words->device, step->region->mount_point);
 }
 
 static void to_ram(const struct pm_config *config, const struct pm_step *step, struct words *words)
@@ -192,12 +192,11 @@ char *pm_action_loss(const struct pm_step *step)
 	const char *loss = rows[step->kind].loss;
 	char *text = NULL;
 
-	if (!loss || !step->stored)
+	if (!loss || !step->ns)
 		return NULL;
-	if (asprintf(&text, "%s %s%s%s%s (%llu bytes)", loss, step->stored->nd.dev,
-		    *step->stored->nd.name ? " named '" : "", step->stored->nd.name,
-		    *step->stored->nd.name ? "'" : "",
-		    (unsigned long long)step->stored->nd.size_bytes) < 0)
+	if (asprintf(&text, "%s %s%s%s%s (%llu bytes)", loss, step->ns->nd.dev,
+		    *step->ns->nd.name ? " named '" : "", step->ns->nd.name,
+		    *step->ns->nd.name ? "'" : "", (unsigned long long)step->ns->nd.size_bytes) < 0)
 		return NULL;
 	return text;
 }

@@ -19,11 +19,14 @@
 
 #define PAGES		"1"
 #define PERIOD_S	3
-#define EXT4_CHECKPOINT _IOW('f', 43, uint32_t) /* EXT4_IOC_CHECKPOINT: in no header of libc's */
+#define EXT4_CHECKPOINT _IOW('f', 43, uint32_t) /* EXT4_IOC_CHECKPOINT, not in libc */
 
 static const char drop_file[] = "proc/sys/vm/drop_caches";
 
-/* A kernel before 5.14, or a file system without a journal, says so and has nothing to let go. */
+/*
+ * A failure is fine: a kernel before 5.14 has no such call, a file system without a journal no
+ * buffers to release.
+ */
 static void checkpoint(const struct pm_config *config, const char *point)
 {
 	cleanup_close int fd = -1;
@@ -37,7 +40,7 @@ static void checkpoint(const struct pm_config *config, const char *point)
 		(void)ioctl(fd, EXT4_CHECKPOINT, &flags);
 }
 
-/* Each file system once: it may be mounted in many places. */
+/* A file system may have many mount points. */
 static bool is_first_of(const struct pm_mounts *mounts, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -57,7 +60,7 @@ static int checkpoint_all(const struct pm_config *config, struct pm_err *err)
 	return rc;
 }
 
-int pm_caches_empty(const struct pm_config *config, struct pm_err *err)
+int pm_caches_evict(const struct pm_config *config, struct pm_err *err)
 {
 	int rc;
 
@@ -66,52 +69,52 @@ int pm_caches_empty(const struct pm_config *config, struct pm_err *err)
 	return rc ? rc : pm_knob_write(config, drop_file, PAGES, err);
 }
 
-/* A period, or until the end. */
-static bool wait_for_end(struct pm_caches_keeper *keeper)
+/* Waits for a period or the end; true at the end. The mutex is held. */
+static bool wait_for_end(struct pm_caches_evictor *evictor)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PERIOD_S;
-	while (!keeper->is_over &&
-		!pthread_cond_timedwait(&keeper->changed, &keeper->mutex, &until))
+	while (!evictor->is_over &&
+		!pthread_cond_timedwait(&evictor->changed, &evictor->mutex, &until))
 		;
-	return keeper->is_over;
+	return evictor->is_over;
 }
 
-static void *keep(void *argument)
+static void *evict_repeatedly(void *argument)
 {
-	struct pm_caches_keeper *keeper = argument;
+	struct pm_caches_evictor *evictor = argument;
 
-	pthread_mutex_lock(&keeper->mutex);
-	while (!wait_for_end(keeper)) {
-		pthread_mutex_unlock(&keeper->mutex);
-		pm_caches_empty(keeper->config, NULL);
-		pthread_mutex_lock(&keeper->mutex);
+	pthread_mutex_lock(&evictor->mutex);
+	while (!wait_for_end(evictor)) {
+		pthread_mutex_unlock(&evictor->mutex);
+		pm_caches_evict(evictor->config, NULL);
+		pthread_mutex_lock(&evictor->mutex);
 	}
-	pthread_mutex_unlock(&keeper->mutex);
+	pthread_mutex_unlock(&evictor->mutex);
 	return NULL;
 }
 
-int pm_caches_keep_empty(
-	struct pm_caches_keeper *keeper, const struct pm_config *config, struct pm_err *err)
+int pm_caches_evictor_start(
+	struct pm_caches_evictor *evictor, const struct pm_config *config, struct pm_err *err)
 {
-	int rc = pm_caches_empty(config, err);
+	int rc = pm_caches_evict(config, err);
 
 	if (rc)
 		return rc;
-	*keeper = (struct pm_caches_keeper){.config = config,
+	*evictor = (struct pm_caches_evictor){.config = config,
 		.mutex = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER};
-	rc = pthread_create(&keeper->thread, NULL, keep, keeper);
+	rc = pthread_create(&evictor->thread, NULL, evict_repeatedly, evictor);
 	return rc ? pm_err_sys(err, -rc, "start a thread that empties caches") : 0;
 }
 
-void pm_caches_release(struct pm_caches_keeper *keeper)
+void pm_caches_evictor_stop(struct pm_caches_evictor *evictor)
 {
-	pthread_mutex_lock(&keeper->mutex);
-	keeper->is_over = true;
-	pthread_cond_signal(&keeper->changed);
-	pthread_mutex_unlock(&keeper->mutex);
-	pthread_join(keeper->thread, NULL);
+	pthread_mutex_lock(&evictor->mutex);
+	evictor->is_over = true;
+	pthread_cond_signal(&evictor->changed);
+	pthread_mutex_unlock(&evictor->mutex);
+	pthread_join(evictor->thread, NULL);
 }

@@ -3,14 +3,15 @@
 #define PM_AGENT_CACHES_H
 
 /*
- * Has the kernel write its caches to disk and give them up, so that memory can be taken back.
+ * Eviction of caches: the kernel writes its caches back and drops them, so that memory can be
+ * offlined.
  *
- * What a job has left in them fills the nodes of persistent memory, and is nobody's any more. And
- * demotion takes there what has not been used for a while, also a file system's own records. These
- * cannot be moved as long as anybody holds their buffers (Linux 6.12, mm/migrate.c,
- * buffer_migrate_folio_norefs), and ext4's journal holds what it has written until it writes again:
- * on a node that is idle, for ever. EXT4_IOC_CHECKPOINT (Linux 5.14,
- * Documentation/filesystems/ext4/journal.rst) has it let go.
+ * Pages that ended jobs have left in caches fill the nodes of persistent memory. Demotion moves
+ * pages there too that were not used for a while, also buffers of a file system's own metadata. A
+ * buffer cannot be migrated while it is referenced (Linux 6.12, mm/migrate.c,
+ * buffer_migrate_folio_norefs), and the journal of ext4 keeps its buffers referenced until its
+ * next write, on an idle node for ever. EXT4_IOC_CHECKPOINT (Linux 5.14,
+ * Documentation/filesystems/ext4/journal.rst) releases them.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,11 +19,17 @@
 #include "base/err.h"
 #include "site/config.h"
 
-/* Once. An error: the mounts cannot be read, or the caches not be given up. */
-int pm_caches_empty(const struct pm_config *config, struct pm_err *err);
+/*
+ * Evicts once: sync(2), checkpoint of each ext4, drop_caches of the page cache (proc_sys_vm(5)).
+ * An error: mountinfo cannot be read, or drop_caches not be written.
+ */
+int pm_caches_evict(const struct pm_config *config, struct pm_err *err);
 
-/* And again every few seconds: what is in use while one looks may be held when it is needed. */
-struct pm_caches_keeper {
+/*
+ * A thread that evicts every few seconds: a page that is in use during one eviction may be free
+ * during the next.
+ */
+struct pm_caches_evictor {
 	const struct pm_config *config;
 	pthread_t thread;
 	pthread_mutex_t mutex;
@@ -30,10 +37,12 @@ struct pm_caches_keeper {
 	bool is_over;
 };
 
-/* Empties them once, as above, and goes on in a thread until pm_caches_release(), which is called
- * only after success. */
-int pm_caches_keep_empty(
-	struct pm_caches_keeper *keeper, const struct pm_config *config, struct pm_err *err);
-void pm_caches_release(struct pm_caches_keeper *keeper);
+/*
+ * Evicts once, then starts the thread. After success, and only then, call
+ * pm_caches_evictor_stop(), which joins it. `config` must live until then.
+ */
+int pm_caches_evictor_start(
+	struct pm_caches_evictor *evictor, const struct pm_config *config, struct pm_err *err);
+void pm_caches_evictor_stop(struct pm_caches_evictor *evictor);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/signals.h"
-#include "node/act/admission.h"
+#include "node/act/check_goal.h"
 #include "node/act/recover.h"
 #include "node/act/substate.h"
 #include "node/dry_run.h"
@@ -18,7 +18,7 @@
 #include "node/tools/goal.h"
 #include "node/tools/tools.h"
 
-/* All that a change looks at and carries along. */
+/* The state of one change. */
 struct change {
 	const struct pm_operation *op;
 	const struct pm_config *config;
@@ -30,7 +30,7 @@ struct change {
 	struct pm_dimms dimms;
 	struct pm_goals pending;
 	struct pm_goal_request request;
-	struct pm_dry_run tried; /* what ipmctl said of the request */
+	struct pm_dry_run tried; /* the answer of ipmctl to the request, not written */
 };
 
 static void change_done(struct change *change)
@@ -90,7 +90,7 @@ static int look(struct change *change, struct pm_err *err)
 	return rc;
 }
 
-/* Is there a goal, or a change in the journal, that is not ours to replace? */
+/* Refuses to replace a goal that pmctl did not set, and a change of an earlier boot. */
 static int refuse_foreign(const struct change *change, struct pm_err *err)
 {
 	bool is_open = pm_journal_is_open(&change->journal);
@@ -117,8 +117,8 @@ static bool is_staged(const struct change *change)
 }
 
 /*
- * A crash between the goal and the journal left the intent: the goal itself says it is complete.
- * One that was staged for a job is an administrator's, or another job's, from now on.
+ * A crash between the goal and the journal leaves the state INTENT, although the goal is complete.
+ * A goal that was staged for a job belongs to an administrator, or to another job, from now on.
  */
 static int confirm_staged(struct change *change, struct pm_err *err)
 {
@@ -137,11 +137,11 @@ static int report_withdrawal(const struct change *change)
 
 	pm_say(change->op,
 		"would withdraw the goal %s of this boot:", pm_mode_name(change->journal.mode));
-	pm_would_run(change->op, line, /* loss= */ NULL);
+	pm_dry_run_step(change->op, line, /* loss= */ NULL);
 	return 0;
 }
 
-/* Takes back what an earlier set of this boot has left. */
+/* Deletes the goal that an earlier change of this boot has left. */
 static int withdraw(struct change *change, struct pm_err *err)
 {
 	int rc;
@@ -156,7 +156,9 @@ static int withdraw(struct change *change, struct pm_err *err)
 	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
 }
 
-/* Not under a job that lives. */
+/*
+ * Slurm orders a change only while no job is on the node; an administrator may do it at any time.
+ */
 static int refuse_jobs(const struct change *change, enum pm_substate wanted, struct pm_err *err)
 {
 	return change->for_job ? 0 : pm_recover_check_jobs(change->op, wanted, err);
@@ -169,26 +171,23 @@ static int reach(const struct change *change, enum pm_substate wanted, struct pm
 	return rc ? rc : pm_substate_reach(change->op, wanted, change->dry_run, err);
 }
 
-/* Takes what is ours off the regions. Foreign and pinned namespaces veto before anything is done.
- */
+/* Removes own namespaces from the regions. Foreign and pinned ones veto before anything is done. */
 static int clear_regions(const struct change *change, struct pm_err *err)
 {
 	int rc = refuse_jobs(change, PM_SUBSTATE_EMPTY, err);
 
 	if (!rc)
 		rc = pm_substate_vacate(change->op, change->dry_run, err);
-	return rc || change->dry_run
-		       ? rc
-		       : pm_admission_empty(change->config, &change->seen.kernel, err);
+	return rc || change->dry_run ? rc
+				     : pm_check_empty(change->config, &change->seen.kernel, err);
 }
 
-/* What would still be in ipmctl's way: namespaces that a dry run leaves, a goal not withdrawn. */
+/* False if ipmctl would refuse: a dry run leaves namespaces, and does not withdraw a goal. */
 static bool can_try(const struct change *change)
 {
 	if (!change->dry_run)
 		return true;
-	return !change->pending.n &&
-	       !pm_admission_empty(change->config, &change->seen.kernel, NULL);
+	return !change->pending.n && !pm_check_empty(change->config, &change->seen.kernel, NULL);
 }
 
 static int try_goal(struct change *change, struct pm_err *err)
@@ -203,9 +202,9 @@ static int try_goal(struct change *change, struct pm_err *err)
 	return rc;
 }
 
-static int admit(struct change *change, struct pm_err *err)
+static int check(struct change *change, struct pm_err *err)
 {
-	int rc = pm_admission_check(
+	int rc = pm_check_goal(
 		change->config, &change->request, &change->seen.capabilities, &change->dimms, err);
 
 	if (!rc)
@@ -228,7 +227,10 @@ static int write_goal(struct change *change, struct pm_err *err)
 	return rc;
 }
 
-/* After a failure, whose text stays in front: no goal may be left, and the journal says so. */
+/*
+ * Deletes the goal after a failure and writes that into the journal; the first failure stays in
+ * front of the message.
+ */
 static void roll_back(struct change *change, struct pm_err *err)
 {
 	struct pm_err first = *err, second;
@@ -276,11 +278,11 @@ static void report_goal(const struct change *change)
 		"the labels of %zu modules at once and, at the next reboot, what is on their App "
 		"Direct regions",
 		change->dimms.n);
-	pm_would_run(change->op, line, loss);
-	pm_would_reboot(change->op);
+	pm_dry_run_step(change->op, line, loss);
+	pm_dry_run_reboot(change->op);
 }
 
-/* The right platform mode, and not other percentages of it than pmem.conf asks for by now. */
+/* The platform mode is right, at the percentages that pmem.conf has now. */
 static bool is_there(const struct change *change)
 {
 	return change->seen.verdict.platform == change->mode->platform &&
@@ -299,7 +301,10 @@ static int reach_substate(const struct change *change, struct pm_err *err)
 	return rc;
 }
 
-/* The kernel knows nothing of a goal: what was made since it was staged is looked at again. */
+/*
+ * The kernel does not know of a goal, so namespaces may have been made since it was staged: check
+ * again.
+ */
 static int keep_staged(struct change *change, struct pm_err *err)
 {
 	int rc = clear_regions(change, err);
@@ -309,12 +314,12 @@ static int keep_staged(struct change *change, struct pm_err *err)
 	if (rc)
 		return rc;
 	pm_say(change->op, "goal %s is staged already, reboot to apply it", change->mode->name);
-	pm_would_reboot(change->op);
+	pm_dry_run_reboot(change->op);
 	return confirm_staged(change, err);
 }
 
-/* Clears the way in the journal; *ret_done: nothing is left to do. */
-static int settle(struct change *change, bool *ret_done, struct pm_err *err)
+/* Deals with an open change in the journal. *ret_done: nothing is left to do. */
+static int clear_journal(struct change *change, bool *ret_done, struct pm_err *err)
 {
 	int rc = refuse_foreign(change, err);
 
@@ -340,10 +345,10 @@ static int run(struct change *change, struct pm_err *err)
 	int rc = look(change, err);
 
 	if (!rc)
-		rc = settle(change, &done, err);
+		rc = clear_journal(change, &done, err);
 	if (rc || done)
 		return rc;
-	rc = admit(change, err);
+	rc = check(change, err);
 	if (rc)
 		return rc;
 	if (change->dry_run) {

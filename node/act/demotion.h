@@ -3,17 +3,19 @@
 #define PM_AGENT_DEMOTION_H
 
 /*
- * Flat memory needs the kernel's demotion of pages: under pressure DRAM gives its coldest pages to
+ * Flat memory needs demotion: under pressure the kernel moves the coldest pages of DRAM to
  * persistent memory. Without it a program that is bound to a socket and has filled its DRAM is
- * killed, however much persistent memory is free: its page tables must be in DRAM, and its huge
- * pages take what the kernel keeps for such (Linux 6.12, alloc_pages_mpol_noprof: from their own
- * node they may go down to the min watermark). Off again before that memory goes, which nothing
- * must fill meanwhile.
+ * killed while persistent memory is free, as page tables must be in DRAM, and huge pages may use
+ * the node's reserve down to the min watermark (Linux 6.12, alloc_pages_mpol_noprof). Demotion is
+ * turned off again before flat memory is offlined, so that nothing refills it meanwhile.
  */
 #include "node/operation.h"
 #include "node/state/os_journal.h"
 
-/* Before a change of the sub-state. -ENOENT: a kernel without demotion (before 5.15). */
+/*
+ * Turns demotion on if the journal's wanted sub-state is flat, else off if pmctl had turned it on.
+ * Call it before the change. -ENOENT: the kernel has no demotion (before 5.15).
+ */
 int pm_demotion_follow(
 	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err);
 

@@ -17,7 +17,10 @@
 
 static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks";
 
-/* A policy that an interrupted run has not put back is the one that counts. */
+/*
+ * The policy goes into the journal before it is changed. If an interrupted run has left "offline",
+ * the one in the journal stays.
+ */
 static int suspend_policy(
 	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
@@ -80,7 +83,7 @@ static int check_room(
 	size_t n_nodes = 0;
 
 	for (size_t i = 0; i < n && n_nodes < MAX_NODES; i++)
-		nodes[n_nodes++] = steps[i].pmem->nd.target_node;
+		nodes[n_nodes++] = steps[i].region->nd.target_node;
 	rc = pm_node_memory_split(config->fs_root, nodes, n_nodes, &memory, &others, err);
 	if (rc || pm_node_memory_fits(&memory, &others))
 		return rc;
@@ -92,7 +95,7 @@ static int check_room(
 		(unsigned long long)(others.total_bytes >> 20));
 }
 
-static int is_ram(const struct pm_config *config, const struct pm_stored *stored, bool *ret,
+static int is_ram(const struct pm_config *config, const struct pm_inventory_ns *ns, bool *ret,
 	struct pm_err *err)
 {
 	cleanup_with(pm_daxes_done) struct pm_daxes daxes = {0};
@@ -100,22 +103,22 @@ static int is_ram(const struct pm_config *config, const struct pm_stored *stored
 
 	*ret = false;
 	for (size_t i = 0; !rc && i < daxes.n; i++)
-		*ret |= !strcmp(daxes.list[i].chardev, stored->nd.chardev) &&
+		*ret |= !strcmp(daxes.list[i].chardev, ns->nd.chardev) &&
 			pm_dax_is_ram(&daxes.list[i]);
 	return rc;
 }
 
 /*
- * What the kernel has not given back may be partly offline now: of no use to anybody, so all of it
- * is put online again. daxctl(1) counts it as a failure when that was already so.
+ * A device that the kernel could not offline may be offline in part: all of it is onlined again.
+ * The status is ignored, as daxctl(1) fails if all was online already.
  */
-static int put_online_again(
+static int online_again(
 	const struct pm_operation *op, const struct pm_step *step, struct pm_err *err)
 {
 	struct pm_step online = *step;
 	struct pm_err why = *err;
 	bool failed;
-	int rc = is_ram(&op->config, step->stored, &failed, err);
+	int rc = is_ram(&op->config, step->ns, &failed, err);
 
 	if (rc || !failed)
 		return rc;
@@ -124,10 +127,10 @@ static int put_online_again(
 	return pm_err_set(err, PM_NEEDS_REBOOT,
 		"the kernel does not give the memory of %s (node %d) back: %.700s; only a reboot "
 		"does",
-		step->pmem->nd.dev, step->pmem->nd.target_node, why.text);
+		step->region->nd.dev, step->region->nd.target_node, why.text);
 }
 
-static int take_back_all(
+static int offline_all(
 	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
 	int rc = check_room(&op->config, steps, n, err);
@@ -135,20 +138,20 @@ static int take_back_all(
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = pm_action_run(&op->config, &steps[i], op->config.offline_timeout_s, err);
 		if (rc == -EREMOTEIO || rc == -ETIMEDOUT)
-			rc = put_online_again(op, &steps[i], err);
+			rc = online_again(op, &steps[i], err);
 	}
 	return rc;
 }
 
-int pm_flat_take_back(
+int pm_flat_offline(
 	const struct pm_operation *op, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
-	struct pm_caches_keeper keeper;
-	int rc = pm_caches_keep_empty(&keeper, &op->config, err);
+	struct pm_caches_evictor evictor;
+	int rc = pm_caches_evictor_start(&evictor, &op->config, err);
 
 	if (rc)
 		return rc;
-	rc = take_back_all(op, steps, n, err);
-	pm_caches_release(&keeper);
+	rc = offline_all(op, steps, n, err);
+	pm_caches_evictor_stop(&evictor);
 	return rc;
 }

@@ -13,7 +13,7 @@
 #include "base/strv.h"
 #include "base/timestamp.h"
 #include "node/act/job_memory.h"
-#include "node/act/places.h"
+#include "node/act/allotments.h"
 #include "node/act/room.h"
 #include "node/act/substate.h"
 #include "node/see/observe.h"
@@ -31,7 +31,7 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 	int rc = dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
 
 	for (size_t i = 0; !rc && i < ret->n; i++)
-		if (ret->list[i].state == PM_JOB_LOST)
+		if (ret->list[i].state == PM_JOB_UNREADABLE)
 			pm_warn(op,
 				"'%s/%u.json' is not a record of that job which can be trusted; "
 				"what "
@@ -40,7 +40,10 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 	return rc;
 }
 
-/* The directories of many files; each other file's are removed by its next writer. */
+/*
+ * Directories with a file for each job. The temporary of any other file is removed by its next
+ * writer.
+ */
 static int sweep_temporaries(const char *parent, struct pm_err *err)
 {
 	cleanup_free char *jobs = NULL;
@@ -97,7 +100,7 @@ static bool has_view(const struct pm_operation *op, const struct pm_job *job)
 		op->config.run_dir, job->id, job->uid, op->config.fs_root, &view, NULL);
 }
 
-/* The view first: a record without a view is cleaned up later, a view alone would not be. */
+/* The view goes first: recovery finds a record without a view, but not a view without a record. */
 static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_free char *path = pm_jobview_path(op->config.run_dir, id);
@@ -110,25 +113,28 @@ static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err
 	return pm_job_forget(dir, id, err);
 }
 
-/* Devices and flat memory are one job's; with them, the regions are made anew for each. */
+/* Only one job at a time has devices or flat memory, and the regions are made anew for each. */
 static bool is_alone(const struct pm_job *job)
 {
 	return job->substate == PM_SUBSTATE_DEVDAX || job->substate == PM_SUBSTATE_FLAT;
 }
 
-/* Another job of this boot has the regions now: then they were cleaned when it began. */
+/* True if another job of this boot has the regions: they were cleaned when it began. */
 static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, const char *boot_id)
 {
 	for (size_t i = 0; i < jobs->n; i++)
 		if (jobs->list[i].id != job->id && jobs->list[i].state != PM_JOB_REFUSED &&
-			(jobs->list[i].state == PM_JOB_LOST ||
+			(jobs->list[i].state == PM_JOB_UNREADABLE ||
 				!strcmp(jobs->list[i].boot_id, boot_id)))
 			return true;
 	return false;
 }
 
-/* Whatever it had: directories by its name, else what no other job can be using. */
-static int take_back_lost(const struct pm_operation *op, const struct pm_jobs *jobs,
+/*
+ * The record does not tell what the job had: its directories are found by name; devices and flat
+ * memory only if no other job can use them.
+ */
+static int reclaim_unreadable(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	static const enum pm_substate substates[] = {PM_SUBSTATE_FSDAX, PM_SUBSTATE_DEVDAX};
@@ -141,25 +147,25 @@ static int take_back_lost(const struct pm_operation *op, const struct pm_jobs *j
 
 		as.substate = substates[i];
 		if (is_last || !is_alone(&as))
-			rc = pm_places_remove(op, &inventory, jobs, &as, err);
+			rc = pm_allotments_remove(op, &inventory, jobs, &as, err);
 	}
 	return rc || !is_last ? rc : pm_substate_recover(op, /* dry_run= */ false, err);
 }
 
-static int take_back(const struct pm_operation *op, const struct pm_jobs *jobs,
+static int reclaim(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	int rc;
 
-	if (job->state == PM_JOB_LOST)
-		return op->config.provision ? take_back_lost(op, jobs, job, boot_id, err) : 0;
+	if (job->state == PM_JOB_UNREADABLE)
+		return op->config.provision ? reclaim_unreadable(op, jobs, job, boot_id, err) : 0;
 	if (job->substate == PM_SUBSTATE_EMPTY || job->state == PM_JOB_REFUSED ||
 		(is_alone(job) && others_live(jobs, job, boot_id)))
 		return 0;
 	rc = pm_substate_look(op, &inventory, err);
 	if (!rc)
-		rc = pm_places_remove(op, &inventory, jobs, job, err);
+		rc = pm_allotments_remove(op, &inventory, jobs, job, err);
 	if (!rc && is_alone(job))
 		rc = pm_substate_recover(op, /* dry_run= */ false, err);
 	return rc;
@@ -179,9 +185,9 @@ static int set_aside(const struct pm_operation *op, const struct pm_job *job, st
 static int finish(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)
 {
-	int rc = take_back(op, jobs, job, boot_id, err);
+	int rc = reclaim(op, jobs, job, boot_id, err);
 
-	if (!rc && job->state == PM_JOB_LOST)
+	if (!rc && job->state == PM_JOB_UNREADABLE)
 		rc = set_aside(op, job, err);
 	if (!rc)
 		rc = forget(op, job->id, err);
@@ -194,12 +200,13 @@ static int finish_dead(const struct pm_operation *op, const struct pm_jobs *jobs
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < jobs->n; i++)
-		if (jobs->list[i].state != PM_JOB_LOST && strcmp(jobs->list[i].boot_id, boot_id))
+		if (jobs->list[i].state != PM_JOB_UNREADABLE &&
+			strcmp(jobs->list[i].boot_id, boot_id))
 			rc = finish(op, jobs, &jobs->list[i], boot_id, err);
 	return rc;
 }
 
-static int sweep_places(const struct pm_operation *op, struct pm_err *err)
+static int sweep_allotments(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
@@ -207,7 +214,7 @@ static int sweep_places(const struct pm_operation *op, struct pm_err *err)
 
 	if (!rc)
 		rc = pm_substate_look(op, &inventory, err);
-	return rc ? rc : pm_places_sweep(op, &inventory, &jobs, err);
+	return rc ? rc : pm_allotments_sweep(op, &inventory, &jobs, err);
 }
 
 int pm_jobs_sweep(const struct pm_operation *op, struct pm_err *err)
@@ -224,7 +231,7 @@ int pm_jobs_sweep(const struct pm_operation *op, struct pm_err *err)
 		rc = sweep_temporaries(op->config.state_dir, err);
 	if (!rc)
 		rc = sweep_temporaries(op->config.run_dir, err);
-	return rc || !op->config.provision ? rc : sweep_places(op, err);
+	return rc || !op->config.provision ? rc : sweep_allotments(op, err);
 }
 
 static int not_in(const char *expect, const struct pm_verdict *verdict, struct pm_err *err)
@@ -283,7 +290,7 @@ static int to_job(const struct pm_operation *op, const struct pm_job_request *re
 	return 0;
 }
 
-/* A user's mistake that needs no look at the node: -EDQUOT. */
+/* Mistakes of the user that show without a look at the node: -EDQUOT. */
 static int check_request(const struct pm_operation *op, const struct pm_job_request *request,
 	const struct pm_job *job, struct pm_err *err)
 {
@@ -305,7 +312,7 @@ static int check_request(const struct pm_operation *op, const struct pm_job_requ
 	return 0;
 }
 
-/* The view's sentence, and a record so that the view is removed. */
+/* Writes the sentence into the view, and a record so that the view is removed later. */
 static int refuse(const struct pm_operation *op, struct pm_job *job, struct pm_err *err)
 {
 	struct pm_jobview view = {.mode = job->mode, .refused = err->text};
@@ -329,8 +336,10 @@ static bool is_same(const struct pm_job *a, const struct pm_job *b)
 	       !strcmp(a->boot_id, b->boot_id) && !strcmp(a->run, b->run);
 }
 
-/* Brings the regions there and gives the job its places; -EDQUOT when it asks for too much,
- * -EAGAIN when that is there later. */
+/*
+ * Brings the regions into the sub-state and makes the allotments. -EDQUOT: the job asks for too
+ * much; -EAGAIN: there will be enough when trash has been removed.
+ */
 static int provide(const struct pm_operation *op, const struct pm_job *job, struct pm_jobview *view,
 	struct pm_err *err)
 {
@@ -346,15 +355,17 @@ static int provide(const struct pm_operation *op, const struct pm_job *job, stru
 	if (!rc)
 		rc = pm_jobs_of(op, &jobs, err);
 	if (!rc)
-		rc = pm_places_sweep(op, &inventory, &jobs, err);
+		rc = pm_allotments_sweep(op, &inventory, &jobs, err);
 	if (!rc)
 		rc = pm_room_make(op, &inventory, &jobs, job, err);
 	if (!rc)
-		rc = pm_places_check_size(&inventory, &jobs, job, err);
-	return rc ? rc : pm_places_make(&inventory, &jobs, job, view, err);
+		rc = pm_allotments_check_size(&inventory, &jobs, job, err);
+	return rc ? rc : pm_allotments_make(&inventory, &jobs, job, view, err);
 }
 
-/* The first failure is what matters; what could not be undone is in the record, for later. */
+/*
+ * The first failure is returned. If the clean-up fails, the record stays and recovery repeats it.
+ */
 static int undo(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
 	int rc, struct pm_err *err)
 {
@@ -367,7 +378,7 @@ static int undo(const struct pm_operation *op, const struct pm_jobs *jobs, struc
 	return rc == -EDQUOT ? refuse(op, job, err) : PM_EXIT_FAILED;
 }
 
-static int give(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
+static int allot(const struct pm_operation *op, const struct pm_jobs *jobs, struct pm_job *job,
 	struct pm_err *err)
 {
 	cleanup_with(pm_jobview_done) struct pm_jobview view = {.mode = job->mode};
@@ -385,9 +396,11 @@ static int give(const struct pm_operation *op, const struct pm_jobs *jobs, struc
 	return rc ? undo(op, jobs, job, rc, err) : PM_EXIT_DONE;
 }
 
-/* What an earlier begin of this job has left: PM_EXIT_DONE when that is what is wanted, -EAGAIN
- * when nothing is left of it. */
-static int take_up(const struct pm_operation *op, const struct pm_jobs *jobs,
+/*
+ * Deals with an earlier begin of this job. PM_EXIT_DONE: it has made all that this one asks for;
+ * -EAGAIN: nothing is left of it.
+ */
+static int resume(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_job *before = pm_jobs_find(jobs, job->id);
@@ -399,7 +412,7 @@ static int take_up(const struct pm_operation *op, const struct pm_jobs *jobs,
 	return finish(op, jobs, before, job->boot_id, err) ? PM_EXIT_FAILED : -EAGAIN;
 }
 
-/* Is another job in the way? -EBUSY; who it is is printed. */
+/* -EBUSY: another job is in the way; its ID is printed. */
 static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_job *other = pm_jobs_conflict(jobs, job);
@@ -409,8 +422,8 @@ static int check_others(const struct pm_jobs *jobs, const struct pm_job *job, st
 	printf(PM_ANSWER_HOLDER "%u\n", (unsigned)other->id);
 	return pm_err_set(err, -EBUSY,
 		"persistent memory is in use by job %u (%s), job %u needs %s", (unsigned)other->id,
-		other->state == PM_JOB_LOST ? pm_job_state_name(other->state)
-					    : pm_substate_name(other->substate),
+		other->state == PM_JOB_UNREADABLE ? pm_job_state_name(other->state)
+						  : pm_substate_name(other->substate),
 		(unsigned)job->id, pm_substate_name(job->substate));
 }
 
@@ -422,13 +435,13 @@ static int begin(const struct pm_operation *op, const struct pm_job_request *req
 
 	if (pm_jobs_of(op, &jobs, err) || finish_dead(op, &jobs, job->boot_id, err))
 		return PM_EXIT_FAILED;
-	rc = take_up(op, &jobs, job, err);
+	rc = resume(op, &jobs, job, err);
 	if (rc != -EAGAIN)
 		return rc;
 	if (check_others(&jobs, job, err) ||
 		pm_job_memory_check(&jobs, job, existing_bytes, request, err))
 		return PM_EXIT_CONFLICT;
-	return give(op, &jobs, job, err);
+	return allot(op, &jobs, job, err);
 }
 
 int pm_job_begin(
@@ -444,7 +457,7 @@ int pm_job_begin(
 	return begin(op, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
 }
 
-/* A job that has no record has nothing here but, at most, a view. */
+/* A job without a record has at most a view. */
 int pm_job_end(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};

@@ -9,22 +9,22 @@
 #include "node/tools/quota.h"
 #include "node/wipe/trash.h"
 
-/* As our ext4 file systems are made; XFS has room for more. */
+/* The ratio of node/act/actions.c for ext4; XFS has more inodes. */
 #define BYTES_PER_FILE 65536
 #define MIN_FILES      4096
 
-/* Directories of the next jobs need some space: a part of all is never given away. */
+/* A part of the file system is never promised: the directories of the next jobs need space. */
 #define RESERVE_PART 64
 
-/* The smallest limits that there are: 0 would be none. */
+/* The smallest limits: 0 means no limit. */
 static const struct pm_share next_to_nothing = {.bytes = 1024, .files = 1};
 
-/* The jobs on a file system, and what is known of it. */
+/* The jobs on a file system, and how much it has. */
 struct books {
 	int root_fd;
 	const struct pm_job **list, *begins;
 	size_t n;
-	struct pm_share open; /* what a job without a size may use */
+	struct pm_share open; /* limit of a job without a size */
 	uint64_t files;
 	bool has_trash, has_users; /* quotas of users */
 };
@@ -137,8 +137,10 @@ static size_t count_jobs(const struct books *books, uid_t uid)
 	return n;
 }
 
-/* What the projects of the user's jobs use. One that begins has used nothing: what its project has
- * is trash of an earlier run. */
+/*
+ * Used by the projects of the user's jobs. The project of a job that begins has only trash of an
+ * earlier run, which does not count.
+ */
 static int used_by_jobs(
 	const struct books *books, uid_t uid, struct pm_share *ret, struct pm_err *err)
 {
@@ -159,7 +161,7 @@ static int used_by_jobs(
 	return rc;
 }
 
-/* What the user's jobs may use together; all that have no size share one part. */
+/* The sum of the limits of the user's jobs; all jobs without a size count once. */
 static struct pm_share allowance(const struct books *books, uid_t uid)
 {
 	struct pm_share sum = {0};
@@ -177,7 +179,7 @@ static struct pm_share allowance(const struct books *books, uid_t uid)
 	return sum;
 }
 
-/* What else the user owns there. */
+/* Trash: all that the user owns beside the files of his jobs. */
 static int used_by_trash(
 	const struct books *books, uid_t uid, struct pm_share *ret, struct pm_err *err)
 {
@@ -194,7 +196,7 @@ static int used_by_trash(
 	return 0;
 }
 
-/* Nothing binds root. */
+/* root has no limits. */
 static int limit_user(const struct books *books, uid_t uid, struct pm_err *err)
 {
 	struct pm_share limit = allowance(books, uid), trash = {0};
@@ -210,7 +212,10 @@ static int limit_user(const struct books *books, uid_t uid, struct pm_err *err)
 	return rc ? rc : pm_quota_set(books->root_fd, PM_QUOTA_OF_USER, uid, &limit, err);
 }
 
-/* Trash is still counted for the project of a job that runs again. */
+/*
+ * With user quota, projects have no limits while there is trash: the project of a job that runs
+ * again still contains the trash of its earlier run.
+ */
 static int limit_project(const struct books *books, const struct pm_job *job, struct pm_err *err)
 {
 	bool is_needed =
@@ -245,7 +250,10 @@ int pm_limits_set(int root_fd, const struct pm_tenants *tenants, struct pm_err *
 	return rc;
 }
 
-/* Of the user's jobs with a size together: he may not move anything to another user. */
+/*
+ * The bytes that the user's jobs with a size may still write. Counted by user, since a user cannot
+ * give files to another.
+ */
 static int promised_to(
 	const struct books *books, uid_t uid, uint64_t *ret_bytes, struct pm_err *err)
 {

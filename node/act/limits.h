@@ -5,35 +5,37 @@
 /*
  * How much of a region's file system jobs may use, in bytes and in files.
  *
- * A job with a size gets that and a file for each 64 KiB of it, at least 4096. Jobs without one
- * may each use what is promised to nobody, less a 64th of the file system, and half of its files.
- * A user may own what his jobs may use together, and next to nothing when no job of his is left:
- * that holds whatever projects he moves his files to. Only a user with several jobs has limits for
- * the project of each as well, which keep these apart: another user who moves files of his own into
- * such a project can fill it, for as long as his job runs. The trash of a user's earlier jobs is
- * not counted.
+ * A job with a size may use that size, and a file for each 64 KiB of it, at least 4096. A job
+ * without a size may use all that is promised to no job, less a 64th of the file system, and half
+ * of the files. A user may own as much as his jobs may use together, and next to nothing when he
+ * has no job left: this limit holds whatever projects he moves his files to. Limits for the
+ * project of each job exist only for a user with several jobs, to keep these apart. Another user
+ * who moves files of his own into such a project can fill it while his job runs. Trash of a user's
+ * earlier jobs is not counted.
  */
 #include <stdbool.h>
 
 #include "node/operation.h"
 #include "node/state/jobs.h"
 
-/* The jobs that have a directory in this boot: those of the records, `job` only if `with_job`. */
+/* The jobs with a directory in this boot: those of the records, and `job` if `with_job`. */
 struct pm_tenants {
 	const struct pm_jobs *jobs;
 	const char *boot_id;
 	const struct pm_job *job; /* may be NULL */
-	bool with_job;		  /* it begins: it has used nothing yet */
+	bool with_job;		  /* `job` begins and has used nothing yet; else it ends */
 };
 
-/* How many are there? */
+/* The number of these jobs. */
 size_t pm_limits_tenants(const struct pm_tenants *tenants);
 
-/* Sets the limits of every user who has a job there, and of `job` and its user. As pm_quota_set();
- * a file system that was made without quotas of users has those of projects. */
+/*
+ * Sets the limits of every user who has a job there, and of `job` and its user. Errors as
+ * pm_quota_set(). On a file system without user quota only projects have limits.
+ */
 int pm_limits_set(int root_fd, const struct pm_tenants *tenants, struct pm_err *err);
 
-/* The bytes that these jobs were promised and do not use yet. */
+/* The bytes that these jobs were promised and have not used. */
 int pm_limits_promised(
 	int root_fd, const struct pm_tenants *tenants, uint64_t *ret_bytes, struct pm_err *err);
 

@@ -39,7 +39,7 @@ int pm_recover_check_jobs(
 		(unsigned)id, (unsigned)id);
 }
 
-/* File systems are kept: what has them does not conflict with what is done here. */
+/* Recovery keeps file systems, so jobs that use them do not conflict with it. */
 int pm_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 {
 	int rc = dry_run ? 0 : pm_jobs_sweep(op, err);

@@ -12,22 +12,22 @@
 
 #include "base/cleanup.h"
 #include "node/act/limits.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 #include "node/act/substate.h"
 #include "node/act/sweeper.h"
 #include "node/see/file_system.h"
 #include "node/wipe/trash.h"
 
-/* A job waits no longer than that for what others have left. */
+/* The longest that a job waits for the removal of trash. */
 #define WAIT_MS 4000
 #define STEP_MS 100
 
 #define BYTES_PER_FILE 65536
 
-/* A job without a size is content with this part of the file system, when it is not alone. */
+/* A job without a size, beside other jobs, needs this part of the file system. */
 #define SMALL_PART 64
 
-/* Where the superblocks of ext4 and XFS are. */
+/* Holds the superblocks of ext4 and XFS. */
 #define HEAD_BYTES 65536
 
 struct room {
@@ -51,11 +51,11 @@ static struct pm_share needed(const struct room *room, const struct pm_space *sp
 	return (struct pm_share){bytes, least(bytes / BYTES_PER_FILE, space->total.files / 2)};
 }
 
-/* Is it trash that makes it short? */
-static int look(
-	const struct room *room, const struct pm_pmem *pmem, bool *ret_short, struct pm_err *err)
+/* *ret_short: the file system lacks room, and has trash. */
+static int look(const struct room *room, const struct pm_inventory_region *region, bool *ret_short,
+	struct pm_err *err)
 {
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	struct pm_space space;
 	struct pm_share need;
 	bool has_trash = false;
@@ -70,53 +70,60 @@ static int look(
 	return 0;
 }
 
-/* Nothing but trash? */
-static bool is_worthless(const struct pm_pmem *pmem)
+/* True if the root has only trash. */
+static bool has_only_trash(const struct pm_inventory_region *region)
 {
-	cleanup_close int fd = pm_file_system_open(pmem, NULL);
+	cleanup_close int fd = pm_file_system_open(region, NULL);
 	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(dup(fd));
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (!pm_place_is_made(entry->d_name) && !pm_trash_is_name(entry->d_name))
+		if (!pm_is_of_mkfs(entry->d_name) && !pm_trash_is_name(entry->d_name))
 			return false;
 	return dir != NULL;
 }
 
-/* Nobody has it open, in no mount namespace. The next look finds no file system and makes one. */
-static bool forget_file_system(const struct pm_stored *stored)
+/*
+ * Zeroes the superblock, so that the next look finds no file system and makes one. O_EXCL on a
+ * block device fails while it is mounted in any mount namespace (open(2)).
+ */
+static bool erase_superblock(const struct pm_inventory_ns *ns)
 {
 	static const char zeros[HEAD_BYTES];
 	cleanup_close int fd = -1;
 	char device[64];
 
-	snprintf(device, sizeof(device), "/dev/%s", stored->nd.blockdev);
+	snprintf(device, sizeof(device), "/dev/%s", ns->nd.blockdev);
 	fd = open(device, O_RDWR | O_EXCL | O_CLOEXEC);
 	return fd >= 0 && pwrite(fd, zeros, sizeof(zeros), 0) == (ssize_t)sizeof(zeros) &&
 	       !fsync(fd);
 }
 
-static bool give_up(const struct pm_operation *op, const struct pm_pmem *pmem)
+static bool discard_file_system(
+	const struct pm_operation *op, const struct pm_inventory_region *region)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_FSDAX);
 
-	return !stored->is_pinned && !*stored->elsewhere && is_worthless(pmem) &&
-	       !pm_sweeper_unmount(op, pmem, NULL) && forget_file_system(stored);
+	return !ns->is_pinned && !*ns->elsewhere && has_only_trash(region) &&
+	       !pm_sweeper_unmount(op, region, NULL) && erase_superblock(ns);
 }
 
-/* Whatever came of it, all are mounted afterwards. */
+/*
+ * Makes file systems anew where it can. All are mounted afterwards, also those that could not be
+ * unmounted.
+ */
 static int make_anew(const struct room *room, struct pm_err *err)
 {
 	for (size_t i = 0; i < room->inventory->n; i++) {
-		const struct pm_pmem *pmem = &room->inventory->list[i];
+		const struct pm_inventory_region *region = &room->inventory->list[i];
 		bool is_short = false;
-		int rc = look(room, pmem, &is_short, err);
+		int rc = look(room, region, &is_short, err);
 
 		if (rc)
 			return rc;
-		if (is_short && give_up(room->op, pmem))
+		if (is_short && discard_file_system(room->op, region))
 			pm_say(room->op, "%s is made anew: earlier jobs have filled it",
-				pmem->place);
+				region->mount_point);
 	}
 	return pm_substate_reach(room->op, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);
 }
@@ -159,7 +166,7 @@ int pm_room_make(const struct pm_operation *op, const struct pm_inventory *inven
 		return rc;
 	if (room.is_alone) {
 		rc = make_anew(&room, err);
-		pm_sweeper_start(op); /* what could not be unmounted still has trash */
+		pm_sweeper_start(op); /* file systems that stayed mounted still have trash */
 	}
 	return rc ? rc : wait_for_sweeper(&room, err);
 }

@@ -3,9 +3,11 @@
 #define PM_AGENT_ROOM_H
 
 /*
- * Room for a job that begins while trash of earlier jobs fills a file system. When no other job is
- * there, nothing on it but trash, and nobody has it open, the file system is made anew; else the
- * removal gets a few seconds. What is still missing then, pm_places_check_size() says.
+ * Makes room for a job that begins while trash of earlier jobs fills a file system. The file
+ * system is made anew if no other job is on the node, it holds only trash, and no process has it
+ * open; else the removal of trash gets a few seconds. Room that is still missing then is reported
+ * by pm_allotments_check_size(). `job`: the job that begins; nothing is done unless it gets
+ * directories.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"

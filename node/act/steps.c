@@ -7,13 +7,13 @@
 
 #include "base/cleanup.h"
 
-/* The longest way of a namespace, and the making of another. */
+/* Upper bound: all steps of one namespace, and the making of another. */
 #define MAX_STEPS_OF_ONE 8
 #define DESCRIBE_MAX	 200
 
 static const struct {
 	const char *name;
-	bool destroys; /* bytes of the namespace it works on */
+	bool destroys; /* it destroys bytes of its namespace */
 } kinds[PM_STEP_KINDS] = {
 	[PM_STEP_ENABLE] = {"enable", false},
 	[PM_STEP_OFFLINE] = {"offline", false},
@@ -38,28 +38,28 @@ const char *pm_step_name(enum pm_step_kind kind)
 struct planner {
 	const struct pm_inventory *inventory;
 	const struct pm_wish *wish;
-	const struct pm_pmem *pmem; /* the region at hand */
+	const struct pm_inventory_region *region; /* the region at hand */
 	struct pm_steps steps;
 };
 
-static void add(struct planner *p, enum pm_step_kind kind, const struct pm_stored *stored)
+static void add(struct planner *p, enum pm_step_kind kind, const struct pm_inventory_ns *ns)
 {
 	p->steps.list[p->steps.n++] = (struct pm_step){
 		.kind = kind,
 		.substate = p->wish->substate,
-		.pmem = p->pmem,
-		.stored = stored,
+		.region = p->region,
+		.ns = ns,
 	};
 }
 
 /* "namespace0.0 named 'x' of region0 (4225761280 bytes)" */
-static const char *describe(
-	const struct pm_pmem *pmem, const struct pm_stored *stored, char ret[DESCRIBE_MAX])
+static const char *describe(const struct pm_inventory_region *region,
+	const struct pm_inventory_ns *ns, char ret[DESCRIBE_MAX])
 {
-	const struct pm_namespace *nd = &stored->nd;
+	const struct pm_namespace *nd = &ns->nd;
 
 	snprintf(ret, DESCRIBE_MAX, "%s%s%s%s of %s (%llu bytes)", nd->dev,
-		*nd->name ? " named '" : "", nd->name, *nd->name ? "'" : "", pmem->nd.dev,
+		*nd->name ? " named '" : "", nd->name, *nd->name ? "'" : "", region->nd.dev,
 		(unsigned long long)nd->size_bytes);
 	return ret;
 }
@@ -68,13 +68,13 @@ static int refuse_foreign(const struct pm_inventory *inventory, struct pm_err *e
 {
 	char text[DESCRIBE_MAX];
 
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		if (!stored->is_ours)
+		if (!ns->is_own)
 			return pm_err_set(err, -EPERM,
 				"%s is not slurm-pmem's; save what is in it, then remove it with "
 				"'ndctl destroy-namespace -f %s'",
-				describe(pmem, stored, text), stored->nd.dev);
+				describe(region, ns, text), ns->nd.dev);
 	}
 	return 0;
 }
@@ -86,15 +86,15 @@ static int refuse_pinned(const struct pm_steps *steps, struct pm_err *err)
 	for (size_t i = 0; i < steps->n; i++) {
 		const struct pm_step *step = &steps->list[i];
 
-		if (kinds[step->kind].destroys && step->stored && step->stored->is_pinned)
+		if (kinds[step->kind].destroys && step->ns && step->ns->is_pinned)
 			return pm_err_set(err, -EPERM,
 				"%s is pinned; when its data may go, 'pmctl unpin %s'",
-				describe(step->pmem, step->stored, text), step->stored->nd.dev);
+				describe(step->region, step->ns, text), step->ns->nd.dev);
 	}
 	return 0;
 }
 
-/* Its labels may be hidden by a module that is missing: nothing may be written over them. */
+/* A missing module may hide the labels of a pinned namespace: nothing may be written over them. */
 static int refuse_lost_pin(
 	const struct pm_wish *wish, const struct pm_steps *steps, struct pm_err *err)
 {
@@ -110,11 +110,11 @@ static int refuse_lost_pin(
 		wish->lost_pin);
 }
 
-/* Memory of one socket must not appear as that of another, nor as DRAM. */
+/* Memory of one socket must not share a NUMA node with that of another, nor with DRAM. */
 static int check_target_nodes(const struct pm_inventory *inventory, struct pm_err *err)
 {
 	for (size_t i = 0; i < inventory->n; i++) {
-		const struct pm_pmem *a = &inventory->list[i];
+		const struct pm_inventory_region *a = &inventory->list[i];
 
 		if (a->nd.target_node < 0)
 			return pm_err_set(err, -EOPNOTSUPP,
@@ -122,7 +122,7 @@ static int check_target_nodes(const struct pm_inventory *inventory, struct pm_er
 				"(target_node); a newer BIOS may",
 				a->nd.dev);
 		for (size_t k = 0; k < inventory->n; k++) {
-			const struct pm_pmem *b = &inventory->list[k];
+			const struct pm_inventory_region *b = &inventory->list[k];
 
 			if (a->nd.target_node == b->nd.numa_node ||
 				(a->socket != b->socket && a->nd.target_node == b->nd.target_node))
@@ -136,47 +136,47 @@ static int check_target_nodes(const struct pm_inventory *inventory, struct pm_er
 	return 0;
 }
 
-static int check_space(const struct pm_pmem *pmem, struct pm_err *err)
+static int check_space(const struct pm_inventory_region *region, struct pm_err *err)
 {
-	if (pmem->nd.is_disabled)
+	if (region->nd.is_disabled)
 		return pm_err_set(err, -EIO,
 			"%s is disabled; look at 'dmesg', then 'ndctl enable-region %s'",
-			pmem->nd.dev, pmem->nd.dev);
-	if (!pmem->n && pmem->nd.available_bytes < pmem->nd.size_bytes)
+			region->nd.dev, region->nd.dev);
+	if (!region->n && region->nd.available_bytes < region->nd.size_bytes)
 		return pm_err_set(err, -EIO,
 			"%s has no namespace and yet only %llu of %llu bytes free: its labels are "
 			"of an earlier configuration; stage a mode again and reboot, which blanks "
 			"them",
-			pmem->nd.dev, (unsigned long long)pmem->nd.available_bytes,
-			(unsigned long long)pmem->nd.size_bytes);
+			region->nd.dev, (unsigned long long)region->nd.available_bytes,
+			(unsigned long long)region->nd.size_bytes);
 	return 0;
 }
 
-static int refuse_use(const struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+static int refuse_use(const struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
 	char text[DESCRIBE_MAX];
 
-	if (!*stored->elsewhere)
+	if (!*ns->elsewhere)
 		return 0;
 	return pm_err_set(err, -EBUSY, "%s is mounted on '%s'; 'umount %s'",
-		describe(p->pmem, stored, text), stored->elsewhere, stored->elsewhere);
+		describe(p->region, ns, text), ns->elsewhere, ns->elsewhere);
 }
 
-/* DAX devices become devdax again, and file systems go, before anything else can be done. */
-static void add_release(struct planner *p, const struct pm_stored *stored)
+/* system-ram becomes devdax and file systems are unmounted before any other step. */
+static void add_release(struct planner *p, const struct pm_inventory_ns *ns)
 {
-	if (pm_dax_is_ram(&stored->dax))
-		add(p, PM_STEP_OFFLINE, stored);
-	else if (stored->dax.is_disabled)
-		add(p, PM_STEP_REPAIR, stored);
-	if (stored->is_mounted || stored->is_misplaced)
-		add(p, PM_STEP_UNMOUNT, stored);
+	if (pm_dax_is_ram(&ns->dax))
+		add(p, PM_STEP_OFFLINE, ns);
+	else if (ns->dax.is_disabled)
+		add(p, PM_STEP_REPAIR, ns);
+	if (ns->is_mounted || ns->has_other_options)
+		add(p, PM_STEP_UNMOUNT, ns);
 }
 
-/* What comes out of it is another namespace. */
-static void add_conversion(struct planner *p, const struct pm_stored *stored)
+/* Conversion makes another namespace: its wipe and removal have none yet. */
+static void add_conversion(struct planner *p, const struct pm_inventory_ns *ns)
 {
-	add(p, PM_STEP_CONVERT, stored);
+	add(p, PM_STEP_CONVERT, ns);
 	add(p, PM_STEP_WIPE, NULL);
 	add(p, PM_STEP_REMOVE, NULL);
 }
@@ -186,97 +186,96 @@ static bool frees_bytes(const struct planner *p)
 	return p->wish->substate == PM_SUBSTATE_EMPTY && !p->wish->leaves_bytes;
 }
 
-static int plan_removal(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+static int plan_removal(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
-	bool wipes = frees_bytes(p) && !stored->is_clean;
-	int rc = refuse_use(p, stored, err);
+	bool wipes = frees_bytes(p) && !ns->is_clean;
+	int rc = refuse_use(p, ns, err);
 
 	if (rc)
 		return rc;
-	add_release(p, stored);
-	if (wipes && p->wish->converts && !strcmp(stored->nd.mode, "fsdax") &&
-		p->pmem->nd.iset_id) {
-		add_conversion(p, stored);
+	add_release(p, ns);
+	if (wipes && p->wish->converts && !strcmp(ns->nd.mode, "fsdax") && p->region->nd.iset_id) {
+		add_conversion(p, ns);
 		return 0;
 	}
 	if (wipes)
-		add(p, PM_STEP_WIPE, stored);
-	add(p, PM_STEP_REMOVE, stored);
+		add(p, PM_STEP_WIPE, ns);
+	add(p, PM_STEP_REMOVE, ns);
 	return 0;
 }
 
-/* A namespace that is in the way, of the wrong kind or half made. */
-static int plan_other(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+/* A namespace of the wrong kind, or half made. */
+static int plan_other(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
 	bool is_kept = p->wish->only_leftovers &&
-		       (!stored->is_ours || stored->is_pinned ||
-			       (pm_pmem_serving(p->pmem, PM_SUBSTATE_FSDAX) == stored &&
-				       pm_stored_is_formatted(stored)));
+		       (!ns->is_own || ns->is_pinned ||
+			       (pm_inventory_serving(p->region, PM_SUBSTATE_FSDAX) == ns &&
+				       pm_inventory_is_formatted(ns)));
 
 	if (is_kept)
 		return 0;
-	if (stored->nd.is_disabled && !stored->is_clean) {
-		add(p, PM_STEP_ENABLE, stored);
+	if (ns->nd.is_disabled && !ns->is_clean) {
+		add(p, PM_STEP_ENABLE, ns);
 		return 0;
 	}
-	return plan_removal(p, stored, err);
+	return plan_removal(p, ns, err);
 }
 
-static int plan_fsdax(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+static int plan_fsdax(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
-	bool is_formatted = stored && pm_stored_is_formatted(stored);
-	bool is_in_use = stored && (stored->is_mounted || stored->is_misplaced);
+	bool is_formatted = ns && pm_inventory_is_formatted(ns);
+	bool is_in_use = ns && (ns->is_mounted || ns->has_other_options);
 
-	if (is_formatted && stored->is_mounted)
+	if (is_formatted && ns->is_mounted)
 		return 0;
-	if (*p->pmem->occupant)
+	if (*p->region->occupant)
 		return pm_err_set(err, -EBUSY,
 			"'%s' is where the file system of %s belongs, but "
 			"'%s' is mounted there; unmount it",
-			p->pmem->place, p->pmem->nd.dev, p->pmem->occupant);
+			p->region->mount_point, p->region->nd.dev, p->region->occupant);
 	if (is_in_use)
-		add(p, PM_STEP_UNMOUNT, stored);
+		add(p, PM_STEP_UNMOUNT, ns);
 	if (!is_formatted) {
-		int rc = stored ? refuse_use(p, stored, err) : 0;
+		int rc = ns ? refuse_use(p, ns, err) : 0;
 
 		if (rc)
 			return rc;
-		add(p, PM_STEP_FORMAT, stored);
+		add(p, PM_STEP_FORMAT, ns);
 	}
-	add(p, PM_STEP_MOUNT, stored);
+	add(p, PM_STEP_MOUNT, ns);
 	return 0;
 }
 
-static int plan_devdax(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+static int plan_devdax(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
 	(void)err;
-	if (stored)
-		add_release(p, stored);
-	if (!stored || !stored->is_clean)
-		add(p, PM_STEP_CLEAR, stored);
+	if (ns)
+		add_release(p, ns);
+	if (!ns || !ns->is_clean)
+		add(p, PM_STEP_CLEAR, ns);
 	return 0;
 }
 
-static int plan_flat(struct planner *p, const struct pm_stored *stored, struct pm_err *err)
+static int plan_flat(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
-	const struct pm_dax *dax = stored ? &stored->dax : NULL;
+	const struct pm_dax *dax = ns ? &ns->dax : NULL;
 
 	(void)err;
 	if (!dax || !pm_dax_is_ram(dax)) {
 		if (dax && dax->is_disabled)
-			add(p, PM_STEP_REPAIR, stored);
-		add(p, PM_STEP_RAM, stored);
+			add(p, PM_STEP_REPAIR, ns);
+		add(p, PM_STEP_RAM, ns);
 	} else if (dax->online_blocks && !dax->is_movable) {
-		add(p, PM_STEP_OFFLINE, stored);
-		add(p, PM_STEP_RAM, stored);
+		add(p, PM_STEP_OFFLINE, ns);
+		add(p, PM_STEP_RAM, ns);
 	} else if (dax->online_blocks < dax->total_blocks) {
-		add(p, PM_STEP_ONLINE, stored);
+		add(p, PM_STEP_ONLINE, ns);
 	}
 	return 0;
 }
 
-static int (*const goals[])(
-	struct planner *p, const struct pm_stored *stored, struct pm_err *err) = {
+static int (*const planners[])(
+	struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err) = {
 	[PM_SUBSTATE_FSDAX] = plan_fsdax,
 	[PM_SUBSTATE_DEVDAX] = plan_devdax,
 	[PM_SUBSTATE_FLAT] = plan_flat,
@@ -285,26 +284,26 @@ static int (*const goals[])(
 static int plan_region(struct planner *p, struct pm_err *err)
 {
 	enum pm_substate wanted = p->wish->substate;
-	const struct pm_stored *serving = pm_pmem_serving(p->pmem, wanted);
+	const struct pm_inventory_ns *serving = pm_inventory_serving(p->region, wanted);
 	bool is_hidden = false;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < p->pmem->n; i++) {
-		is_hidden |= p->pmem->list[i].nd.is_disabled;
-		if (&p->pmem->list[i] != serving)
-			rc = plan_other(p, &p->pmem->list[i], err);
+	for (size_t i = 0; !rc && i < p->region->n; i++) {
+		is_hidden |= p->region->list[i].nd.is_disabled;
+		if (&p->region->list[i] != serving)
+			rc = plan_other(p, &p->region->list[i], err);
 	}
-	if (!rc && frees_bytes(p) && p->pmem->is_dirty && !p->pmem->n)
+	if (!rc && frees_bytes(p) && p->region->is_dirty && !p->region->n)
 		add_conversion(p, NULL);
 	if (rc || wanted == PM_SUBSTATE_EMPTY || is_hidden)
 		return rc;
 	if (!serving) {
-		rc = check_space(p->pmem, err);
+		rc = check_space(p->region, err);
 		if (rc)
 			return rc;
 		add(p, PM_STEP_MAKE, NULL);
 	}
-	return goals[wanted](p, serving, err);
+	return planners[wanted](p, serving, err);
 }
 
 static int compare(const void *a_, const void *b_)
@@ -313,9 +312,9 @@ static int compare(const void *a_, const void *b_)
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (a->pmem != b->pmem)
-		return a->pmem < b->pmem ? -1 : 1;
-	return (a->stored > b->stored) - (a->stored < b->stored);
+	if (a->region != b->region)
+		return a->region < b->region ? -1 : 1;
+	return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
 static int plan_all(struct planner *p, struct pm_err *err)
@@ -330,7 +329,7 @@ static int plan_all(struct planner *p, struct pm_err *err)
 	if (!p->steps.list)
 		return pm_err_nomem(err);
 	for (size_t i = 0; !rc && i < inventory->n; i++) {
-		p->pmem = &inventory->list[i];
+		p->region = &inventory->list[i];
 		rc = plan_region(p, err);
 	}
 	qsort(p->steps.list, p->steps.n, sizeof(*p->steps.list), compare);

@@ -3,36 +3,37 @@
 #define PM_STEPS_H
 
 /*
- * The way from what is there to a sub-state: a pure function of the inventory. It is computed again
- * after each kind of step has been taken, so it need not foresee what a crash has left: a namespace
- * half made, a file system half written, memory half online are states like any other.
+ * The steps from the present state to a sub-state: a pure function of the inventory. They are
+ * computed again after each kind of step, so states after a crash need no code of their own: a
+ * namespace half made, a file system half written and memory half online are states like any
+ * other.
  *
- * Facts that the order rests on: a namespace whose device is mounted or system-ram cannot be
- * destroyed (ndctl says busy); a disabled one shows neither its mode nor its device; what is in
- * system-ram has no bytes that could be wiped before it is devdax again. A block device of
- * persistent memory is read by copying, a DAX device in place: several times faster. What is
- * converted has no label for a moment: the region is marked dirty before, and clean after it was
- * wiped.
+ * The order of the kinds rests on these facts. A namespace cannot be destroyed while its device is
+ * mounted or system-ram (ndctl reports busy). A disabled namespace shows neither its mode nor its
+ * device. Memory in system-ram cannot be wiped before it is devdax again. Reads of a block device
+ * of persistent memory copy, a DAX device is read in place: several times faster. A namespace that
+ * is being converted has no label for a moment: its region is marked dirty before, and unmarked
+ * after the wipe.
  *
- * What is freed is wiped, terabytes in minutes. What goes from one of our uses to the next is not:
- * a file system shows nothing that was not written to it, the kernel zeroes the pages of memory,
- * and a device is wiped before it is handed out, whatever was there.
+ * Space that becomes free is wiped, terabytes in minutes. Space that moves from one job to the
+ * next is not wiped: a file system shows only bytes that were written to it, the kernel zeroes
+ * pages of memory, and a device is wiped before a job gets it.
  */
 #include "node/see/inventory.h"
 
 /* In the order in which they are taken. */
 enum pm_step_kind {
-	PM_STEP_ENABLE,	 /* a disabled namespace of ours, to see what it is */
+	PM_STEP_ENABLE,	 /* enables an own namespace, so that its mode can be seen */
 	PM_STEP_OFFLINE, /* system-ram becomes devdax again */
 	PM_STEP_REPAIR,	 /* a DAX device without driver becomes devdax */
 	PM_STEP_UNMOUNT,
 	PM_STEP_CONVERT, /* a namespace, or dirty space, becomes devdax, to be wiped fast */
-	PM_STEP_WIPE,	 /* what is about to be destroyed */
+	PM_STEP_WIPE,	 /* wipes a namespace before it is destroyed */
 	PM_STEP_REMOVE,	 /* destroys a namespace */
 	PM_STEP_MAKE,	 /* makes the namespace of a sub-state */
 	PM_STEP_FORMAT,
 	PM_STEP_MOUNT,
-	PM_STEP_CLEAR,	/* wipes what is about to be handed out */
+	PM_STEP_CLEAR,	/* wipes a device before a job gets it */
 	PM_STEP_RAM,	/* devdax becomes system-ram */
 	PM_STEP_ONLINE, /* the rest of the memory blocks */
 	PM_STEP_KINDS,
@@ -40,9 +41,9 @@ enum pm_step_kind {
 
 struct pm_step {
 	enum pm_step_kind kind;
-	enum pm_substate substate; /* that it leads to */
-	const struct pm_pmem *pmem;
-	const struct pm_stored *stored; /* NULL: what an earlier step makes */
+	enum pm_substate substate; /* the wish that it serves */
+	const struct pm_inventory_region *region;
+	const struct pm_inventory_ns *ns; /* NULL: an earlier step makes it */
 };
 
 struct pm_steps {
@@ -52,17 +53,21 @@ struct pm_steps {
 
 struct pm_wish {
 	enum pm_substate substate;
-	/* For EMPTY: complete file systems stay, foreign namespaces do not matter. */
+	/* For EMPTY: complete file systems stay, foreign namespaces are ignored. */
 	bool only_leftovers;
-	bool converts;	      /* file systems are wiped as devices: PM_STEP_CONVERT */
-	const char *lost_pin; /* a pinned namespace that is not there any more; NULL: none */
-	bool leaves_bytes;    /* EMPTY for a change of platform mode: nothing is wiped */
+	bool converts;	      /* file systems are wiped as devices, see PM_STEP_CONVERT */
+	const char *lost_pin; /* UUID of a pinned namespace that is missing; NULL: none */
+	bool leaves_bytes;    /* EMPTY before a goal: nothing is wiped */
 };
 
 /*
- * The list points into `inventory`. Empty: it is so already. -EPERM: a foreign namespace or a pin
- * is in the way; -ENODEV: no regions; -EOPNOTSUPP: a region cannot serve that way; -EBUSY: somebody
- * else uses it; -EIO: labels that the kernel cannot read. The sentence names it and the cure.
+ * The list points into `inventory`; release it with pm_steps_done(). An empty list: nothing is
+ * left to do.
+ *
+ * -EPERM: a foreign namespace or a pin is in the way. -ENODEV: there are no regions. -EOPNOTSUPP:
+ * a region cannot have this sub-state. -EBUSY: a device is mounted elsewhere, or the mount point
+ * is occupied. -EIO: the region is disabled, or the kernel cannot read its labels. -ENOMEM. The
+ * sentence names the region or namespace, and the cure.
  */
 int pm_steps_plan(const struct pm_inventory *inventory, const struct pm_wish *wish,
 	struct pm_steps *ret, struct pm_err *err);

@@ -9,7 +9,7 @@
 #include "node/act/actions.h"
 #include "node/act/demotion.h"
 #include "node/act/flat.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 #include "node/act/steps.h"
 #include "node/act/sweeper.h"
 #include "node/dry_run.h"
@@ -17,14 +17,14 @@
 #include "node/state/state.h"
 #include "node/wipe/wipe.h"
 
-/* All that a change carries along. */
+/* The state of one run. */
 struct reach {
 	const struct pm_operation *op;
 	struct pm_wish wish;
 	struct pm_os_journal journal;
 	struct pm_survey survey;
-	struct pm_steps steps;	    /* from here to what is wanted */
-	char (*clean)[PM_UUID_MAX]; /* labels of what was wiped in this run */
+	struct pm_steps steps;	    /* from the present state to the wish */
+	char (*clean)[PM_UUID_MAX]; /* UUIDs of namespaces that were wiped in this run */
 	size_t n_clean;
 };
 
@@ -36,10 +36,10 @@ static void reach_done(struct reach *reach)
 	free(reach->clean);
 }
 
-static bool is_clean(const struct reach *reach, const struct pm_stored *stored)
+static bool is_clean(const struct reach *reach, const struct pm_inventory_ns *ns)
 {
-	for (size_t i = 0; *stored->nd.uuid && i < reach->n_clean; i++)
-		if (!strcmp(reach->clean[i], stored->nd.uuid))
+	for (size_t i = 0; *ns->nd.uuid && i < reach->n_clean; i++)
+		if (!strcmp(reach->clean[i], ns->nd.uuid))
 			return true;
 	return false;
 }
@@ -54,14 +54,14 @@ static int look(struct reach *reach, struct pm_err *err)
 	pm_steps_done(&reach->steps);
 	pm_survey_done(&reach->survey);
 	reach->survey = survey;
-	pm_inventory_foreach(stored, pmem, &reach->survey.inventory)
+	pm_inventory_foreach(ns, region, &reach->survey.inventory)
 	{
-		stored->is_clean = is_clean(reach, stored);
+		ns->is_clean = is_clean(reach, ns);
 	}
 	for (size_t i = 0; i < reach->survey.inventory.n; i++) {
-		struct pm_pmem *pmem = &reach->survey.inventory.list[i];
+		struct pm_inventory_region *region = &reach->survey.inventory.list[i];
 
-		pmem->is_dirty = pm_os_journal_is_dirty(&reach->journal, pmem->nd.iset_id);
+		region->is_dirty = pm_os_journal_is_dirty(&reach->journal, region->nd.iset_id);
 	}
 	reach->wish.lost_pin = survey.lost ? survey.lost->uuid : NULL;
 	return pm_steps_plan(&reach->survey.inventory, &reach->wish, &reach->steps, err);
@@ -76,8 +76,8 @@ static int note_clean(struct reach *reach, const struct pm_step *steps, size_t n
 		return -ENOMEM;
 	reach->clean = grown;
 	for (size_t i = 0; i < n; i++) {
-		strcpy(grown[reach->n_clean++], steps[i].stored->nd.uuid);
-		pm_os_journal_unmark(&reach->journal, steps[i].pmem->nd.iset_id);
+		strcpy(grown[reach->n_clean++], steps[i].ns->nd.uuid);
+		pm_os_journal_unmark(&reach->journal, steps[i].region->nd.iset_id);
 	}
 	return 0;
 }
@@ -88,14 +88,14 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 	int rc = targets ? 0 : pm_err_nomem(err);
 
 	for (size_t i = 0; !rc && i < n; i++) {
-		pm_action_device(steps[i].stored, targets[i].path, sizeof(targets[i].path));
-		targets[i].numa_node = steps[i].pmem->nd.numa_node;
+		pm_action_device(steps[i].ns, targets[i].path, sizeof(targets[i].path));
+		targets[i].numa_node = steps[i].region->nd.numa_node;
 		targets[i].doomed = steps[i].kind == PM_STEP_WIPE;
 		if (!*targets[i].path)
 			rc = pm_err_set(err, -EIO,
 				"%s has no device that could be wiped; look at 'dmesg' and 'ndctl "
 				"list -i'",
-				steps[i].stored->nd.dev);
+				steps[i].ns->nd.dev);
 	}
 	if (!rc)
 		rc = pm_wipe_devices(reach->op, targets, n, err);
@@ -111,15 +111,15 @@ static int act_one(struct reach *reach, const struct pm_step *step, struct pm_er
 
 	switch (step->kind) {
 	case PM_STEP_UNMOUNT:
-		return pm_sweeper_unmount(reach->op, step->pmem, err);
+		return pm_sweeper_unmount(reach->op, step->region, err);
 	case PM_STEP_MOUNT:
-		return pm_place_mount(config, step->pmem, step->stored, err);
+		return pm_file_system_mount(config, step->region, step->ns, err);
 	default:
 		return pm_action_run(config, step, 0, err);
 	}
 }
 
-/* Steps of one kind. */
+/* Takes steps of one kind. */
 static int act(struct reach *reach, const struct pm_step *steps, size_t n, struct pm_err *err)
 {
 	int rc = 0;
@@ -131,7 +131,7 @@ static int act(struct reach *reach, const struct pm_step *steps, size_t n, struc
 	case PM_STEP_RAM:
 		return pm_flat_make(reach->op, &reach->journal, steps, n, err);
 	case PM_STEP_OFFLINE:
-		return pm_flat_take_back(reach->op, steps, n, err);
+		return pm_flat_offline(reach->op, steps, n, err);
 	default:
 		for (size_t i = 0; !rc && i < n; i++)
 			rc = act_one(reach, &steps[i], err);
@@ -148,7 +148,10 @@ static size_t count_first_kind(const struct pm_steps *steps)
 	return n;
 }
 
-/* While a namespace is converted its bytes are nobody's: whoever comes after a crash must know. */
+/*
+ * A namespace that is being converted has no label that marks its bytes as a job's: recovery after
+ * a crash needs the mark.
+ */
 static int mark_dirty(struct reach *reach, size_t n, struct pm_err *err)
 {
 	int rc = 0;
@@ -156,7 +159,7 @@ static int mark_dirty(struct reach *reach, size_t n, struct pm_err *err)
 	for (size_t i = 0; !rc && i < n; i++)
 		if (reach->steps.list[i].kind == PM_STEP_CONVERT)
 			rc = pm_os_journal_mark(
-				&reach->journal, reach->steps.list[i].pmem->nd.iset_id, err);
+				&reach->journal, reach->steps.list[i].region->nd.iset_id, err);
 	return rc;
 }
 
@@ -172,13 +175,13 @@ static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
 	return rc ? rc : pm_state_write_os_journal(&reach->op->config, &reach->journal, err);
 }
 
-/* A tool that fails may have done what it should, and one that does not may have done nothing. */
+/* The exit status of a tool proves neither success nor failure. */
 static bool is_only_status(int rc)
 {
 	return rc == -EREMOTEIO || rc == -ETIMEDOUT;
 }
 
-/* After steps of kind `last` nothing of that kind, or of one before it, may be left to do. */
+/* After steps of kind `last`, no step of that kind or of an earlier one may be left. */
 static int check_progress(
 	struct reach *reach, int last, int last_rc, struct pm_err *last_err, struct pm_err *err)
 {
@@ -195,7 +198,7 @@ static int check_progress(
 		return pm_err_set(err, last_rc, "%s", last_err->text);
 	text = pm_action_text(&reach->op->config, next);
 	return pm_err_set(err, -EIO, "after %s of %s '%s' is still to be done",
-		pm_step_name((enum pm_step_kind)last), next->pmem->nd.dev, text ? text : "");
+		pm_step_name((enum pm_step_kind)last), next->region->nd.dev, text ? text : "");
 }
 
 static int take_steps(struct reach *reach, struct pm_err *err)
@@ -220,7 +223,7 @@ static int take_steps(struct reach *reach, struct pm_err *err)
 	return rc;
 }
 
-/* The reason goes into the journal, whatever becomes of that. */
+/* Writes the outcome into the journal. A failure to write it must not hide an earlier failure. */
 static int conclude(struct reach *reach, int rc, struct pm_err *err)
 {
 	struct pm_err second;
@@ -262,7 +265,7 @@ static void report(const struct reach *reach)
 		cleanup_free char *text = pm_action_text(&reach->op->config, step);
 		cleanup_free char *loss = pm_action_loss(step);
 
-		pm_would_run(reach->op, text, loss);
+		pm_dry_run_step(reach->op, text, loss);
 	}
 }
 
@@ -286,7 +289,7 @@ static int run(
 	return reach.steps.n ? change(&reach, err) : 0;
 }
 
-/* Without Provision= there is nothing of ours: only that nothing stands in the way is looked at. */
+/* With Provision=no there are no own namespaces: EMPTY only checks that none is in the way. */
 int pm_substate_reach(
 	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err)
 {
@@ -323,7 +326,7 @@ int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, st
 	return 0;
 }
 
-/* A policy of an earlier boot went with it. */
+/* The policy is a setting of the running kernel: one of an earlier boot is gone. */
 static int restore_policy(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};

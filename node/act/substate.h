@@ -3,10 +3,10 @@
 #define PM_AGENT_SUBSTATE_H
 
 /*
- * What the operating system does with the App Direct regions, all of them at once. Level-triggered:
- * look, compute the steps that lead from what is there to what is wanted (node/act/steps.h), write
- * them into the journal, take those of the first kind, look again. Success is that nothing is left
- * to do, never an exit code; a second run after a crash anywhere goes on from what is there.
+ * The sub-state of the App Direct regions, all of them at once. Level-triggered: look at the node,
+ * compute the steps to the wanted sub-state (node/act/steps.h), write those of the first kind into
+ * the journal, take them, look again. It succeeds when no step is left, whatever the exit codes
+ * were. A second run after a crash at any point continues from the present state.
  *
  * Callers hold the lock of pm_state_lock().
  */
@@ -15,41 +15,43 @@
 #include "node/operation.h"
 #include "node/see/inventory.h"
 
-/* The kernel will not give flat memory back: only a reboot does. What it kept is online again. */
+/* The kernel could not offline flat memory; only a reboot removes it. All of it is online again. */
 #define PM_NEEDS_REBOOT (-ERESTART)
 
 /*
- * Brings every region there.
+ * Brings every region into the sub-state:
  *
- * EMPTY   no namespace is left. Bytes of ours were wiped before their namespace was destroyed.
- * FSDAX   a file system on each region, mounted with DAX and project quota, mode 0711, root's. One
- *         that is there is kept as it is, with all that is in it: jobs share it.
- * DEVDAX  a character device on each region, root's, which reads as zeros everywhere. A device that
- *         is there already is wiped: call it once a job, before the device is handed out.
- * FLAT    each region is a NUMA node, online, movable. The kernel zeroes its pages.
+ *	EMPTY	There are no namespaces. Bytes of jobs were wiped before their namespace was
+ *		destroyed.
+ *	FSDAX	A file system on each region, mounted with DAX and project quota, root's, mode
+ *		0711. One that exists is kept with its content: jobs share it.
+ *	DEVDAX	A character device on each region, root's, which reads as zeros everywhere. One
+ *		that exists is wiped: call this once a job, before the job gets the device.
+ *	FLAT	Each region is a NUMA node, online, in the movable zone. The kernel zeroes its
+ *		pages.
  *
  * `dry_run` prints each step and what it destroys, and changes nothing.
  *
- * -EPERM: a foreign namespace or a pin is in the way, the sentence names it and the cure.
- * -EOPNOTSUPP: Provision=no, or the regions cannot serve that way. -ENODEV: there are no regions
- * (fine for EMPTY). PM_NEEDS_REBOOT as above. Anything else: the node's fault.
+ * -EPERM: a foreign namespace or a pin is in the way; the sentence names it and the cure.
+ * -EOPNOTSUPP: Provision=no, or a region cannot have this sub-state. -ENODEV: there are no regions
+ * (0 for EMPTY). PM_NEEDS_REBOOT: see above. Anything else is a fault of the node.
  */
 int pm_substate_reach(
 	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err);
 
 /*
- * EMPTY before a goal: namespaces of ours go, and what is on them stays where it is, for nothing
- * that a job gets later shows it. A change of mode must not take the minutes of a wipe.
+ * EMPTY before a goal. Own namespaces are destroyed, their bytes are not wiped: that takes
+ * minutes, and no allotment of a later job shows them (node/act/steps.h).
  */
 int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 
-/* Looks, without the lock if need be. Release with pm_inventory_done(). */
+/* Reads the present state; the lock is not needed. Release with pm_inventory_done(). */
 int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, struct pm_err *err);
 
 /*
- * After a crash or a boot, when no job lives on the node: takes away what only a job could have
- * used (devices, flat memory, anything half made) and puts the kernel's policy for new memory back.
- * File systems that are complete stay as they are, mounted or not. PM_NEEDS_REBOOT as above.
+ * Recovery when no job is on the node. Removes everything that only a job could have used
+ * (devices, flat memory, anything half made) and restores the kernel's policy for new memory.
+ * Complete file systems stay as they are, mounted or not. PM_NEEDS_REBOOT: see above.
  */
 int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "node/act/place.h"
+#include "node/act/mount.h"
 
 #define END_MS	5000
 #define TRIES	10
@@ -25,7 +25,7 @@
 #define WORDS	5
 #define PROGRAM "/proc/self/exe"
 
-/* Bytes of the lock's file. */
+/* Bytes of sweep.lock. */
 enum { WORKS, WAITS };
 
 static int open_lock(const struct pm_operation *op, struct pm_err *err)
@@ -46,7 +46,10 @@ static struct flock byte_of(int which, short type)
 	return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = which, .l_len = 1};
 }
 
-/* A descriptor of the process that has it, -1 when nobody has. */
+/*
+ * A pidfd of the process that has the byte locked, -1 if none has. The lock is read again after
+ * pidfd_open(2), since the process may have ended and its number belong to another.
+ */
 static int holder_of(int fd, int which)
 {
 	struct flock lock = byte_of(which, F_WRLCK), again = lock;
@@ -59,7 +62,7 @@ static int holder_of(int fd, int which)
 		return -1;
 	if (!fcntl(fd, F_GETLK, &again) && again.l_type != F_UNLCK && again.l_pid == lock.l_pid)
 		return pid_fd;
-	close(pid_fd); /* another process has the number now */
+	close(pid_fd);
 	return -1;
 }
 
@@ -80,6 +83,7 @@ static int stop(const struct pm_operation *op, struct pm_err *err)
 
 	if (fd < 0)
 		return fd;
+	/* The waiting one first, or it would start to work when the other ends. */
 	if (end_holder(fd, WAITS) && end_holder(fd, WORKS))
 		return 0;
 	return pm_err_set(err, -EBUSY,
@@ -87,9 +91,9 @@ static int stop(const struct pm_operation *op, struct pm_err *err)
 		"'dmesg'");
 }
 
-/* One that was started a moment ago may not have its lock yet. */
+/* Retried, as a process that has just been started has no lock yet. */
 int pm_sweeper_unmount(
-	const struct pm_operation *op, const struct pm_pmem *pmem, struct pm_err *err)
+	const struct pm_operation *op, const struct pm_inventory_region *region, struct pm_err *err)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 	int rc = -EBUSY;
@@ -99,7 +103,7 @@ int pm_sweeper_unmount(
 			nanosleep(&step, NULL);
 		rc = stop(op, err);
 		if (!rc)
-			rc = pm_place_unmount(pmem, err);
+			rc = pm_file_system_unmount(region, err);
 	}
 	return rc;
 }
@@ -117,15 +121,17 @@ int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *
 			       : pm_err_sys(err, -errno, "lock sweep.lock");
 	if (fcntl(fd, F_SETLKW, &works))
 		return pm_err_sys(err, -errno, "lock sweep.lock");
-	waits.l_type = F_UNLCK;
+	waits.l_type = F_UNLCK; /* only now, so that another one can wait */
 	(void)fcntl(fd, F_SETLK, &waits);
 	*ret_fd = fd;
 	fd = -1;
 	return 0;
 }
 
-/* Nothing of the caller's is kept: no lock, no pipe that somebody reads to its end, no signal that
- * it holds back. */
+/*
+ * Leaves everything of the caller: its locks, pipes that a reader waits on until they are closed,
+ * and its signal mask.
+ */
 static void leave_caller(void)
 {
 	sigset_t none;

@@ -3,29 +3,35 @@
 #define PM_AGENT_SWEEPER_H
 
 /*
- * The process that removes trash (node/wipe/trash.h) while jobs begin and end: `pmctl sweep`, in a
- * session of its own, so that it outlives the prolog or epilog that started it. It does not hold
- * the lock of pm_state_lock(). One works, and at most one waits to do what came meanwhile; who
- * they are is known by locks on parts of RunDir/sweep.lock, which the kernel releases with them.
- * Killed at any time, by us, at a crash or a boot, it leaves trash that the next one removes: each
- * begin and end of a job that meets trash starts one.
+ * `pmctl sweep`, the background process that removes trash (node/wipe/trash.h) while jobs begin
+ * and end. It has a session of its own, so that it outlives the prolog or epilog that started it,
+ * and takes the lock of pm_state_lock() only at its end, to set limits.
+ *
+ * At most one process removes, and at most one waits to remove what was added meanwhile. Both are
+ * known by record locks (fcntl(2)) on two bytes of RunDir/sweep.lock, which the kernel releases
+ * when they end. When one is killed, by pmctl, in a crash or at a boot, the next one removes its
+ * trash: each begin and end of a job that finds trash starts one.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"
 
-/* Starts one in the background. It is no failure of the caller's if that does not work: the next
- * job's begin tries again. */
+/*
+ * Starts one in the background. A failure is not reported: the begin or end of the next job starts
+ * another.
+ */
 void pm_sweeper_start(const struct pm_operation *op);
 
 /*
- * Unmounts the region's file system, and ends whoever removes trash from it. -EBUSY: somebody else
- * uses it, or one does not end.
+ * Kills the processes that remove trash, then unmounts the region's file system. -EBUSY: another
+ * process uses it, or a killed one does not end.
  */
-int pm_sweeper_unmount(
-	const struct pm_operation *op, const struct pm_pmem *pmem, struct pm_err *err);
+int pm_sweeper_unmount(const struct pm_operation *op, const struct pm_inventory_region *region,
+	struct pm_err *err);
 
-/* Makes this process the one that works, for as long as *ret_fd is open. -EALREADY: another waits
- * already, there is nothing to do. */
+/*
+ * Makes this process the one that removes, until *ret_fd is closed. -EALREADY: another one waits,
+ * so that there is nothing to do for this one.
+ */
 int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 
 #endif

@@ -9,7 +9,10 @@
 #include "node/state/state.h"
 #include "node/tools/tools.h"
 
-/* slurmd starts the one when the other has ended. */
+/*
+ * Between the helper that stages a goal and RebootProgram: slurmd starts one when the other has
+ * ended.
+ */
 #define YOUNG_S 120
 
 static bool is_young(const struct pm_journal *journal)
@@ -42,7 +45,8 @@ int pm_unwanted_withdraw(
 	sigset_t before;
 	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
-	if (rc || strcmp(journal->boot_id, boot_id)) /* 'pmctl verify' has not looked at it yet */
+	if (rc || strcmp(journal->boot_id,
+			  boot_id)) /* a goal of an earlier boot is left to 'pmctl verify' */
 		return rc;
 	pm_signals_hold(&before);
 	rc = pm_tool_delete_goal(&op->config, err);

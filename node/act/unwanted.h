@@ -3,9 +3,9 @@
 #define PM_UNWANTED_H
 
 /*
- * Goals that were staged for a job of Slurm's and wait for a reboot that is not that job's: it was
- * cancelled or requeued, or its reboot failed. Nobody asks for the mode any more, so the firmware
- * must not apply it at whatever reboot comes next. What an administrator has staged stays.
+ * Goals that were staged for a job and that a reboot must not apply, since the job was cancelled
+ * or requeued, or its reboot failed. Such a goal is withdrawn at a reboot that is not that job's.
+ * A goal that an administrator has staged stays.
  */
 #include <stdbool.h>
 
@@ -13,13 +13,14 @@
 #include "node/state/journal.h"
 
 /*
- * Does this reboot belong to the goal? From Slurm 23.02 on slurmd names the features of a job's
- * reboot behind the command, `words`; without them the goal must be as young as one is when slurmd
- * calls the helper and RebootProgram one behind the other.
+ * True if the open goal was staged for a job and this reboot is not that job's. `words`: the
+ * arguments of RebootProgram. slurmd of Slurm 23.02 and later names the features of the job's
+ * reboot there. Without them a goal counts as the job's for two minutes, since slurmd calls the
+ * helper and RebootProgram one after the other.
  */
 bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words);
 
-/* Takes the goal back, and says so in the journal. */
+/* Deletes the goal and closes the journal as UNDONE. The caller holds the lock. */
 int pm_unwanted_withdraw(
 	const struct pm_operation *op, struct pm_journal *journal, struct pm_err *err);
 

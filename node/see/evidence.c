@@ -11,8 +11,10 @@
 
 #define GIB (1ULL << 30)
 
-/* Share of the modules that may be out of reach: their own labels and rounding cost below 4 %
- * on the smallest ones; a socket that did not get its goal costs half. */
+/*
+ * Percentage of persistent memory that may be inaccessible: labels and rounding cost below 4 % on
+ * the smallest modules, a socket that did not get its goal costs half.
+ */
 #define MAX_INACCESSIBLE_PERCENT 10
 
 /* A module keeps its configuration when the firmware refuses a new one. */
@@ -66,7 +68,7 @@ size_t pm_dimms_not_valid(const struct pm_dimms *dimms, const struct pm_dimm **r
 	return n;
 }
 
-/* A module in any state but these two says that capacities mean little. */
+/* In any other state of a module, its capacities prove little. */
 static bool has_broken_dimm(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	for (size_t i = 0; i < e->dimms.n; i++) {
@@ -81,7 +83,7 @@ static bool has_broken_dimm(const struct pm_evidence *e, struct pm_verdict *ret)
 	return false;
 }
 
-/* What goals have reserved is counted as inaccessible. */
+/* ipmctl counts memory that goals have reserved as inaccessible. */
 static uint64_t lost_bytes(const struct pm_evidence *e)
 {
 	uint64_t lost = e->resources.inaccessible_pmem_bytes, reserved = 0;
@@ -129,7 +131,7 @@ static struct pm_partition use_of(const struct pm_dimms *dimms, const char *sock
 	return sum;
 }
 
-/* Each socket must have what the first one has. */
+/* Each socket must have the same kinds of memory as the first one. */
 static bool has_uneven_sockets(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	struct pm_partition first = {0};
@@ -154,7 +156,7 @@ static bool has_uneven_sockets(const struct pm_evidence *e, struct pm_verdict *r
 	return false;
 }
 
-/* "Pending" is a healthy region whose modules have a new goal. */
+/* A "Pending" region is healthy, and its modules have a new goal. */
 static bool has_ill_region(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	for (size_t i = 0; i < e->regions.n; i++) {
@@ -183,7 +185,7 @@ static bool lacks_memory(const struct pm_evidence *e, struct pm_verdict *ret)
 	return true;
 }
 
-/* Too few may be but late. */
+/* Too little may be temporary: the kernel may still bring up regions. */
 static bool has_other_regions(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	uint64_t expected = e->resources.appdirect_pmem_bytes, seen = e->kernel.region_bytes;

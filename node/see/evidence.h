@@ -3,11 +3,11 @@
 #define PM_EVIDENCE_H
 
 /*
- * Which platform mode is the node in? Decided only from what firmware and kernel show after boot,
- * never from a goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it
- * is App Direct. App Direct: 1LM and the other way round. Mixed: 2LM and both. Everything else,
- * every contradiction between ipmctl and the kernel, sockets that are not alike and a module that
- * has gone are unknown, with a sentence why.
+ * The platform mode, derived only from what firmware and kernel show after the boot, never from a
+ * goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it is App
+ * Direct. App Direct: 1LM and the other way round. Mixed: 2LM and both. Unknown, with a sentence:
+ * all else, contradictions between ipmctl and the kernel, sockets that differ, and a missing
+ * module.
  */
 #include "node/state/record.h"
 #include "node/state/roster.h"
@@ -19,29 +19,35 @@ struct pm_evidence {
 	struct pm_resources resources;
 	struct pm_capabilities capabilities;
 	struct pm_dimms dimms;
-	struct pm_regions regions; /* may be left empty: then it is not looked at */
+	struct pm_regions regions; /* may be empty, then it is not checked */
 	struct pm_dimms roster;	   /* may be left empty */
 	struct pm_kernel kernel;
 };
 
 /*
- * The mode within the platform mode, which only the running kernel knows: flat while the memory of
- * all regions is online as system-ram, unknown while only that of some is.
+ * The mode within a platform mode, which only the running kernel shows: flat if the memory of all
+ * regions is online as system-ram, unknown if that of some is.
  */
 enum pm_mode pm_mode_now(enum pm_platform platform, const struct pm_kernel *kernel);
 
-/* Pure; never fails. */
+/* Decides platform mode and mode. Pure; never fails. */
 void pm_evidence_decide(const struct pm_evidence *evidence, struct pm_verdict *ret);
 
 /* Releases the lists. */
 void pm_evidence_done(struct pm_evidence *evidence);
 
-/* Writes "0x0001, 0x0011" for the modules whose ConfigurationStatus starts with `prefix`, and
- * copies the first of these states; returns how many there are. Cut with "..." when it is long. */
+/*
+ * Writes "0x0001, 0x0011", the modules whose ConfigurationStatus starts with `prefix`, to `ids`,
+ * cut with "..." if it is too long, and the first of these states to `status`. Returns their
+ * number.
+ */
 size_t pm_dimms_with_status(const struct pm_dimms *dimms, const char *prefix, char *ids,
 	size_t ids_size, char status[64]);
 
-/* How many modules are not "Valid"? The first one is returned in *ret_first when there is one. */
+/*
+ * The number of modules that are not "Valid"; *ret_first is the first one, untouched if there is
+ * none.
+ */
 size_t pm_dimms_not_valid(const struct pm_dimms *dimms, const struct pm_dimm **ret_first);
 
 #endif

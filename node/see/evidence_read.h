@@ -5,7 +5,10 @@
 #include "node/see/evidence.h"
 #include "site/config.h"
 
-/* Firmware, modules, roster and kernel; regions stay empty. Release with pm_evidence_done(). */
+/*
+ * Reads the evidence from ipmctl, the kernel and the roster; `regions` stays empty. Release with
+ * pm_evidence_done(). On failure *ret is untouched.
+ */
 int pm_evidence_read(const struct pm_config *config, struct pm_evidence *ret, struct pm_err *err);
 
 #endif

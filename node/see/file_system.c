@@ -12,36 +12,36 @@
 
 #include "base/cleanup.h"
 
-/* NULL when there is none. */
-static const struct pm_stored *mounted_on(const struct pm_pmem *pmem)
+/* The own namespace with a file system at the mount point; NULL: there is none. */
+static const struct pm_inventory_ns *mounted_on(const struct pm_inventory_region *region)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_FSDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_FSDAX);
 
-	return stored && (stored->is_mounted || stored->is_misplaced) ? stored : NULL;
+	return ns && (ns->is_mounted || ns->has_other_options) ? ns : NULL;
 }
 
-bool pm_file_system_is_mounted(const struct pm_pmem *pmem)
+bool pm_file_system_is_mounted(const struct pm_inventory_region *region)
 {
-	return mounted_on(pmem) != NULL;
+	return mounted_on(region) != NULL;
 }
 
-int pm_file_system_open(const struct pm_pmem *pmem, struct pm_err *err)
+int pm_file_system_open(const struct pm_inventory_region *region, struct pm_err *err)
 {
-	const struct pm_stored *stored = mounted_on(pmem);
+	const struct pm_inventory_ns *ns = mounted_on(region);
 	cleanup_close int fd = -1;
 	char device[PM_DEVICE_MAX];
 	struct stat st;
 	int ret;
 
-	if (!stored)
-		return pm_err_set(err, -EIO, "there is no file system on %s", pmem->nd.dev);
-	fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (!ns)
+		return pm_err_set(err, -EIO, "there is no file system on %s", region->nd.dev);
+	fd = open(region->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st))
-		return pm_err_sys(err, -errno, "open '%s'", pmem->place);
+		return pm_err_sys(err, -errno, "open '%s'", region->mount_point);
 	snprintf(device, sizeof(device), "%u:%u", major(st.st_dev), minor(st.st_dev));
-	if (strcmp(device, stored->device))
-		return pm_err_set(err, -EIO, "'%s' is not on %s (device %s, not %s)", pmem->place,
-			stored->nd.dev, device, stored->device);
+	if (strcmp(device, ns->device))
+		return pm_err_set(err, -EIO, "'%s' is not on %s (device %s, not %s)",
+			region->mount_point, ns->nd.dev, device, ns->device);
 	ret = fd;
 	fd = -1;
 	return ret;

@@ -31,27 +31,27 @@ static const struct pm_dax *find_dax(const struct pm_daxes *daxes, const char *c
 	return NULL;
 }
 
-static int take_namespaces(
-	struct pm_pmem *pmem, const struct pm_namespaces *from, const struct pm_daxes *daxes)
+static int copy_namespaces(struct pm_inventory_region *region, const struct pm_namespaces *from,
+	const struct pm_daxes *daxes)
 {
-	pmem->list = calloc(from->n + 1, sizeof(*pmem->list));
-	if (!pmem->list)
+	region->list = calloc(from->n + 1, sizeof(*region->list));
+	if (!region->list)
 		return -ENOMEM;
-	for (; pmem->n < from->n; pmem->n++) {
-		struct pm_stored *stored = &pmem->list[pmem->n];
-		const struct pm_dax *dax = find_dax(daxes, from->list[pmem->n].chardev);
+	for (; region->n < from->n; region->n++) {
+		struct pm_inventory_ns *ns = &region->list[region->n];
+		const struct pm_dax *dax = find_dax(daxes, from->list[region->n].chardev);
 
-		stored->nd = from->list[pmem->n];
-		stored->is_ours = !strncmp(stored->nd.name, prefix, strlen(prefix));
+		ns->nd = from->list[region->n];
+		ns->is_own = !strncmp(ns->nd.name, prefix, strlen(prefix));
 		if (dax)
-			stored->dax = *dax;
+			ns->dax = *dax;
 	}
 	return 0;
 }
 
 static int compare(const void *a_, const void *b_)
 {
-	const struct pm_pmem *a = a_, *b = b_;
+	const struct pm_inventory_region *a = a_, *b = b_;
 
 	if (a->socket != b->socket)
 		return a->socket < b->socket ? -1 : 1;
@@ -60,7 +60,7 @@ static int compare(const void *a_, const void *b_)
 	return strcmp(a->nd.dev, b->nd.dev);
 }
 
-/* How many regions of the same socket stand in front of this one, and how many there are. */
+/* The number of regions of the same socket in front of this one; *ret_all counts all of them. */
 static size_t rank_in_socket(const struct pm_inventory *inventory, size_t at, size_t *ret_all)
 {
 	size_t before = 0;
@@ -75,19 +75,20 @@ static size_t rank_in_socket(const struct pm_inventory *inventory, size_t at, si
 	return before;
 }
 
-static int name_places(struct pm_inventory *inventory, const char *mount_dir, struct pm_err *err)
+static int name_mount_points(
+	struct pm_inventory *inventory, const char *mount_dir, struct pm_err *err)
 {
 	for (size_t i = 0; i < inventory->n; i++) {
-		struct pm_pmem *pmem = &inventory->list[i];
+		struct pm_inventory_region *region = &inventory->list[i];
 		size_t all, rank = rank_in_socket(inventory, i, &all);
 		char suffix[24] = "";
 		int length;
 
 		if (all > 1)
 			snprintf(suffix, sizeof(suffix), "-%zu", rank);
-		length = snprintf(pmem->place, sizeof(pmem->place), "%s/socket%d%s", mount_dir,
-			pmem->socket, suffix);
-		if ((size_t)length >= sizeof(pmem->place))
+		length = snprintf(region->mount_point, sizeof(region->mount_point), "%s/socket%d%s",
+			mount_dir, region->socket, suffix);
+		if ((size_t)length >= sizeof(region->mount_point))
 			return pm_err_set(
 				err, -ENAMETOOLONG, "MountDir=%.80s... is too long", mount_dir);
 	}
@@ -105,16 +106,16 @@ int pm_inventory_make(const struct pm_nd_regions *regions, const struct pm_daxes
 	if (!made.list)
 		return pm_err_nomem(err);
 	for (; made.n < regions->n; made.n++) {
-		struct pm_pmem *pmem = &made.list[made.n];
+		struct pm_inventory_region *region = &made.list[made.n];
 
-		pmem->nd = regions->list[made.n];
-		pmem->nd.namespaces = (struct pm_namespaces){0};
-		pmem->socket = socket_of(context, pmem->nd.numa_node);
-		if (take_namespaces(pmem, &regions->list[made.n].namespaces, daxes))
+		region->nd = regions->list[made.n];
+		region->nd.namespaces = (struct pm_namespaces){0};
+		region->socket = socket_of(context, region->nd.numa_node);
+		if (copy_namespaces(region, &regions->list[made.n].namespaces, daxes))
 			return pm_err_nomem(err);
 	}
 	qsort(made.list, made.n, sizeof(*made.list), compare);
-	rc = name_places(&made, mount_dir, err);
+	rc = name_mount_points(&made, mount_dir, err);
 	if (rc)
 		return rc;
 	*ret = made;
@@ -128,44 +129,44 @@ static bool is_right(const struct pm_mount *mount)
 	       pm_mount_has(mount, "prjquota");
 }
 
-static void add_mounts(
-	struct pm_pmem *pmem, struct pm_stored *stored, const struct pm_mounts *mounts)
+static void add_mounts(struct pm_inventory_region *region, struct pm_inventory_ns *ns,
+	const struct pm_mounts *mounts)
 {
-	for (size_t i = 0; *stored->device && i < mounts->n; i++) {
+	for (size_t i = 0; *ns->device && i < mounts->n; i++) {
 		const struct pm_mount *mount = &mounts->list[i];
 
-		if (strcmp(mount->device, stored->device))
+		if (strcmp(mount->device, ns->device))
 			continue;
-		if (strcmp(mount->point, pmem->place))
-			snprintf(stored->elsewhere, sizeof(stored->elsewhere), "%s", mount->point);
+		if (strcmp(mount->point, region->mount_point))
+			snprintf(ns->elsewhere, sizeof(ns->elsewhere), "%s", mount->point);
 		else if (is_right(mount))
-			stored->is_mounted = true;
+			ns->is_mounted = true;
 		else
-			stored->is_misplaced = true;
+			ns->has_other_options = true;
 	}
 }
 
 void pm_inventory_add_mounts(struct pm_inventory *inventory, const struct pm_mounts *mounts)
 {
-	for (struct pm_pmem *pmem = inventory->list; pmem < inventory->list + inventory->n;
-		pmem++) {
-		const struct pm_mount *top = pm_mounts_at(mounts, pmem->place);
+	for (struct pm_inventory_region *region = inventory->list;
+		region < inventory->list + inventory->n; region++) {
+		const struct pm_mount *top = pm_mounts_at(mounts, region->mount_point);
 		bool is_known = !top;
 
-		for (size_t i = 0; i < pmem->n; i++) {
-			add_mounts(pmem, &pmem->list[i], mounts);
-			is_known |= top && !strcmp(top->device, pmem->list[i].device);
+		for (size_t i = 0; i < region->n; i++) {
+			add_mounts(region, &region->list[i], mounts);
+			is_known |= top && !strcmp(top->device, region->list[i].device);
 		}
 		if (!is_known)
-			snprintf(pmem->occupant, sizeof(pmem->occupant), "%s", top->source);
+			snprintf(region->occupant, sizeof(region->occupant), "%s", top->source);
 	}
 }
 
 static bool is_there(const struct pm_inventory *inventory, const char *uuid)
 {
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		if (!strcmp(stored->nd.uuid, uuid))
+		if (!strcmp(ns->nd.uuid, uuid))
 			return true;
 	}
 	return false;
@@ -173,9 +174,9 @@ static bool is_there(const struct pm_inventory *inventory, const char *uuid)
 
 const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_inventory *inventory)
 {
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		stored->is_pinned = pm_pins_find(pins, stored->nd.uuid) != NULL;
+		ns->is_pinned = pm_pins_find(pins, ns->nd.uuid) != NULL;
 	}
 	for (size_t i = 0; i < pins->n; i++)
 		if (!is_there(inventory, pins->list[i].uuid))
@@ -183,37 +184,38 @@ const struct pm_pin *pm_pins_apply(const struct pm_pins *pins, struct pm_invento
 	return NULL;
 }
 
-const struct pm_stored *pm_pmem_serving(const struct pm_pmem *pmem, enum pm_substate substate)
+const struct pm_inventory_ns *pm_inventory_serving(
+	const struct pm_inventory_region *region, enum pm_substate substate)
 {
-	for (size_t i = 0; rows[substate].namespace && i < pmem->n; i++)
-		if (!strcmp(pmem->list[i].nd.name, rows[substate].namespace) &&
-			!strcmp(pmem->list[i].nd.mode, rows[substate].mode))
-			return &pmem->list[i];
+	for (size_t i = 0; rows[substate].namespace && i < region->n; i++)
+		if (!strcmp(region->list[i].nd.name, rows[substate].namespace) &&
+			!strcmp(region->list[i].nd.mode, rows[substate].mode))
+			return &region->list[i];
 	return NULL;
 }
 
-bool pm_stored_is_formatted(const struct pm_stored *stored)
+bool pm_inventory_is_formatted(const struct pm_inventory_ns *ns)
 {
-	return *stored->fs.type && *stored->nd.uuid && !strcmp(stored->fs.uuid, stored->nd.uuid);
+	return *ns->fs.type && *ns->nd.uuid && !strcmp(ns->fs.uuid, ns->nd.uuid);
 }
 
-struct pm_stored *pm_inventory_find(
-	const struct pm_inventory *inventory, const char *name, const struct pm_pmem **ret_pmem)
+struct pm_inventory_ns *pm_inventory_find(const struct pm_inventory *inventory, const char *name,
+	const struct pm_inventory_region **ret_region)
 {
-	struct pm_stored *found = NULL;
+	struct pm_inventory_ns *found = NULL;
 
 	if (!*name)
 		return NULL;
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		bool is_exact = !strcmp(stored->nd.dev, name) || !strcmp(stored->nd.uuid, name);
+		bool is_exact = !strcmp(ns->nd.dev, name) || !strcmp(ns->nd.uuid, name);
 
-		if (!is_exact && strcmp(stored->nd.name, name))
+		if (!is_exact && strcmp(ns->nd.name, name))
 			continue;
 		if (found && !is_exact)
 			return NULL;
-		found = stored;
-		*ret_pmem = pmem;
+		found = ns;
+		*ret_region = region;
 		if (is_exact)
 			break;
 	}

@@ -9,8 +9,8 @@
 #include "node/see/evidence_read.h"
 #include "node/tools/tools.h"
 
-/* A record that holds for this boot and what the kernel shows. */
-static int take_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
+/* Reads a record that is valid for this boot and the kernel's present numbers. */
+static int read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
 	struct pm_kernel kernel;
 	struct pm_record record = {0};
@@ -24,8 +24,8 @@ static int take_record(const struct pm_config *config, struct pm_record *ret, st
 	return 0;
 }
 
-/* An unreadable journal may hide a goal: then the record does not count either. */
-static bool root_may_take(const struct pm_config *config, const struct pm_record *record)
+/* An unreadable journal may hide an open goal: then the record is not used either. */
+static bool root_may_use(const struct pm_config *config, const struct pm_record *record)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 
@@ -52,9 +52,9 @@ static int ask(const struct pm_config *config, struct pm_record *ret, struct pm_
 int pm_observe_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
 	struct pm_record record;
-	int rc = take_record(config, &record, err);
+	int rc = read_record(config, &record, err);
 
-	if (!rc && !root_may_take(config, &record))
+	if (!rc && !root_may_use(config, &record))
 		rc = pm_err_set(err, -ESTALE, "the record does not count now");
 	if (!rc)
 		*ret = record;
@@ -71,8 +71,8 @@ int pm_observe(
 	if (fresh && !is_root)
 		return pm_err_set(err, rc, "ask ipmctl afresh: must be root");
 	if (!fresh)
-		rc = take_record(config, &seen.record, err);
-	seen.from_record = !rc && (!is_root || root_may_take(config, &seen.record));
+		rc = read_record(config, &seen.record, err);
+	seen.from_record = !rc && (!is_root || root_may_use(config, &seen.record));
 	if (rc && !is_root) {
 		pm_err_prefix(err, "no record of this boot's mode that holds, 'pmctl verify' by "
 				   "root writes one");

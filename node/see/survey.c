@@ -22,21 +22,19 @@ static int socket_of(void *context, int numa_node)
 	return pm_node_socket(config->fs_root, numa_node);
 }
 
-/* "259:0" from sysfs; a device that has just gone has none. */
-static void read_device(const struct pm_config *config, struct pm_stored *stored)
+/* "259:0" from sysfs; "" for a device that has just disappeared. */
+static void read_device(const struct pm_config *config, struct pm_inventory_ns *ns)
 {
 	cleanup_free char *text = NULL;
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/sys/class/block/%s/dev", config->fs_root,
-		stored->nd.blockdev);
+	snprintf(path, sizeof(path), "%s/sys/class/block/%s/dev", config->fs_root, ns->nd.blockdev);
 	if (!pm_file_read(AT_FDCWD, path, 64, &text, NULL, NULL))
-		snprintf(stored->device, sizeof(stored->device), "%.*s", (int)strcspn(text, "\n"),
-			text);
+		snprintf(ns->device, sizeof(ns->device), "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 static int read_superblock(
-	const struct pm_config *config, struct pm_stored *stored, struct pm_err *err)
+	const struct pm_config *config, struct pm_inventory_ns *ns, struct pm_err *err)
 {
 	unsigned char bytes[PM_SUPERBLOCK_BYTES];
 	cleanup_close int fd = -1;
@@ -44,29 +42,29 @@ static int read_superblock(
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "%s/dev/%s",
-		strcmp(config->fs_root, "/") ? config->fs_root : "", stored->nd.blockdev);
+		strcmp(config->fs_root, "/") ? config->fs_root : "", ns->nd.blockdev);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return pm_err_sys(err, -errno, "open '%s'", path);
 	length = pread(fd, bytes, sizeof(bytes), 0);
 	if (length < 0)
 		return pm_err_sys(err, -errno, "read '%s'", path);
-	pm_superblock_read(bytes, (size_t)length, &stored->fs);
+	pm_superblock_read(bytes, (size_t)length, &ns->fs);
 	return 0;
 }
 
 static int look_at_block_devices(
 	const struct pm_config *config, struct pm_inventory *inventory, struct pm_err *err)
 {
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
 		int rc = 0;
 
-		if (!*stored->nd.blockdev)
+		if (!*ns->nd.blockdev)
 			continue;
-		read_device(config, stored);
-		if (geteuid() == 0 && stored->is_ours)
-			rc = read_superblock(config, stored, err);
+		read_device(config, ns);
+		if (geteuid() == 0 && ns->is_own)
+			rc = read_superblock(config, ns, err);
 		if (rc)
 			return rc;
 	}
@@ -101,9 +99,9 @@ static int look_at_namespaces(
 
 static void disown(struct pm_inventory *inventory)
 {
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		stored->is_ours = false;
+		ns->is_own = false;
 	}
 }
 

@@ -2,7 +2,7 @@
 #ifndef PM_AGENT_SURVEY_H
 #define PM_AGENT_SURVEY_H
 
-/* Looks at regions, namespaces, devices, file systems, mounts and pins. */
+/* Reads the inventory of this node, and its pins. */
 #include "node/operation.h"
 #include "node/see/inventory.h"
 #include "node/state/pins.h"
@@ -10,13 +10,13 @@
 struct pm_survey {
 	struct pm_inventory inventory;
 	struct pm_pins pins;
-	const struct pm_pin *lost; /* a pin whose namespace is not there; NULL: none */
+	const struct pm_pin *lost; /* a pin with a missing namespace; NULL: none */
 };
 
 /*
- * Runs ndctl and daxctl, reads the kernel's files below FsRoot and, when we are root, the first
- * bytes of block devices. With Provision=no no namespace is ours. Without privileges file systems
- * look as if there were none.
+ * Runs ndctl and daxctl and reads the kernel's files below FsRoot. As root it also reads
+ * superblocks; without privileges file systems are not seen. With Provision=no there are no own
+ * namespaces. Release with pm_survey_done(); on failure *ret is untouched.
  */
 int pm_survey(const struct pm_config *config, struct pm_survey *ret, struct pm_err *err);
 

@@ -18,7 +18,7 @@ static const char *const states[] = {
 	[PM_JOB_BEGUN] = "begun",
 	[PM_JOB_READY] = "ready",
 	[PM_JOB_REFUSED] = "refused",
-	[PM_JOB_LOST] = "unreadable",
+	[PM_JOB_UNREADABLE] = "unreadable",
 };
 
 const char *pm_job_state_name(enum pm_job_state state)
@@ -72,7 +72,7 @@ static const struct pm_store store = {
 	.fields = fields,
 };
 
-/* Errors that are the file's, not the machine's, are -EBADMSG. */
+/* -EBADMSG for errors of the file; errors of the machine as they are. */
 static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job *ret)
 {
 	struct pm_job job;
@@ -86,7 +86,7 @@ static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job 
 	return 0;
 }
 
-/* "12.json": what pm_file_write() has not finished has another name. */
+/* "12.json". Temporaries of pm_file_write() have other names. */
 static bool is_record(const char *name, uint32_t *ret_id)
 {
 	char digits[16];
@@ -112,7 +112,7 @@ static int add(struct pm_jobs *jobs, const struct pm_job *job)
 
 static int add_record(struct pm_jobs *jobs, int dir_fd, const char *name, struct pm_err *err)
 {
-	struct pm_job job = {.state = PM_JOB_LOST};
+	struct pm_job job = {.state = PM_JOB_UNREADABLE};
 	int rc;
 
 	if (!is_record(name, &job.id))
@@ -183,7 +183,7 @@ const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct p
 	size_t at = 0;
 
 	for (size_t i = 0; i < jobs->n && job->mode != PM_MODE_MEMORY; i++)
-		if (jobs->list[i].state == PM_JOB_LOST && jobs->list[i].id != job->id)
+		if (jobs->list[i].state == PM_JOB_UNREADABLE && jobs->list[i].id != job->id)
 			return &jobs->list[i];
 	while ((other = pm_jobs_next_other(jobs, job, &at)))
 		if (!can_share(other->substate, job->substate))

@@ -3,9 +3,9 @@
 #define PM_JOBS_H
 
 /*
- * The jobs that were given persistent memory on this node: a record each, StateDir/jobs/ID.json,
- * for root alone, written before anything is made for the job and removed after all of it is gone.
- * A record of another boot is dead: no process of that job can be alive.
+ * Job records: one for each job that has persistent memory on this node, StateDir/jobs/ID.json,
+ * readable for root alone. A record is written before anything is made for the job, and removed
+ * after all of it is gone. A record of another boot is dead: no process of that job is alive.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,10 +17,10 @@
 #include "site/modes.h"
 
 enum pm_job_state {
-	PM_JOB_BEGUN,	/* something may have been made */
-	PM_JOB_READY,	/* all of it was; the job's tasks may use it */
-	PM_JOB_REFUSED, /* nothing was: the user asked for what there is not */
-	PM_JOB_LOST,	/* its record cannot be read: nothing but its ID is known */
+	PM_JOB_BEGUN,	   /* something may have been made */
+	PM_JOB_READY,	   /* all allotments are made; the job's tasks may use them */
+	PM_JOB_REFUSED,	   /* nothing is made: the request cannot be served */
+	PM_JOB_UNREADABLE, /* the record cannot be read: only its ID is known */
 };
 
 struct pm_job {
@@ -30,11 +30,11 @@ struct pm_job {
 	enum pm_job_state state;
 	enum pm_mode mode;
 	enum pm_substate substate;
-	uint64_t size_bytes;   /* that it may use on each socket; 0: no limit */
-	uint64_t memory_bytes; /* main memory that Slurm has given it here; 0: not known */
+	uint64_t size_bytes;   /* limit on each socket; 0: none */
+	uint64_t memory_bytes; /* main memory that Slurm has allocated here; 0: unknown */
 	char boot_id[PM_BOOT_ID_MAX];
-	char run[64];  /* differs between the runs of a job that was requeued; "" for not known */
-	char time[32]; /* of its begin, UTC */
+	char run[64];  /* differs between runs of a requeued job; "": unknown */
+	char time[32]; /* begin of the job, UTC */
 };
 
 struct pm_jobs {
@@ -45,34 +45,39 @@ struct pm_jobs {
 /* "begun", "ready", "refused", "unreadable". */
 const char *pm_job_state_name(enum pm_job_state state);
 
-/* Decimal digits alone, 1 to 4294967295: as Slurm prints it. -EINVAL. */
+/* Decimal digits only, 1 to 4294967295, as Slurm prints job IDs. -EINVAL. */
 int pm_job_parse_id(const char *text, uint32_t *ret);
 
 /*
- * All records of the directory; none when there is no such directory. One that cannot be
- * understood, is another job's, or that others than root could have written, is a job that is LOST:
- * what it has must stay until it is known to be over. Release with pm_jobs_done().
+ * Reads all records of a directory, ordered by ID; none if there is no directory. A record is
+ * UNREADABLE if it cannot be parsed, has another job's ID, or others than root could have written
+ * it: the job's allotments must stay until the job is known to be over. Release with
+ * pm_jobs_done(); on failure *ret is untouched.
  */
 int pm_jobs_read(const char *dir, struct pm_jobs *ret, struct pm_err *err);
 
-/* NULL when there is none. */
+/* NULL: there is none. */
 const struct pm_job *pm_jobs_find(const struct pm_jobs *jobs, uint32_t id);
 
-/* The first job that lives in this boot and cannot share the node with `job`; NULL when none. File
- * systems are shared, devices and flat memory are not; with a job that is LOST nothing is, but in
- * Memory Mode. */
+/*
+ * The first other job of this boot that cannot share the node with `job`; NULL: there is none.
+ * File systems can be shared, devices and flat memory cannot. Beside an UNREADABLE job only Memory
+ * Mode is possible.
+ */
 const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job);
 
-/* The other jobs that live in this boot and were given something, one after the other: the first
- * behind `*at`, which begins with 0; NULL at the end. */
+/*
+ * Iterates over the other jobs of this boot that were not refused: returns the next one behind
+ * `*at`, which starts at 0; NULL at the end.
+ */
 const struct pm_job *pm_jobs_next_other(
 	const struct pm_jobs *jobs, const struct pm_job *job, size_t *at);
 
-/* Replaces the job's record, fills in nothing; removes it (missing is fine). */
+/* Replaces the job's record as it is; removes it, a missing one is fine. */
 int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err);
 int pm_job_forget(const char *dir, uint32_t id, struct pm_err *err);
 
-/* For a record that cannot be read: "12.json" becomes "12.json.unreadable". */
+/* Renames an unreadable record: "12.json" becomes "12.json.unreadable". */
 int pm_job_set_aside(const char *dir, uint32_t id, struct pm_err *err);
 
 void pm_jobs_done(struct pm_jobs *jobs);

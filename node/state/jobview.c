@@ -16,14 +16,14 @@
 #define MAX_BYTES (64 * 1024)
 
 static const char *const names[] = {
-	[PM_PLACE_DIR] = "PM_DIR",
-	[PM_PLACE_DAX] = "PM_DAX",
-	[PM_PLACE_NODE] = "PM_NODE",
+	[PM_ALLOTMENT_DIR] = "PM_DIR",
+	[PM_ALLOTMENT_DAX] = "PM_DAX",
+	[PM_ALLOTMENT_NODE] = "PM_NODE",
 };
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
-const char *pm_jobview_name(enum pm_place_kind kind)
+const char *pm_jobview_name(enum pm_allotment_kind kind)
 {
 	return names[kind];
 }
@@ -44,28 +44,29 @@ static bool fits_a_line(const char *value)
 	return !*value;
 }
 
-static bool is_value_of(enum pm_place_kind kind, const char *value)
+static bool is_value_of(enum pm_allotment_kind kind, const char *value)
 {
 	if (!fits_a_line(value))
 		return false;
-	if (kind == PM_PLACE_NODE)
+	if (kind == PM_ALLOTMENT_NODE)
 		return strlen(value) < 6 && !value[strspn(value, "0123456789")];
 	return value[0] == '/';
 }
 
-int pm_jobview_add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket)
+int pm_jobview_add(
+	struct pm_jobview *view, enum pm_allotment_kind kind, const char *value, int socket)
 {
-	struct pm_jobview_place *grown;
+	struct pm_allotment *grown;
 
 	if (!is_value_of(kind, value) || socket < 0)
 		return -EINVAL;
-	if (view->n >= PM_JOBVIEW_PLACES_MAX)
+	if (view->n >= PM_ALLOTMENTS_MAX)
 		return -E2BIG;
-	grown = realloc(view->places, (view->n + 1) * sizeof(*grown));
+	grown = realloc(view->allotments, (view->n + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	view->places = grown;
-	grown[view->n] = (struct pm_jobview_place){kind, strdup(value), socket};
+	view->allotments = grown;
+	grown[view->n] = (struct pm_allotment){kind, strdup(value), socket};
 	if (!grown[view->n].value)
 		return -ENOMEM;
 	view->n++;
@@ -75,13 +76,13 @@ int pm_jobview_add(struct pm_jobview *view, enum pm_place_kind kind, const char 
 void pm_jobview_done(struct pm_jobview *view)
 {
 	for (size_t i = 0; i < view->n; i++)
-		free(view->places[i].value);
-	free(view->places);
+		free(view->allotments[i].value);
+	free(view->allotments);
 	free(view->refused);
 	*view = (struct pm_jobview){0};
 }
 
-/* "PM_DIR3" with this number behind the name: its kind, or N_NAMES for another key. */
+/* The kind of a key such as "PM_DIR3", with this number and suffix; N_NAMES: another key. */
 static size_t kind_of(const char *key, size_t number, const char *suffix)
 {
 	for (size_t i = 0; i < N_NAMES; i++) {
@@ -94,15 +95,15 @@ static size_t kind_of(const char *key, size_t number, const char *suffix)
 	return N_NAMES;
 }
 
-/* The socket of the place that was read last stands on the line behind it. */
-static int take_socket(struct pm_jobview *view, const char *key, const char *value)
+/* The socket of the allotment that was read last stands on the line behind it. */
+static int parse_socket(struct pm_jobview *view, const char *key, const char *value)
 {
-	struct pm_jobview_place *last = view->n ? &view->places[view->n - 1] : NULL;
+	struct pm_allotment *last = view->n ? &view->allotments[view->n - 1] : NULL;
 
 	if (!last || last->socket != INT32_MAX ||
 		kind_of(key, view->n - 1, "_SOCKET") != (size_t)last->kind)
 		return -EBADMSG;
-	if (!is_value_of(PM_PLACE_NODE, value))
+	if (!is_value_of(PM_ALLOTMENT_NODE, value))
 		return -EBADMSG;
 	last->socket = atoi(value);
 	return 0;
@@ -110,10 +111,10 @@ static int take_socket(struct pm_jobview *view, const char *key, const char *val
 
 static bool is_complete(const struct pm_jobview *view)
 {
-	return !view->n || view->places[view->n - 1].socket != INT32_MAX;
+	return !view->n || view->allotments[view->n - 1].socket != INT32_MAX;
 }
 
-static int take_mode(struct pm_jobview *view, const char *value)
+static int parse_mode(struct pm_jobview *view, const char *value)
 {
 	const struct pm_mode_info *row = pm_mode_by_name(value);
 
@@ -123,7 +124,7 @@ static int take_mode(struct pm_jobview *view, const char *value)
 	return 0;
 }
 
-static int take_refusal(struct pm_jobview *view, const char *value)
+static int parse_refusal(struct pm_jobview *view, const char *value)
 {
 	if (view->refused || !fits_a_line(value))
 		return -EBADMSG;
@@ -131,7 +132,7 @@ static int take_refusal(struct pm_jobview *view, const char *value)
 	return view->refused ? 0 : -ENOMEM;
 }
 
-static int take_number(const char *value, uint32_t *ret)
+static int parse_number(const char *value, uint32_t *ret)
 {
 	uint64_t number;
 
@@ -141,7 +142,7 @@ static int take_number(const char *value, uint32_t *ret)
 	return 0;
 }
 
-static int take_boot(struct pm_jobview_owner *owner, const char *value)
+static int parse_boot(struct pm_jobview_owner *owner, const char *value)
 {
 	if (*owner->boot_id || !fits_a_line(value) || strlen(value) >= sizeof(owner->boot_id))
 		return -EBADMSG;
@@ -149,36 +150,36 @@ static int take_boot(struct pm_jobview_owner *owner, const char *value)
 	return 0;
 }
 
-static int take(struct pm_jobview *view, const char *key, const char *value)
+static int parse_key(struct pm_jobview *view, const char *key, const char *value)
 {
 	size_t kind;
 
 	if (!strcmp(key, "PM_JOB"))
-		return take_number(value, &view->owner.job_id);
+		return parse_number(value, &view->owner.job_id);
 	if (!strcmp(key, "PM_UID"))
-		return take_number(value, &view->owner.uid);
+		return parse_number(value, &view->owner.uid);
 	if (!strcmp(key, "PM_BOOT"))
-		return take_boot(&view->owner, value);
+		return parse_boot(&view->owner, value);
 	if (!strcmp(key, "PM_MODE"))
-		return take_mode(view, value);
+		return parse_mode(view, value);
 	if (!strcmp(key, "PM_REFUSED"))
-		return take_refusal(view, value);
+		return parse_refusal(view, value);
 	if (!is_complete(view))
-		return take_socket(view, key, value);
+		return parse_socket(view, key, value);
 	kind = kind_of(key, view->n, "");
 	if (kind == N_NAMES)
 		return -EBADMSG;
-	return pm_jobview_add(view, (enum pm_place_kind)kind, value, INT32_MAX);
+	return pm_jobview_add(view, (enum pm_allotment_kind)kind, value, INT32_MAX);
 }
 
-static int take_line(struct pm_jobview *view, char *line)
+static int parse_line(struct pm_jobview *view, char *line)
 {
 	char *equals = strchr(line, '=');
 
 	if (!equals)
 		return -EBADMSG;
 	*equals = '\0';
-	return take(view, line, equals + 1);
+	return parse_key(view, line, equals + 1);
 }
 
 int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err)
@@ -192,7 +193,7 @@ int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *er
 		return pm_err_nomem(err);
 	while (!rc && *next) {
 		line = strsep(&next, "\n");
-		rc = next ? take_line(&view, line) : -EBADMSG;
+		rc = next ? parse_line(&view, line) : -EBADMSG;
 	}
 	if (rc == -ENOMEM)
 		return pm_err_nomem(err);
@@ -248,11 +249,11 @@ static int print(FILE *out, const struct pm_jobview *view)
 	if (view->mode)
 		fprintf(out, "PM_MODE=%s\n", pm_mode_name(view->mode));
 	for (size_t i = 0; i < view->n; i++) {
-		const struct pm_jobview_place *place = &view->places[i];
-		const char *name = names[place->kind];
+		const struct pm_allotment *allotment = &view->allotments[i];
+		const char *name = names[allotment->kind];
 
-		fprintf(out, "%s%zu=%s\n%s%zu_SOCKET=%d\n", name, i, place->value, name, i,
-			place->socket);
+		fprintf(out, "%s%zu=%s\n%s%zu_SOCKET=%d\n", name, i, allotment->value, name, i,
+			allotment->socket);
 	}
 	if (!view->refused)
 		return 0;

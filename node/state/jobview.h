@@ -3,9 +3,9 @@
 #define PM_JOBVIEW_H
 
 /*
- * What a job was given on this node: a small file that root writes (RunDir/jobs/ID, mode 0644)
- * before the job's tasks start, and that the plugin reads in each task with nothing but the C
- * library. Lines of KEY=VALUE:
+ * The job view: a small file (RunDir/jobs/ID, mode 0644) that root writes before the job's tasks
+ * start, and that the plugin reads in each task with nothing but the C library. Lines of
+ * KEY=VALUE:
  *
  *	PM_JOB=12
  *	PM_UID=1000
@@ -14,9 +14,9 @@
  *	PM_DIR0=/mnt/slurm-pmem/socket0/job_12
  *	PM_DIR0_SOCKET=0
  *
- * It is a job's own only if it says so itself: of this job, of its user, written in this boot.
- * Places are numbered by socket, then by region; each has a directory (PM_DIR), a device (PM_DAX)
- * or a NUMA node (PM_NODE). PM_REFUSED is the sentence that tells the user why there are none.
+ * The file is valid only for the job, the user and the boot that it names. Allotments are numbered
+ * by socket, then by region. Each is a directory (PM_DIR), a device (PM_DAX) or a NUMA node
+ * (PM_NODE). PM_REFUSED is the sentence that tells the user why the job has no allotments.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,52 +27,58 @@
 #include "node/tools/kernel.h"
 #include "site/modes.h"
 
-#define PM_JOBVIEW_PLACES_MAX 64
+#define PM_ALLOTMENTS_MAX 64
 
-enum pm_place_kind { PM_PLACE_DIR, PM_PLACE_DAX, PM_PLACE_NODE };
+enum pm_allotment_kind { PM_ALLOTMENT_DIR, PM_ALLOTMENT_DAX, PM_ALLOTMENT_NODE };
 
-struct pm_jobview_place {
-	enum pm_place_kind kind;
-	char *value; /* an absolute path; of PM_PLACE_NODE decimal digits */
+struct pm_allotment {
+	enum pm_allotment_kind kind;
+	char *value; /* absolute path; decimal digits for PM_ALLOTMENT_NODE */
 	int socket;
 };
 
 struct pm_jobview_owner {
-	uint32_t job_id; /* 0: the file does not say */
+	uint32_t job_id; /* 0: not in the file */
 	uid_t uid;
 	char boot_id[PM_BOOT_ID_MAX];
 };
 
 struct pm_jobview {
 	struct pm_jobview_owner owner;
-	enum pm_mode mode; /* UNKNOWN: none is in the file */
-	struct pm_jobview_place *places;
+	enum pm_mode mode; /* UNKNOWN: not in the file */
+	struct pm_allotment *allotments;
 	size_t n;
 	char *refused; /* NULL: nothing was refused */
 };
 
-/* Adds a place behind the others. -E2BIG, -ENOMEM, -EINVAL: a value that no line can hold. */
-int pm_jobview_add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket);
+/*
+ * Adds an allotment at the end; copies `value`. -E2BIG, -ENOMEM; -EINVAL: no line can hold the
+ * value.
+ */
+int pm_jobview_add(
+	struct pm_jobview *view, enum pm_allotment_kind kind, const char *value, int socket);
 
-/* "PM_DIR", "PM_DAX", "PM_NODE": what variables of this kind begin with. */
-const char *pm_jobview_name(enum pm_place_kind kind);
+/* "PM_DIR", "PM_DAX", "PM_NODE": the prefix of the variables of this kind. */
+const char *pm_jobview_name(enum pm_allotment_kind kind);
 
 /* "RUN_DIR/jobs/12"; malloc'ed, NULL when out of memory. */
 char *pm_jobview_path(const char *run_dir, uint32_t job_id);
 
 /*
- * -ENOENT: the job was given nothing here. -EBADMSG: cannot be understood, or a place is missing
- * between others; -EPERM: others than root could have written it. On failure *ret is untouched;
+ * -ENOENT: the job has no view here. -EBADMSG: it cannot be parsed, or the numbers of allotments
+ * have a gap. -EPERM: others than root could have written it. On failure *ret is untouched;
  * release with pm_jobview_done().
  */
 int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err);
 
-/* The view of this job of this user; the boot is that of the kernel below `fs_root`. -ESTALE: it is
- * another's. */
+/*
+ * Reads the view of a job of a user; the boot is that of the kernel below `fs_root`. -ESTALE: it
+ * is that of another job, user or boot.
+ */
 int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
 	struct pm_jobview *ret, struct pm_err *err);
 
-/* The same from text. */
+/* Parses the text of a view. */
 int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err);
 
 /* Replaces the file as a whole. -EINVAL: a sentence or a path that no line can hold. */

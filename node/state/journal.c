@@ -122,7 +122,7 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-/* The last step is the state, and who was ordered by a job was so at a time. */
+/* The last step has the journal's state, and an order for a job has a time. */
 static bool fits(const void *value)
 {
 	const struct pm_journal *journal = value;

@@ -3,10 +3,10 @@
 #define PM_JOURNAL_H
 
 /*
- * The last mode change of this node: what was wanted, how far it came, each step with its time.
- * One JSON file, written as a whole before each step, so that `pmctl verify` can finish or undo
- * after a crash at any point. A file that cannot be understood is an error that names it, and is
- * never overwritten.
+ * The journal of the last change of the platform mode: its wish, its state, and each step with its
+ * time. One JSON file, written as a whole before each step, so that `pmctl verify` can finish or
+ * undo the change after a crash at any point. A file that cannot be parsed is an error that names
+ * it, and is never overwritten.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,12 +18,12 @@
 
 enum pm_journal_state {
 	PM_JOURNAL_NONE = 0,  /* no file: no change yet */
-	PM_JOURNAL_INTENT,    /* about to store the goal */
-	PM_JOURNAL_STAGED,    /* the goal is stored and was read back */
-	PM_JOURNAL_REBOOTING, /* staged, and the reboot was asked for */
+	PM_JOURNAL_INTENT,    /* the goal is about to be written */
+	PM_JOURNAL_STAGED,    /* the goal is written and was read back */
+	PM_JOURNAL_REBOOTING, /* staged, and a reboot was requested */
 	PM_JOURNAL_DONE,      /* verified after the reboot */
-	PM_JOURNAL_FAILED,    /* not what was wanted, see reason */
-	PM_JOURNAL_UNDONE,    /* the goal was taken back, the mode is as before */
+	PM_JOURNAL_FAILED,    /* the mode is another one, see reason */
+	PM_JOURNAL_UNDONE,    /* the goal was deleted, the mode is as before */
 	PM_JOURNAL_CLEARED,   /* a failure that an administrator cleared */
 	PM_JOURNAL_STATE_MAX,
 };
@@ -37,10 +37,10 @@ struct pm_journal_step {
 
 struct pm_journal {
 	enum pm_journal_state state;
-	enum pm_mode mode, from;      /* wanted, and before */
-	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was stored */
-	bool for_job;		      /* Slurm's helper ordered it, not an administrator */
-	uint64_t ordered_s;	      /* when it did, by pm_journal_clock(); else 0 */
+	enum pm_mode mode, from;      /* the wish, and the mode before */
+	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was written */
+	bool for_job;		      /* ordered by Slurm's helper, else by an administrator */
+	uint64_t ordered_s;	      /* time of that order by pm_journal_clock(); else 0 */
 	char *reason;		      /* of FAILED and UNDONE; NULL else */
 	struct pm_journal_step *steps;
 	size_t n_steps;
@@ -49,23 +49,29 @@ struct pm_journal {
 /* "none", "intent", "staged", ... */
 const char *pm_journal_state_name(enum pm_journal_state state);
 
-/* Is there a goal of ours that waits for its reboot or for its verification? */
+/* True if a goal of pmctl waits for its reboot or its verification. */
 bool pm_journal_is_open(const struct pm_journal *journal);
 
-/* Seconds since the boot, which nobody sets. */
+/* Seconds since the boot (CLOCK_BOOTTIME), which nothing can set. */
 uint64_t pm_journal_clock(void);
 
-/* Who orders the change, now. */
+/* Writes down who orders the change, and when. */
 void pm_journal_order(struct pm_journal *journal, bool for_job);
 
-/* A missing file is PM_JOURNAL_NONE. -EBADMSG: the file cannot be understood. */
+/*
+ * A missing file is PM_JOURNAL_NONE. -EBADMSG: it cannot be parsed. Release with
+ * pm_journal_done().
+ */
 int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err);
 
-/* Starts a new change in the state INTENT; what was there is dropped. */
+/* Starts a new change in the state INTENT and frees the previous one. */
 int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode from,
 	const char *boot_id, struct pm_err *err);
 
-/* Enters a state: adds a step with the time of now. `text` is the reason when FAILED or UNDONE. */
+/*
+ * Enters a state: adds a step with the present time. `text` becomes the reason of FAILED and
+ * UNDONE.
+ */
 int pm_journal_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
 	const char *text, struct pm_err *err);
 

@@ -17,7 +17,7 @@ static const char *const states[] = {
 	[PM_OS_FAILED] = "failed",
 };
 
-const char *pm_os_state_name(enum pm_os_state state)
+static const char *state_name(enum pm_os_state state)
 {
 	return states[state];
 }
@@ -103,7 +103,7 @@ static const struct pm_field step_fields[] = {
 };
 
 static const struct pm_field fields[] = {
-	{"state", PM_FIELD_NAME, PM_FIELD(struct pm_os_journal, state), .name = pm_os_state_name,
+	{"state", PM_FIELD_NAME, PM_FIELD(struct pm_os_journal, state), .name = state_name,
 		.first = PM_OS_ACTING, .last = PM_OS_FAILED},
 	{"wanted", PM_FIELD_NAME, PM_FIELD(struct pm_os_journal, wanted), .name = pm_substate_name,
 		.last = PM_SUBSTATE_FLAT},

@@ -3,11 +3,10 @@
 #define PM_OS_JOURNAL_H
 
 /*
- * The last change of the sub-state: what was wanted, each step as it was about to be taken, and
- * what the kernel must be given back. One JSON file, replaced as a whole before each step. What is
- * to be done after a crash is decided from what is there (node/act/steps.h); this file tells people
- * how it came to be, and remembers what cannot be seen: what the kernel is to be given back, and
- * regions whose free space was not wiped.
+ * The journal of the last change of the sub-state: the wish, and each step as it was about to be
+ * taken. One JSON file, replaced as a whole before each step. Recovery is computed from the
+ * present state (node/act/steps.h). This file shows people the history, and remembers what cannot
+ * be observed: settings of the kernel to restore, and regions with free space that was not wiped.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,31 +32,33 @@ struct pm_os_journal {
 	enum pm_os_state state;
 	enum pm_substate wanted;
 	char boot_id[PM_BOOT_ID_MAX];
-	char policy[32]; /* of auto_online_blocks, to be put back in this boot; "" for none */
-	bool demotion;	 /* of pages was off, and is to be off again in this boot */
+	char policy[32]; /* auto_online_blocks, to be restored in this boot; "": nothing to restore
+			  */
+	bool demotion;	 /* pmctl has turned demotion on, to be turned off in this boot */
 	char *reason;	 /* of FAILED; NULL else */
-	uint64_t *dirty; /* interleave sets whose free space may hold bytes of ours */
+	uint64_t *dirty; /* dirty regions: interleave sets with free space that may hold bytes of
+			    jobs */
 	size_t n_dirty;
 	struct pm_os_step *steps;
 	size_t n_steps;
 };
 
-/* "none", "acting", "done", "failed". */
-const char *pm_os_state_name(enum pm_os_state state);
-
-/* A missing file is PM_OS_NONE. -EBADMSG: it cannot be understood, and is kept. */
+/*
+ * A missing file is PM_OS_NONE. -EBADMSG: it cannot be parsed, and is kept. Release with
+ * pm_os_journal_done().
+ */
 int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err);
 
-/* Starts a new change; what this boot still has to get back is kept. */
+/* Starts a new change. Settings to restore in this boot, and dirty regions, are kept. */
 void pm_os_journal_begin(
 	struct pm_os_journal *journal, enum pm_substate wanted, const char *boot_id);
 
-/* Is the region with this interleave set dirty? It survives reboots. */
+/* Dirty regions, by interleave set; the marks survive reboots. Marking a marked one is fine. */
 bool pm_os_journal_is_dirty(const struct pm_os_journal *journal, uint64_t iset_id);
 int pm_os_journal_mark(struct pm_os_journal *journal, uint64_t iset_id, struct pm_err *err);
 void pm_os_journal_unmark(struct pm_os_journal *journal, uint64_t iset_id);
 
-/* Adds a step with the time of now. */
+/* Adds a step with the present time. */
 int pm_os_journal_add(struct pm_os_journal *journal, const char *text, struct pm_err *err);
 
 /* Enters DONE, or FAILED with a reason. */

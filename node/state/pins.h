@@ -3,16 +3,16 @@
 #define PM_PINS_H
 
 /*
- * Namespaces whose bytes an administrator wants kept, by the UUID of their label, in one JSON file
- * that is replaced as a whole. A file that cannot be understood is an error and is never
- * overwritten: it may protect something.
+ * Pins: namespaces that an administrator wants kept, by the UUID of their label, in one JSON file
+ * that is replaced as a whole. A file that cannot be parsed is an error and is never overwritten:
+ * it may protect something.
  */
 #include "base/err.h"
 #include "node/tools/ndctl.h"
 
 struct pm_pin {
 	char uuid[PM_UUID_MAX];
-	char name[64], dev[32]; /* as they were when it was pinned; the name may be "" */
+	char name[64], dev[32]; /* from the time of the pin; the name may be "" */
 	char time[32];		/* UTC */
 };
 
@@ -21,17 +21,20 @@ struct pm_pins {
 	size_t n;
 };
 
-/* A missing file is an empty list. -EBADMSG: cannot be understood. */
+/* A missing file is an empty list. -EBADMSG: it cannot be parsed. Release with pm_pins_done(). */
 int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err);
 int pm_pins_write(const char *path, const struct pm_pins *pins, struct pm_err *err);
 
 /* -EEXIST: it is pinned already; -EINVAL: it has no UUID. */
 int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_err *err);
 
-/* By UUID, device or name, also of a namespace that is gone. -ENOENT; -EINVAL: several match. */
+/*
+ * Removes a pin by UUID, device or name, also of a missing namespace. -ENOENT; -EINVAL: several
+ * match.
+ */
 int pm_pins_remove(struct pm_pins *pins, const char *name, struct pm_err *err);
 
-/* The pin of a namespace, NULL when it has none. */
+/* The pin of a namespace; NULL: it has none. */
 const struct pm_pin *pm_pins_find(const struct pm_pins *pins, const char *uuid);
 
 void pm_pins_done(struct pm_pins *pins);

@@ -36,7 +36,7 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-/* The kernel's numbers that stay as they are until the next boot. */
+/* The kernel's numbers that cannot change until the next boot. */
 static const struct pm_field fixed[] = {
 	{"n_regions", PM_FIELD_U64, PM_FIELD(struct pm_kernel, n_regions)},
 	{"region_bytes", PM_FIELD_U64, PM_FIELD(struct pm_kernel, region_bytes)},
@@ -67,7 +67,10 @@ int pm_record_write(const char *path, const struct pm_record *record, struct pm_
 	return pm_store_write(&store, path, &now, err);
 }
 
-/* The store's sentence asks to look at a file that cannot be made again: this one is, each boot. */
+/*
+ * The sentence of the store asks an administrator to save the file; a mode record is written anew
+ * at each boot.
+ */
 int pm_record_read(const char *path, struct pm_record *ret, struct pm_err *err)
 {
 	int rc = pm_store_read(&store, path, ret, err);

@@ -3,24 +3,26 @@
 #define PM_ROSTER_H
 
 /*
- * The modules that the node is known to have, in a file that outlives reboots. ipmctl does not show
- * a module that has gone, so nothing else says that it was there.
+ * The roster: the modules that the node is known to have, in a file that survives reboots. ipmctl
+ * does not list a missing module, so nothing else shows that it is missing.
  */
 #include <stdbool.h>
 
 #include "node/tools/ipmctl.h"
 
-/* A missing file is an empty roster. -EBADMSG: cannot be understood. */
+/*
+ * A missing file is an empty roster. -EBADMSG: it cannot be parsed. Release with pm_dimms_done().
+ */
 int pm_roster_read(const char *path, struct pm_dimms *ret, struct pm_err *err);
 
-/* Replaces the file by the modules that are there now, mode 0644. */
+/* Replaces the roster by these modules, mode 0644. */
 int pm_roster_write(const char *path, const struct pm_dimms *dimms, struct pm_err *err);
 
-/* The first module of the roster that is not there any more; NULL: none. */
+/* The first module of the roster that is missing; NULL: none is. */
 const struct pm_dimm *pm_roster_missing(
 	const struct pm_dimms *roster, const struct pm_dimms *dimms);
 
-/* Are these the modules of the roster, each with its socket and size, and no other? */
+/* True if these are the modules of the roster, each with its socket and size, and no other. */
 bool pm_roster_equals(const struct pm_dimms *roster, const struct pm_dimms *dimms);
 
 #endif

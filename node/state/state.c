@@ -12,8 +12,7 @@
 
 #define WAIT_S 10
 
-/* A text that does not fit is longer than any path: open(2) refuses it, and no other file is taken.
- */
+/* A path that is cut is still longer than PATH_MAX: open(2) fails, and no other file is opened. */
 struct path {
 	char text[PATH_MAX + NAME_MAX];
 };

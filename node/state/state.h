@@ -2,7 +2,9 @@
 #ifndef PM_AGENT_STATE_H
 #define PM_AGENT_STATE_H
 
-/* What pmctl keeps: the journals, the pins and the lock in StateDir, this boot's record in RunDir.
+/*
+ * The files of pmctl: journals, pins, roster and the lock in StateDir, the mode record of this
+ * boot in RunDir. Errors as those of the file's own header.
  */
 #include "node/operation.h"
 #include "node/state/journal.h"
@@ -12,12 +14,16 @@
 #include "node/state/roster.h"
 
 /*
- * Makes both directories if need be, checks that only root can change them, and takes the lock.
- * Says who holds it when it has to wait, and waits 10 s at most. Close *ret_fd to release it.
+ * Makes both directories if they are missing, checks that only root can change them, and takes the
+ * lock, which all that change the node hold. It waits up to 10 s and reports the holder. -EBUSY:
+ * it is still held. Close *ret_fd to release it.
+ *
+ * Lock order: sweep.lock (node/act/sweeper.h), this one, ipmctl.lock (node/tools/tool_locks.h). A
+ * process that holds this one never waits for sweep.lock: it kills the holder.
  */
 int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 
-/* The same with another time to wait: the end of one job may keep the begin of another waiting. */
+/* The same with another limit: the end of one job may block the begin of another. */
 int pm_state_lock_within(
 	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err);
 
@@ -40,20 +46,21 @@ int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, stru
 int pm_state_write_pins(
 	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err);
 
-/* The record, where it holds for this boot and what the kernel shows now, which goes to
- * `ret_kernel`. */
+/*
+ * The record, if it is valid for this boot and the present numbers of the kernel, which go to
+ * `ret_kernel`. -ESTALE: it is not.
+ */
 int pm_state_current_record(const struct pm_config *config, struct pm_record *ret,
 	struct pm_kernel *ret_kernel, struct pm_err *err);
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err);
 int pm_state_write_record(
 	const struct pm_config *config, const struct pm_record *record, struct pm_err *err);
 
-/* The modules that the node is known to have, in StateDir. */
 int pm_state_read_roster(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
 int pm_state_write_roster(
 	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err);
 
-/* When the node's mode cannot be read, an old record must not answer for it. */
+/* Removes the record: when the mode cannot be read, an old record must not stand for it. */
 void pm_state_drop_record(const struct pm_config *config);
 
 #endif

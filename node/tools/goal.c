@@ -118,7 +118,7 @@ static bool is_known(const struct pm_dimms *dimms)
 	return false;
 }
 
-/* Some if some is wanted, and at most one unit of rounding more. */
+/* Both zero or neither, and at most one unit of rounding more. */
 static bool is_used(uint64_t used, uint64_t wanted, uint64_t unit)
 {
 	return !used == !wanted && used <= wanted + unit;

@@ -16,7 +16,7 @@
 
 #define QUOTE_BYTES 400
 
-/* What was printed, for messages. */
+/* The output, for messages. */
 struct answer {
 	const char *text;
 	size_t length;
@@ -111,7 +111,7 @@ static int parse_size_or_dash(const char *text, void *to, size_t size)
 	return strcmp(text, "-") ? parse_size(text, to, size) : 0;
 }
 
-/* Of a module that does not answer ipmctl prints words. */
+/* ipmctl prints words for a module that does not answer. */
 static int parse_size_if_known(const char *text, void *to, size_t size)
 {
 	if (!strcmp(text, "Unknown") || !strcmp(text, "N/A"))
@@ -243,7 +243,7 @@ static int read_answer(const struct answer *answer, const struct form *form, str
 	return read_other_root(answer, root, form, err);
 }
 
-/* Everything about a list: *ret_list is an array of form->item_size structs, NULL when empty. */
+/* Parses a list: *ret_list is an array of form->item_size structs, NULL if the list is empty. */
 static int read_list(const char *text, size_t length, const struct form *form, void *ret_list,
 	size_t *ret_n, struct pm_err *err)
 {
@@ -490,7 +490,7 @@ static bool starts_with(const char *line, size_t length, const char *prefix)
 	return length >= strlen(prefix) && !strncmp(line, prefix, strlen(prefix));
 }
 
-/* Neither a part of the table, nor its head, nor the question. */
+/* True for a line that is not of the table, its head or the question. */
 static bool is_warning(const char *line, size_t length)
 {
 	return length && !memchr(line, '|', length) && line[0] != '=' &&

@@ -3,12 +3,12 @@
 #define PM_IPMCTL_H
 
 /*
- * Readers of what ipmctl prints with "-u B -o nvmxml". Three forms are known: the list asked for,
- * <Results> with a sentence when the list is empty, and <Error Type = "1">. Anything else, a
- * missing element or a value that cannot be read is an error that quotes what was printed.
+ * Parsers of ipmctl's "-u B -o nvmxml". It prints the list, or <Results> with a sentence if the
+ * list is empty, or <Error Type = "1">. Any other output, a missing element and a value that
+ * cannot be parsed are errors that quote the output.
  *
- * All return 0, -EBADMSG (cannot be understood), -EREMOTEIO (ipmctl says that it failed) or
- * -ENOMEM. On failure *ret is untouched.
+ * All return 0, -EBADMSG (cannot be parsed), -EREMOTEIO (ipmctl reports a failure) or -ENOMEM. On
+ * failure *ret is untouched.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -43,8 +43,10 @@ struct pm_dimm {
 	char manageability[32];	      /* "Manageable" */
 	char population_violation[8]; /* "No" */
 	char config_status[64];	      /* "Valid", "Not configured", "Failed - Reverted", ... */
-	/* How it is used since this boot; 0 when not printed. What a goal reserves is counted as
-	 * inaccessible by -memoryresources. */
+	/*
+	 * Its use in this boot; 0 if not printed. -memoryresources counts memory that a goal
+	 * reserves as inaccessible.
+	 */
 	uint64_t memory_bytes, appdirect_bytes, reserved_bytes;
 };
 
@@ -126,12 +128,13 @@ int pm_ipmctl_version(
 	const char *text, size_t length, struct pm_ipmctl_version *ret, struct pm_err *err);
 
 /*
- * The text of `create -goal` without -f on an empty stdin: 0 when it ends in the question whether
- * to go on, which is how a goal that would be accepted looks. Else -EREMOTEIO with what it says.
+ * `create -goal` without -f on an empty stdin. 0: the output ends in the question whether to
+ * continue, so the goal would be accepted. Else -EREMOTEIO with the output.
  */
 struct pm_dry_run {
-	char warnings[512]; /* lines that are neither the table nor the question, "; " between */
-	char limited[128];  /* "0x0000 0x0001": sockets whose CPU cannot map all, "Error 127" */
+	char warnings[512]; /* lines beside the table and the question, joined by "; " */
+	char limited[128];  /* "0x0000 0x0001": sockets with a CPU that cannot map all ("Error 127")
+			     */
 };
 
 int pm_ipmctl_dry_run(const char *text, size_t length, struct pm_dry_run *ret, struct pm_err *err);

@@ -83,7 +83,7 @@ static int read_text(int dir_fd, const char *path, char **ret, struct pm_err *er
 	return pm_file_read(dir_fd, path, MAX_FILE_BYTES, ret, NULL, err);
 }
 
-/* -1: none, the kernel's way to say that the firmware gave it none. */
+/* The kernel writes -1 if the firmware has given no node: an error here, as system-ram has one. */
 static int target_node(int dir_fd, const char *name, uint64_t *ret, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;
@@ -124,7 +124,7 @@ static int node_memory(int root_fd, uint64_t node, uint64_t *ret, struct pm_err 
 	return 0;
 }
 
-/* A node with CPUs holds DRAM as well: what was added to it cannot be told from it. */
+/* A node with CPUs has DRAM too, so that the part that was added is unknown. */
 static bool has_cpus(int root_fd, uint64_t node)
 {
 	cleanup_free char *text = NULL;

@@ -2,7 +2,7 @@
 #ifndef PM_MOUNTS_H
 #define PM_MOUNTS_H
 
-/* Reader of /proc/self/mountinfo, see proc_pid_mountinfo(5). */
+/* Parser of /proc/self/mountinfo, see proc_pid_mountinfo(5). */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,29 +11,31 @@
 struct pm_mount {
 	unsigned long id;
 	const char *device;		     /* "259:0" */
-	const char *point;		     /* where, with its escapes undone */
+	const char *point;		     /* mount point, unescaped */
 	const char *type;		     /* "ext4" */
 	const char *source;		     /* "/dev/pmem0" */
 	const char *options, *super_options; /* of the mount and of the file system */
 };
 
 struct pm_mounts {
-	char *text; /* what the list points into */
+	char *text; /* the list points into it */
 	struct pm_mount *list;
 	size_t n;
 };
 
-/* -EBADMSG: a line cannot be understood; -ENOMEM. On failure *ret is untouched. */
+/*
+ * -EBADMSG: a line cannot be parsed; -ENOMEM. On failure *ret is untouched; release with
+ * pm_mounts_done().
+ */
 int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err);
 
-/* The calling process's mounts, from /proc below `fs_root`. As above, or what reading the file
- * gave. */
+/* The mounts of this process, from /proc below `fs_root`. Errors as above, or of the read. */
 int pm_mounts_load(const char *fs_root, struct pm_mounts *ret, struct pm_err *err);
 
-/* Is `option` one of the mount's, or of its file system's? */
+/* True if the mount or its file system has the option. */
 bool pm_mount_has(const struct pm_mount *mount, const char *option);
 
-/* What is seen at `point`: the last one mounted there; NULL when nothing is. */
+/* The mount that is visible at `point`, the last one there; NULL: there is none. */
 const struct pm_mount *pm_mounts_at(const struct pm_mounts *mounts, const char *point);
 
 void pm_mounts_done(struct pm_mounts *mounts);

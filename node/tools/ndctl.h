@@ -3,7 +3,7 @@
 #define PM_NDCTL_H
 
 /*
- * Reader of what `ndctl list` prints: an array, a single object or nothing at all. Idle seeds,
+ * Parser of `ndctl list`, which prints an array, a single object or nothing. Idle seeds,
  * namespaces of size 0, are left out.
  */
 #include <stdbool.h>
@@ -16,13 +16,13 @@
 
 struct pm_namespace {
 	char dev[32];  /* "namespace0.0" */
-	char mode[16]; /* "fsdax", "devdax", ...; "" when not printed */
-	char name[64]; /* given with create-namespace -n; "" when none */
+	char mode[16]; /* "fsdax", "devdax", ...; "" if it is not printed */
+	char name[64]; /* of create-namespace -n; "" if it has none */
 	uint64_t size_bytes;
-	/* Of its label, which stays the same when it is disabled; needs -v; "" when none. */
+	/* UUID of its label, which it keeps while it is disabled; needs -v; "" if it has none. */
 	char uuid[PM_UUID_MAX];
-	char blockdev[32]; /* "pmem0"; "" when disabled, or of mode devdax */
-	char chardev[32];  /* "dax0.0"; "" when disabled, or of another mode */
+	char blockdev[32]; /* "pmem0"; "" if disabled, or of mode devdax */
+	char chardev[32];  /* "dax0.0"; "" if disabled, or of another mode */
 	bool is_disabled;
 };
 
@@ -34,8 +34,8 @@ struct pm_namespaces {
 struct pm_nd_region {
 	char dev[32]; /* "region0" */
 	uint64_t size_bytes, available_bytes;
-	uint64_t iset_id;	    /* equal to ipmctl's ISetID; 0 when there is none */
-	int numa_node, target_node; /* -1 when not printed */
+	uint64_t iset_id;	    /* interleave set, ipmctl's ISetID; 0 if it has none */
+	int numa_node, target_node; /* -1 if not printed */
 	bool is_disabled;
 	struct pm_namespaces namespaces;
 };
@@ -46,9 +46,9 @@ struct pm_nd_regions {
 };
 
 /*
- * `ndctl list -N -i`, and `ndctl list -R -N -i -v`, of which regions that are no persistent memory
- * are left out.
- * -EBADMSG: cannot be understood, the text quotes it; -ENOMEM. On failure *ret is untouched.
+ * `ndctl list -N -i`; and `ndctl list -R -N -i -v`, without the regions that are not persistent
+ * memory. -EBADMSG: it cannot be parsed, the sentence quotes it; -ENOMEM. On failure *ret is
+ * untouched.
  */
 int pm_ndctl_namespaces(
 	const char *text, size_t length, struct pm_namespaces *ret, struct pm_err *err);

@@ -45,7 +45,7 @@ int pm_nvdimm_names_add(struct pm_nvdimm_names *names, const char *name)
 	return 0;
 }
 
-/* The link of the device leads through the directory of its region. */
+/* The link in sysfs leads through the directory of the region. */
 static bool find_region(const char *link, char ret[PM_NVDIMM_NAME_MAX])
 {
 	const char *at = link;

@@ -3,8 +3,8 @@
 #define PM_NVDIMM_H
 
 /*
- * What the kernel has in sys/bus/nd of regions, modules and namespaces, below the descriptor of a
- * root directory. Names are the kernel's: "region0", "nmem1", "namespace0.0".
+ * Regions, modules and namespaces in sys/bus/nd, below the descriptor of a root directory. Names
+ * are the kernel's: "region0", "nmem1", "namespace0.0".
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,26 +21,28 @@ struct pm_nvdimm_names {
 void pm_nvdimm_names_done(struct pm_nvdimm_names *names);
 bool pm_nvdimm_names_have(const struct pm_nvdimm_names *names, const char *name);
 
-/* Adds a name unless it is there. -ENOMEM, -ENAMETOOLONG. */
+/* Adds a name unless it is in the list. -ENOMEM, -ENAMETOOLONG. */
 int pm_nvdimm_names_add(struct pm_nvdimm_names *names, const char *name);
 
-/* The region below "/dev/dax0.0" or "/dev/pmem1"; -ENODEV when it is on none. */
+/* The region of "/dev/dax0.0" or "/dev/pmem1"; -ENODEV: it is not on a region. */
 int pm_nvdimm_region_of(
 	int root_fd, const char *device, char ret[PM_NVDIMM_NAME_MAX], struct pm_err *err);
 
-/* Everything in sys/bus/nd/devices that starts with `prefix`, in no order; none when there is no
- * such bus. Release with pm_nvdimm_names_done(). */
+/*
+ * All entries of sys/bus/nd/devices that start with `prefix`, unordered; none if the bus does not
+ * exist. Release with pm_nvdimm_names_done().
+ */
 int pm_nvdimm_list(
 	int root_fd, const char *prefix, struct pm_nvdimm_names *ret, struct pm_err *err);
 
-/* The modules that a region lies on. Release as above. */
+/* The modules of a region. Release as above. */
 int pm_nvdimm_dimms_of(
 	int root_fd, const char *region, struct pm_nvdimm_names *ret, struct pm_err *err);
 
-/* sys/bus/nd/devices/NAME/FILE up to its newline; malloc'ed. -ENOENT when there is none. */
+/* sys/bus/nd/devices/NAME/FILE up to its newline; malloc'ed. -ENOENT: it does not exist. */
 int pm_nvdimm_text(int root_fd, const char *name, const char *file, char **ret, struct pm_err *err);
 
-/* The same as a number; -1 is one ("no node"). -EBADMSG. */
+/* The same as a number, which may be -1 ("no node"). -EBADMSG. */
 int pm_nvdimm_number(
 	int root_fd, const char *name, const char *file, long long *ret, struct pm_err *err);
 

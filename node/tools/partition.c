@@ -45,7 +45,9 @@ static struct group group_of(const struct pm_dimms *dimms, const char *socket)
 	return group;
 }
 
-/* What is beyond whole GiB is taken off first, then the rest is rounded to the nearest GiB. */
+/*
+ * The capacity beyond whole GiB is subtracted first, then the rest is rounded to the nearest GiB.
+ */
 static uint64_t memory_near(uint64_t wanted, uint64_t capacity)
 {
 	uint64_t rest = capacity % GIB;
@@ -53,7 +55,7 @@ static uint64_t memory_near(uint64_t wanted, uint64_t capacity)
 	return wanted > rest ? round_down(wanted - rest + GIB / 2, GIB) : 0;
 }
 
-/* The same for each module of a socket, and never all of one. */
+/* Equal for each module of a socket, and less than any whole module. */
 static uint64_t memory_of(const struct pm_shares *shares, const struct group *group)
 {
 	uint64_t alignment = MAX(shares->alignment_bytes, GIB), least = group->least_bytes, memory;
@@ -67,7 +69,7 @@ static uint64_t memory_of(const struct pm_shares *shares, const struct group *gr
 	return least > alignment ? memory_near(least - alignment, least) : 0;
 }
 
-/* What rounding leaves over counts as reserved where there is no memory. */
+/* Without memory, the remainder of rounding counts as reserved. */
 static uint64_t reserved_of(const struct pm_shares *shares, const struct group *group)
 {
 	uint64_t alignment = MAX(shares->alignment_bytes, GIB);

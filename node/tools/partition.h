@@ -3,11 +3,11 @@
 #define PM_PARTITION_H
 
 /*
- * How ipmctl cuts modules: what it stores for each when it is asked for percentages. Memory is
- * whole GiB, App Direct whole multiples of the platform's alignment, and what a module has beyond
- * whole GiB is nobody's. From MapRequestToActualRegionGoalTemplates() and
- * ReduceAppDirectCapacityPerReservedCapacity() in ipmctl's DcpmPkg/driver/Core/Region.c; equal to
- * what ipmctl 03.00.00.0468 stored for each of 400 requests on modules of 2 to 502 GiB.
+ * How ipmctl partitions modules by percentages. Memory is whole GiB, App Direct whole multiples of
+ * the platform's alignment; the part of a module beyond whole GiB is unused. From
+ * MapRequestToActualRegionGoalTemplates() and ReduceAppDirectCapacityPerReservedCapacity() in
+ * ipmctl's DcpmPkg/driver/Core/Region.c; equal to the goals that ipmctl 03.00.00.0468 stored for
+ * each of 400 requests on modules of 2 to 502 GiB.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,24 +18,24 @@ struct pm_partition {
 	uint64_t memory_bytes, appdirect_bytes;
 };
 
-/* Percentages of all of a socket's capacity. What they leave is App Direct. */
+/* Percentages of a socket's capacity; the rest is App Direct. */
 struct pm_shares {
 	unsigned memory_percent, reserved_percent;
 	uint64_t alignment_bytes; /* of App Direct, see struct pm_capabilities */
 };
 
 /*
- * The partition of the module `dimm` of `dimms`, beside the manageable modules of its socket. Not
- * reduced to what the CPU can map.
+ * The partition of the module `dimm` of `dimms`, by the manageable modules of its socket. It is
+ * not reduced to what the CPU can map.
  */
 struct pm_partition pm_partition_of(
 	const struct pm_shares *shares, const struct pm_dimms *dimms, const struct pm_dimm *dimm);
 
-/* The memory that all manageable modules of a socket give together. */
+/* Main memory of all manageable modules of a socket, in bytes. */
 uint64_t pm_partition_memory(
 	const struct pm_shares *shares, const struct pm_dimms *dimms, const char *socket);
 
-/* Is the module one that a goal covers? */
+/* True for a module that a goal covers. */
 bool pm_dimm_is_manageable(const struct pm_dimm *dimm);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Limits are in blocks of 1 KiB, whatever the file system's. */
+/* Limits are in blocks of 1 KiB on every file system. */
 #define BLOCK_BYTES QIF_DQBLKSIZE
 
 static int quotactl_of(int fd, unsigned command, unsigned type, uint32_t id, struct if_dqblk *block)

@@ -3,19 +3,22 @@
 #define PM_QUOTA_H
 
 /*
- * Quotas of ext4 and XFS, in bytes and in files (inodes): of a user, for all that he owns, and of
- * a project, for everything below a directory. By quotactl_fd(2), so that no path of a device is
- * needed.
+ * Quotas of ext4 and XFS, in bytes and in files (inodes): of a user, for all files that he owns,
+ * and of a project, for everything below a directory. By quotactl_fd(2), which needs no path of a
+ * device.
  *
- * Linux lets the owner of a file move it to any project and asks for no privilege, so that he can
- * escape the limit of his own project and fill that of somebody else's. He cannot give it to
- * another user: the limits of users are those that hold against ill will.
+ * Linux lets the owner of a file move it to any project without privileges, so that he can escape
+ * the limit of his own project and fill that of another user. He cannot give a file to another
+ * user: only limits of users hold against intent.
  */
 #include <stdint.h>
 
 #include "base/err.h"
 
-/* The project of a job: far from what sites number by hand; a job ID of Slurm is below 2^26. */
+/*
+ * The project of a job: above the numbers that sites choose by hand. A job ID of Slurm is below
+ * 2^26.
+ */
 #define PM_QUOTA_PROJECT(job_id) (0x40000000u + (uint32_t)(job_id))
 
 enum pm_quota_kind {
@@ -23,7 +26,7 @@ enum pm_quota_kind {
 	PM_QUOTA_OF_PROJECT,
 };
 
-/* Zeros are no limit. */
+/* An amount; as a limit, 0 means none. */
 struct pm_share {
 	uint64_t bytes, files;
 };
@@ -32,13 +35,15 @@ struct pm_quota {
 	struct pm_share limit, used;
 };
 
-/* Puts an open directory into the project; what is made in it inherits that. -EOPNOTSUPP: the
- * file system has no projects. */
+/*
+ * Puts an open directory into the project; new entries inherit it. -EOPNOTSUPP: the file system
+ * has no projects.
+ */
 int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err);
 
 /*
- * On the file system of the open file: sets the limits, reads them and the use. An ID that the file
- * system has never met has no limit and uses nothing. -ESRCH: mounted without quotas of this kind.
+ * Set limits, read limits and use, on the file system of the open file. An ID that the file system
+ * does not know has no limits and uses nothing. -ESRCH: mounted without quota of this kind.
  */
 int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_share *limit,
 	struct pm_err *err);

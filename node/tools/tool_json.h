@@ -2,30 +2,30 @@
 #ifndef PM_TOOL_JSON_H
 #define PM_TOOL_JSON_H
 
-/* What the lists of ndctl and daxctl have in common. */
+/* Parts of the parsers of ndctl's and daxctl's lists. */
 #include <stdbool.h>
 
 #include "base/err.h"
 #include "base/json.h"
 
 /*
- * Calls `add` with the whole value, or not at all when nothing was printed. -EBADMSG: no JSON, or
- * `add` returned false: "a JSON list of WHAT expected of TOOL, it printed: '...'".
+ * Calls `add` with the root, or not at all if the text is blank. -EBADMSG: it is not JSON, or
+ * `add` returned false: "a JSON list of WHAT expected, it printed: '...'".
  */
 int pm_tool_json(const char *text, size_t length, const char *what,
 	bool (*add)(void *found, const json_object *root), void *found, struct pm_err *err);
 
-/* Elements of an array; any other value counts as a list of itself. */
+/* Elements of an array; any other value counts as a list with that element. */
 size_t pm_tool_json_length(const json_object *value);
 const json_object *pm_tool_json_element(const json_object *value, size_t i);
 
-/* Copies a string member; a missing one is "". False when it is too long, or no string. */
+/* Copies a string member; a missing one becomes "". False: it is too long, or not a string. */
 bool pm_tool_json_copy(const json_object *object, const char *key, char *to, size_t size);
 
-/* Is `key` the string `value`? */
+/* True if member `key` is the string `value`. */
 bool pm_tool_json_is(const json_object *object, const char *key, const char *value);
 
-/* A NUMA node, -1 when missing. False when it is no such number. */
+/* A NUMA node, -1 if it is missing. False: it is not such a number. */
 bool pm_tool_json_node(const json_object *object, const char *key, int *ret);
 
 #endif

@@ -11,7 +11,7 @@
 
 static struct {
 	int fd;
-	struct stat is; /* another file may have the number by now */
+	struct stat is; /* the descriptor may have been closed, and its number reused */
 } held;
 
 void pm_tool_hold_lock(int fd)

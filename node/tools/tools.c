@@ -13,8 +13,9 @@
 #define QUOTE_BYTES 200
 
 /*
- * Should pmctl be killed, what only looks dies with it. What changes something goes on, as half a
- * change is worse, and keeps the lock until its end: the next pmctl waits for it.
+ * If pmctl is killed, a tool that only reads dies with it. A tool that changes something
+ * continues, since half a change is worse, and holds a lock until it ends: ipmctl its own, other
+ * tools that of the node's state. The next pmctl waits for it.
  */
 static int run_for(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	bool changes, struct pm_output *ret, struct pm_err *err)
@@ -59,7 +60,7 @@ int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigne
 	return pm_err_set(err, -EREMOTEIO, "%s", text ? text : argv[0]);
 }
 
-/* In front of what a parser said: the command line, and what the parser has not seen. */
+/* Puts the command line, exit status and stderr in front of the sentence of a parser. */
 static int misread(const char *const *argv, const struct pm_output *output, struct pm_err *err)
 {
 	cleanup_free char *line = pm_run_line(argv);
@@ -72,7 +73,7 @@ static int misread(const char *const *argv, const struct pm_output *output, stru
 	return pm_err_prefix(err, "%s (status %d, stderr '%s')", line, output->status, words);
 }
 
-/* The parser's result, and the exit status when that was well. */
+/* The error of the parser; else that of the exit status. */
 static int judge(
 	const char *const *argv, const struct pm_output *output, int rc, struct pm_err *err)
 {
@@ -160,13 +161,13 @@ int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct p
 		"-o", "nvmxml", "-topology");
 }
 
-/* NULL behind the last one, which ends an argument array. */
+/* NULL behind the last word ends the argument array. */
 static const char *word(const struct pm_goal_request *request, size_t i)
 {
 	return i < request->n_words ? request->words[i] : NULL;
 }
 
-/* Ends with a status other than 0 by design, so the exit status says nothing. */
+/* The exit status is ignored: without an answer on stdin it is never 0. */
 int pm_tool_try_goal(const struct pm_config *config, const struct pm_goal_request *request,
 	struct pm_dry_run *ret, struct pm_err *err)
 {
@@ -218,7 +219,7 @@ int pm_tool_create_goal(
 	return judge(argv, &output, rc, err);
 }
 
-/* What delete prints is not looked at: on modules without a goal it speaks of an error. */
+/* The output is ignored: for modules without a goal, delete prints an error. */
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err)
 {
 	const char *const argv[] = {DELETE_GOAL(config), NULL};

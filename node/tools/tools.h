@@ -3,8 +3,10 @@
 #define PM_AGENT_TOOLS_H
 
 /*
- * The commands of ipmctl and ndctl that pmctl gives, each read by its parser. All messages carry
- * the command line. When we are root a tool that somebody else could replace is refused.
+ * The commands of ipmctl, ndctl and daxctl, each read by its parser. All messages have the command
+ * line. As root, a tool that others than root could replace is refused. Errors: -EREMOTEIO if the
+ * tool fails, -ETIMEDOUT, -EBADMSG if its output cannot be parsed, -ENOMEM; on failure *ret is
+ * untouched. Lists are released with their own `_done` functions.
  */
 #include "base/run.h"
 #include "node/tools/daxctl.h"
@@ -13,13 +15,14 @@
 #include "node/tools/ndctl.h"
 #include "site/config.h"
 
-/* Runs any tool with ToolTimeout; 0 whatever its exit status. */
+/* Runs any tool with ToolTimeout; 0 whatever its exit status is. Release with pm_output_done(). */
 int pm_tool_run(const struct pm_config *config, const char *const *argv, struct pm_output *ret,
 	struct pm_err *err);
 
 /*
- * Runs a tool that changes something. -EREMOTEIO: its exit status is not 0; -ETIMEDOUT: killed
- * after `timeout_s` (0: ToolTimeout). Neither tells what it has done: read that back.
+ * Runs a tool that changes something. -EREMOTEIO: its exit status is not 0; -ETIMEDOUT: it was
+ * killed after `timeout_s` (0: ToolTimeout). In either case the change may be complete, partial or
+ * missing: read the state back.
  */
 int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	struct pm_err *err);
@@ -41,12 +44,14 @@ int pm_tool_daxes(const struct pm_config *config, struct pm_daxes *ret, struct p
 
 int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err);
 
-/* `create -goal` without -f on an empty stdin: 0 when ipmctl offers to go on. */
+/* `create -goal` without -f on an empty stdin: 0 if ipmctl would go on. Nothing is written. */
 int pm_tool_try_goal(const struct pm_config *config, const struct pm_goal_request *request,
 	struct pm_dry_run *ret, struct pm_err *err);
 
-/* `create -goal`, which writes. What it printed must be a list of goals; that they are the right
- * ones is for the caller to see by pm_tool_goals(). */
+/*
+ * `create -goal`, which writes. Its output must be a list of goals; the caller checks them with
+ * pm_tool_goals() and pm_goal_compare().
+ */
 int pm_tool_create_goal(
 	const struct pm_config *config, const struct pm_goal_request *request, struct pm_err *err);
 
@@ -54,7 +59,7 @@ int pm_tool_create_goal(
 char *pm_tool_goal_line(const struct pm_config *config, const struct pm_goal_request *request);
 char *pm_tool_delete_line(const struct pm_config *config);
 
-/* `delete -goal`, and none is left afterwards. */
+/* `delete -goal`. -EREMOTEIO: goals are left, by a list that is read afterwards. */
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err);
 
 #endif

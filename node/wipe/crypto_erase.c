@@ -54,7 +54,7 @@ static int find(
 	return 0;
 }
 
-/* See Documentation/driver-api/nvdimm/security.rst: no file, no security. */
+/* Documentation/driver-api/nvdimm/security.rst: a module without the file offers no security. */
 static int check_security(int root_fd, const char *dimm, bool *ret_zero_key, struct pm_err *err)
 {
 	cleanup_free char *state = NULL;
@@ -71,7 +71,7 @@ static int check_security(int root_fd, const char *dimm, bool *ret_zero_key, str
 	return 0;
 }
 
-/* Another region on one of the modules would lose its bytes too. */
+/* The new keys would destroy the bytes of another region on the same modules. */
 static int check_other_regions(const struct erasure *erasure, struct pm_err *err)
 {
 	cleanup_with(pm_nvdimm_names_done) struct pm_nvdimm_names all = {0};
@@ -92,7 +92,7 @@ static int check_other_regions(const struct erasure *erasure, struct pm_err *err
 	return rc;
 }
 
-/* Is it a namespace of one of these regions, "namespace3.1" of region3? */
+/* True for a namespace of one of the regions: "namespace3.1" is on region3. */
 static bool is_on(const struct erasure *erasure, const char *namespace)
 {
 	const char *number = namespace + strlen("namespace");
@@ -127,7 +127,7 @@ static int check_namespaces(const struct erasure *erasure, struct pm_err *err)
 	return rc;
 }
 
-/* In a mixed mode the node's own memory is on these modules. */
+/* In Mixed mode part of the node's main memory is on the modules. */
 static int check_mode(const struct pm_operation *op, struct pm_err *err)
 {
 	struct pm_record record;
@@ -186,7 +186,10 @@ static int erase_dimms(
 	return 0;
 }
 
-/* Under the new keys no namespace has the block any more that says what it was. */
+/*
+ * Under new keys the info block of a namespace, which has its mode, is unreadable: the namespace
+ * is raw.
+ */
 static int check_gone(const struct erasure *erasure, struct pm_err *err)
 {
 	cleanup_with(pm_nvdimm_names_done) struct pm_nvdimm_names all = {0};

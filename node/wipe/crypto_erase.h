@@ -3,13 +3,14 @@
 #define PM_AGENT_CRYPTO_ERASE_H
 
 /*
- * New keys for the modules below some devices (`ndctl sanitize-dimm --crypto-erase`): what was on
- * the modules is gone within a second, whatever their size. Labels stay, namespaces come back raw
- * (ndctl-sanitize-dimm(1)).
+ * Gives new keys to the modules below the devices (`ndctl sanitize-dimm --crypto-erase`): all
+ * bytes on the modules are unreadable within a second, whatever their size. Labels stay,
+ * namespaces come back raw (ndctl-sanitize-dimm(1)).
  *
- * It is refused, before anything is touched, unless every module offers security and is neither
- * locked nor frozen, the node is not in a mode that uses the modules as memory too, and everything
- * else on the modules is ours. -EOPNOTSUPP and -EPERM, with what to set instead.
+ * Refused before anything is touched, unless each module offers security and is neither locked nor
+ * frozen, the node does not use the modules as memory too, and all else on them is own.
+ * -EOPNOTSUPP, -EPERM, with the setting that works. The regions are disabled meanwhile and enabled
+ * again also after a failure.
  */
 #include "node/wipe/wipe.h"
 

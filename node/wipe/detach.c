@@ -14,10 +14,10 @@
 #include "base/cleanup.h"
 #include "node/tools/mounts.h"
 
-/* Each round detaches at least one; fusermount(1) allows a user 1000. */
+/* Each round detaches at least one mount; fusermount(1) allows a user 1000. */
 #define MAX_ROUNDS 5000
 
-/* Never asks the file system that is mounted there: a FUSE server may not answer. */
+/* O_PATH: the mounted file system is not asked, as a FUSE server may not answer. */
 static int open_point(int root_fd, const char *relative)
 {
 	const struct open_how how = {
@@ -66,7 +66,10 @@ static const char *below(const char *point, const char *root_path, const char *n
 	return !relative[length] || relative[length] == '/' ? relative : NULL;
 }
 
-/* Of those that there were, how many went? What is mounted on another goes with it. */
+/*
+ * Counts the mounts that there were, and those that were detached. A mount on another one goes
+ * with it.
+ */
 static int detach_all(int root_fd, const char *root_path, const char *name, size_t *ret_there,
 	size_t *ret_gone, struct pm_err *err)
 {

@@ -3,18 +3,18 @@
 #define PM_DETACH_H
 
 /*
- * Mounts that were left in a job's directory: a FUSE file system of the user's (fusermount), a
- * bind mount of a prolog's. They are detached, lazily, and what is mounted stays as it is. Only
- * mounts of this mount namespace stand in the way of renaming and removing; those of others the
- * kernel drops by itself.
+ * Mounts that a job has left in its directory: a FUSE file system of the user (fusermount(1)), a
+ * bind mount of a prolog. They are detached lazily; the mounted file system stays as it is. Only
+ * mounts of this mount namespace block rename and removal; the kernel detaches those of others by
+ * itself.
  */
 #include "base/err.h"
 
 /*
- * Detaches all that is mounted on `name`, one component of the open directory, and below it.
- * `root_path` is where mountinfo has that directory. A mount point is opened through no link and
- * must be the mount that mountinfo showed, so that a user who replaces a directory by a link makes
- * us unmount nothing else. -EBUSY: something stays mounted.
+ * Detaches all mounts on `name`, one component below the open directory, and below it.
+ * `root_path`: the path of that directory in mountinfo. Each mount point is opened without
+ * following links, and must have the mount ID that mountinfo showed: a user who replaces a
+ * directory by a link cannot redirect the unmount. -EBUSY: a mount is left.
  */
 int pm_detach(int root_fd, const char *root_path, const char *name, struct pm_err *err);
 

@@ -19,12 +19,15 @@
 
 struct removal {
 	DIR *top;
-	uint64_t next_name; /* of what is moved up */
-	bool moved_on;	    /* something was removed since the top was last looked at */
-	int postponed;	    /* why something was left for the next round; 0 */
+	uint64_t next_name; /* number of the next entry that is moved up */
+	bool moved_on;	    /* an entry was removed in this round */
+	int postponed;	    /* the errno of an entry that is left for the next round; 0: none */
 };
 
-/* Things that are moved into it keep the project that they have (see ext4 and XFS on EXDEV). */
+/*
+ * Without the flag the directory accepts entries of any project; with it rename(2) fails with
+ * EXDEV for those of another (ext4, XFS).
+ */
 static void forget_project(int fd)
 {
 	struct fsxattr attr;
@@ -59,7 +62,7 @@ static int unlink_entry(int dir_fd, const char *name, int flags)
 	return -errno;
 }
 
-/* To the top, under a name that nobody has. */
+/* Moves an entry to the top, under an unused name. */
 static int move_up(struct removal *removal, int dir_fd, const char *name)
 {
 	char new_name[40];
@@ -82,7 +85,7 @@ static bool is_dot(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Mount points stay. */
+/* Errors that the removal of other entries may resolve; a mount point fails in each round. */
 static bool can_wait(int rc)
 {
 	return rc == -ENOSPC || rc == -EMLINK || rc == -EBUSY || rc == -EXDEV;
@@ -103,7 +106,7 @@ static int remove_any(int dir_fd, const char *name)
 	return rc == -EISDIR ? unlink_entry(dir_fd, name, AT_REMOVEDIR) : rc;
 }
 
-/* Removes the first thing that goes; else *ret_down is a directory that is not empty. */
+/* Removes the first entry that can be removed; else *ret_down is a directory that is not empty. */
 static int remove_one(DIR *dir, char ret_down[NAME_MAX + 1])
 {
 	const struct dirent *entry;
@@ -120,7 +123,7 @@ static int remove_one(DIR *dir, char ret_down[NAME_MAX + 1])
 	return -ENOTEMPTY;
 }
 
-/* Makes room: something at the end of some path below goes. */
+/* Makes room on a full file system: removes an entry at the end of a path. */
 static int free_below(int dir_fd, const char *name)
 {
 	char down[NAME_MAX + 1];
@@ -140,7 +143,9 @@ static int free_below(int dir_fd, const char *name)
 	return rc;
 }
 
-/* In a directory of the second level: files go, directories that are not empty go to the top. */
+/*
+ * In a directory of the second level: files are removed, directories with entries move to the top.
+ */
 static int clear_entry(struct removal *removal, int dir_fd, const char *name)
 {
 	int rc;
@@ -167,7 +172,7 @@ static int clear_directory(struct removal *removal, const char *name)
 	return rc;
 }
 
-/* At the top. A directory that got new entries while it was read is met again on the next round. */
+/* At the top. A directory with entries that were made meanwhile is left for the next round. */
 static int remove_entry(struct removal *removal, const char *name)
 {
 	int fd = dirfd(removal->top), rc = unlink_entry(fd, name, 0);
@@ -184,7 +189,7 @@ static int remove_entry(struct removal *removal, const char *name)
 	return postpone(removal, rc);
 }
 
-/* Rounds over the top until one finds nothing. */
+/* One round over the entries of the top. */
 static int empty(struct removal *removal, bool *ret_found)
 {
 	const struct dirent *entry;

@@ -3,20 +3,21 @@
 #define PM_RMTREE_H
 
 /*
- * Removes a directory that a user has filled, and everything in it, as root. Whatever the tree is
- * like: only descriptors are used, no path; symbolic links are removed and not followed; a mount
- * point stays, and all else goes; each directory is made ours and closed to others before it is
- * looked into, so that a process that lives on cannot keep up with us; immutable and append-only
- * files are made ordinary first. A tree of any depth takes two open directories and no memory,
- * because what is below the second level is moved up before it is removed; a full file system gets
- * room for that by the ends of paths, which go first.
+ * Removes a tree that a user has made, as root, whatever is in it. It works with descriptors and
+ * no paths. Symbolic links are removed and not followed. A mount point stays, everything else is
+ * removed. Each directory is made root's and closed to others before it is read, so that a living
+ * process cannot keep adding entries. Immutable and append-only files are made ordinary first.
+ *
+ * A tree of any depth takes two open directories and no memory: entries below the second level are
+ * moved up before they are removed. If the file system is too full for the move, files at the ends
+ * of paths are removed first.
  */
 #include "base/err.h"
 
 /*
- * Removes `name`, one component, of the open directory. One that is not there is fine.
- * -EINVAL `name` is more than one component, -ENOTDIR it is no directory, -EBUSY
- * something is mounted in it; else an errno. Names that the user gave are in no message.
+ * Removes `name`, one component below the open directory; a missing one is fine. -EINVAL: `name`
+ * has more components; -ENOTDIR: it is not a directory; -EBUSY: something is mounted in it; else
+ * an errno. Messages have no names that the user chose.
  */
 int pm_rmtree(int dir_fd, const char *name, struct pm_err *err);
 

@@ -13,25 +13,28 @@
 #include "base/cpulist.h"
 #include "node/wipe/scrub_device.h"
 
-/* Persistent memory of a socket takes no more writes at once with more threads (measured by others
- * on Optane at four to eight; past that it gets slower). */
+/*
+ * Writes to the persistent memory of a socket get no faster with more threads: published
+ * measurements of Optane show a peak at four to eight.
+ */
 #define MAX_THREADS_PER_DEVICE 8
 
 struct work;
 
-/* A device and how far its threads have come. */
+/* A device and its progress. */
 struct share {
 	struct work *work;
 	struct pm_scrub_device device;
 	bool has_cpus;
 	cpu_set_t cpus;
-	_Atomic uint64_t next; /* the first piece that nobody has taken */
+	_Atomic uint64_t
+		next; /* offset of the next piece; threads take pieces with an atomic add */
 };
 
 struct work {
 	struct share *shares;
 	size_t n;
-	pthread_mutex_t mutex; /* of what follows */
+	pthread_mutex_t mutex; /* protects the members below */
 	pthread_cond_t changed;
 	unsigned running;
 	uint64_t done_bytes, written_bytes;
@@ -62,7 +65,7 @@ static void fail(struct work *work, const struct pm_err *err)
 	pthread_mutex_unlock(&work->mutex);
 }
 
-/* Accounts for a piece; false when somebody has failed and all may stop. */
+/* Counts a piece; false: a thread has failed, and all stop. */
 static bool account(struct work *work, size_t length, uint64_t written_bytes)
 {
 	bool go_on;
@@ -75,7 +78,7 @@ static bool account(struct work *work, size_t length, uint64_t written_bytes)
 	return go_on;
 }
 
-/* The next piece of the device; 0 when there is none. */
+/* Takes the next piece; 0: there is none left. */
 static size_t take(struct share *share, uint64_t *ret_offset)
 {
 	uint64_t size = share->device.size_bytes;
@@ -146,7 +149,7 @@ static unsigned thread_count(const struct share *share)
 	return n < pieces ? n : (unsigned)pieces;
 }
 
-/* Threads nobody waits for by name: `running` counts them. */
+/* Threads are detached: `running` counts them, under the mutex. */
 static void start(struct work *work, struct share *share)
 {
 	unsigned n = thread_count(share);
@@ -180,7 +183,7 @@ static uint64_t total_bytes(const struct work *work)
 	return total;
 }
 
-/* Until all threads have ended; says every now and then how far they are. */
+/* Waits until all threads have ended, and reports their progress. */
 static void wait_for_all(struct work *work, const struct pm_scrub_options *options)
 {
 	struct timespec until;
@@ -200,7 +203,7 @@ static void wait_for_all(struct work *work, const struct pm_scrub_options *optio
 	pthread_mutex_unlock(&work->mutex);
 }
 
-/* Where the node's processors are not known any will do. */
+/* If the node has no known CPUs, threads run on any. */
 static void find_cpus(struct share *share, int root_fd, int numa_node)
 {
 	share->has_cpus = numa_node >= 0 &&

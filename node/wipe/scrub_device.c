@@ -38,8 +38,10 @@ static bool is_zero(const unsigned char *data, size_t length)
 	return length == 0;
 }
 
-/* Past the caches, so that it is in the memory, and no cache line of ours can bring old bytes back,
- * when the fence has passed. */
+/*
+ * Non-temporal stores: after the fence the zeros are in the memory, and no dirty cache line can
+ * overwrite them.
+ */
 static void write_zeros(unsigned char *to, size_t length)
 {
 #ifdef __SSE2__
@@ -108,7 +110,7 @@ static int transfer(const struct pm_scrub_device *device, uint64_t offset, unsig
 	return 0;
 }
 
-/* Zeros over these bytes, and looks at them again. */
+/* Writes zeros and reads them back. */
 static int rewrite(const struct pm_scrub_device *device, uint64_t offset, size_t length,
 	struct pm_scrub_buffer *buffer, struct pm_err *err)
 {
@@ -124,7 +126,7 @@ static int rewrite(const struct pm_scrub_device *device, uint64_t offset, size_t
 	return is_zero(buffer->again, length) ? 0 : not_zero(device, offset, err);
 }
 
-/* How many bytes from `at` on are in pages that are not zero? */
+/* The length of the run of pages from `at` on that are not zero. */
 static size_t dirty_run(const unsigned char *data, size_t at, size_t length)
 {
 	size_t end = at;
@@ -134,7 +136,7 @@ static size_t dirty_run(const unsigned char *data, size_t at, size_t length)
 	return end - at;
 }
 
-/* What cannot be read is written as a whole: that heals bad blocks. */
+/* A block that cannot be read is written as a whole, which heals bad blocks. */
 static int block(const struct pm_scrub_device *device, uint64_t offset, size_t length,
 	struct pm_scrub_buffer *buffer, uint64_t *written_bytes, struct pm_err *err)
 {
@@ -167,7 +169,7 @@ int pm_scrub_device_piece(const struct pm_scrub_device *device, uint64_t offset,
 	return rc;
 }
 
-/* A line that sysfs has of a dax device. */
+/* A line of a dax device's file in sysfs. */
 static int dax_text(
 	const char *fs_root, const char *name, const char *file, char **ret, struct pm_err *err)
 {
@@ -208,7 +210,7 @@ static int map_it(struct pm_scrub_device *device, struct pm_err *err)
 	return 0;
 }
 
-/* Reading a bad block through a mapping kills the reader, so it is not begun. */
+/* A read of a bad block through a mapping raises SIGBUS, so the wipe is refused. */
 static int refuse_bad_blocks(const char *fs_root, const char *name, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;
@@ -221,7 +223,7 @@ static int refuse_bad_blocks(const char *fs_root, const char *name, struct pm_er
 		name);
 }
 
-/* A device node may have any name: is it what sysfs has by this one? */
+/* A device node may have any name: its number must be the one in sysfs. */
 static int check_is_dax(
 	const char *fs_root, const char *name, const struct stat *st, struct pm_err *err)
 {
@@ -294,7 +296,7 @@ static int open_kind(struct pm_scrub_device *device, const struct stat *st,
 	return open_file(device, st, options, err);
 }
 
-/* O_EXCL: on a block device it fails while that is mounted or somebody else's. */
+/* O_EXCL fails on a block device that is mounted or exclusively opened (open(2)). */
 static int open_flags(mode_t mode)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -329,7 +331,7 @@ int pm_scrub_device_open(const struct pm_scrub_target *target,
 	return 0;
 }
 
-/* Dax devices know no fsync and need none. */
+/* DAX devices have no fsync and need none: EINVAL. */
 int pm_scrub_device_sync(const struct pm_scrub_device *device, struct pm_err *err)
 {
 	if (fsync(device->fd) && errno != EINVAL)

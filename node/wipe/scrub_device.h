@@ -2,7 +2,7 @@
 #ifndef PM_SCRUB_DEVICE_H
 #define PM_SCRUB_DEVICE_H
 
-/* One device of node/wipe/scrub.h: how it is opened, and how a piece of it is made zero. */
+/* A device of node/wipe/scrub.h: how it is opened, and how a piece of it is zeroed. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,27 +16,32 @@ struct pm_scrub_device {
 	const char *path;
 	int fd;
 	uint64_t size_bytes;
-	unsigned char *map; /* NULL: by read and write */
+	unsigned char *map; /* NULL: pread and pwrite */
 	bool discarded;
 };
 
-/* Opens it for nobody else; release with pm_scrub_device_close(). */
+/*
+ * Opens the device, a block device exclusively; release with pm_scrub_device_close(). `ret->path`
+ * points to the target's path.
+ */
 int pm_scrub_device_open(const struct pm_scrub_target *target,
 	const struct pm_scrub_options *options, struct pm_scrub_device *ret, struct pm_err *err);
 
-/* A thread's own memory, for devices without a map. */
+/* Buffers of a thread, for devices without a map. */
 struct pm_scrub_buffer {
 	_Alignas(PM_SCRUB_PAGE_BYTES) unsigned char data[1 << 20];
 	unsigned char again[1 << 20];
 	unsigned char zeros[1 << 20];
 };
 
-/* Makes `length` bytes at `offset`, at most PM_SCRUB_PIECE_BYTES, zero and looks at what it wrote.
- * Adds to *written_bytes. */
+/*
+ * Zeroes `length` bytes at `offset`, at most PM_SCRUB_PIECE_BYTES, and reads written pages back.
+ * Adds the written bytes to *written_bytes.
+ */
 int pm_scrub_device_piece(const struct pm_scrub_device *device, uint64_t offset, size_t length,
 	struct pm_scrub_buffer *buffer, uint64_t *written_bytes, struct pm_err *err);
 
-/* After the last piece: what is written is in the device. */
+/* After the last piece: flushes written bytes to the device. */
 int pm_scrub_device_sync(const struct pm_scrub_device *device, struct pm_err *err);
 
 void pm_scrub_device_close(struct pm_scrub_device *device);

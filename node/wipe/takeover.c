@@ -14,13 +14,17 @@
 
 #include "base/cleanup.h"
 
-/* Set by a setuid program of the site's, or by an administrator. */
+/* Flags that a setuid program of the site, or an administrator, may have set. */
 #define STUBBORN_FLAGS (FS_IMMUTABLE_FL | FS_APPEND_FL)
 
-/* In blocks of 512 bytes. Less is not worth the system calls: a process has few files open. */
+/*
+ * In blocks of 512 bytes. For smaller files the system calls cost more than the space: a process
+ * has few files open.
+ */
 #define LARGE_BLOCKS 2048
 
-int pm_open_below(int dir_fd, const char *name, int flags)
+/* On the file system of the directory, through no link. */
+static int open_below(int dir_fd, const char *name, int flags)
 {
 	const struct open_how how = {
 		.flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY),
@@ -51,13 +55,13 @@ bool pm_make_ordinary(int dir_fd, const char *name)
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
 		(!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
 		return false;
-	fd = pm_open_below(dir_fd, name, O_RDONLY);
+	fd = open_below(dir_fd, name, O_RDONLY);
 	return fd >= 0 && make_ordinary(fd);
 }
 
 static int take_over(int dir_fd, const char *name)
 {
-	cleanup_close int fd = pm_open_below(dir_fd, name, O_RDONLY | O_DIRECTORY);
+	cleanup_close int fd = open_below(dir_fd, name, O_RDONLY | O_DIRECTORY);
 	int ret = fd;
 
 	if (fd < 0)
@@ -69,7 +73,7 @@ static int take_over(int dir_fd, const char *name)
 	return ret;
 }
 
-/* One who may not list a directory cannot open it before the owner's bits are set. */
+/* For tests without root: the owner's bits must be set before he can open the directory. */
 int pm_take_over(int dir_fd, const char *name)
 {
 	int ret = take_over(dir_fd, name);
@@ -81,7 +85,7 @@ int pm_take_over(int dir_fd, const char *name)
 	return take_over(dir_fd, name);
 }
 
-/* Another name may be in a directory that lives on. */
+/* A file with another link may be in use in a directory that stays. */
 static bool is_ours_alone(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_nlink == 1 && st->st_blocks >= LARGE_BLOCKS;
@@ -94,7 +98,7 @@ void pm_empty_file(int dir_fd, const char *name)
 
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !is_ours_alone(&st))
 		return;
-	fd = pm_open_below(dir_fd, name, O_WRONLY);
+	fd = open_below(dir_fd, name, O_WRONLY);
 	if (fd >= 0 && !fstat(fd, &st) && is_ours_alone(&st))
 		(void)!ftruncate(fd, 0);
 }

@@ -26,7 +26,7 @@ bool pm_trash_is_name(const char *name)
 	       !number[strspn(number, "0123456789")];
 }
 
-static int give_name(int root_fd, const char *name)
+static int rename_to_trash(int root_fd, const char *name)
 {
 	char trash[sizeof(PREFIX) + 12];
 
@@ -40,7 +40,10 @@ static int give_name(int root_fd, const char *name)
 	return -EEXIST;
 }
 
-/* Closed before the second look: then nobody mounts anything in it any more. */
+/*
+ * Two passes: mounts that the owner makes during the first are found by the second, as the
+ * directory is closed between them.
+ */
 static int close_to_owner(int root_fd, const char *root_path, const char *name, struct pm_err *err)
 {
 	cleanup_close int fd = -1;
@@ -72,13 +75,13 @@ int pm_trash_make(
 	if (!unlinkat(root_fd, name, AT_REMOVEDIR))
 		return 0;
 	*ret_left = true;
-	name_rc = give_name(root_fd, name);
+	name_rc = rename_to_trash(root_fd, name);
 	if (name_rc && rc)
 		return pm_err_set(err, rc, "%s", mount_err.text);
 	return name_rc ? pm_err_sys(err, name_rc, "rename directory '%s'", name) : 0;
 }
 
-/* The next piece of trash; NULL when there is none. */
+/* The next name of trash; NULL: there is none. */
 static const char *next_of(DIR *dir)
 {
 	const struct dirent *entry;

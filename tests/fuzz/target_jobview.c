@@ -11,13 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc = pm_jobview_parse(text, &view, &err);
 
 	CHECK_RESULT(rc, err);
-	CHECK(!rc || (!view.n && !view.places));
-	CHECK(view.n <= PM_JOBVIEW_PLACES_MAX);
+	CHECK(!rc || (!view.n && !view.allotments));
+	CHECK(view.n <= PM_ALLOTMENTS_MAX);
 	for (size_t i = 0; i < view.n; i++) {
-		const char *value = view.places[i].value;
+		const char *value = view.allotments[i].value;
 
-		CHECK(view.places[i].socket >= 0 && !strchr(value, '\n'));
-		CHECK(view.places[i].kind == PM_PLACE_NODE || *value == '/');
+		CHECK(view.allotments[i].socket >= 0 && !strchr(value, '\n'));
+		CHECK(view.allotments[i].kind == PM_ALLOTMENT_NODE || *value == '/');
 	}
 	return 0;
 }

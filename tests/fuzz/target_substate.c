@@ -29,21 +29,21 @@ static void check_plan(
 
 	CHECK_RESULT(rc, err);
 	for (size_t i = 0; i < steps.n; i++) {
-		const struct pm_stored *stored = steps.list[i].stored;
+		const struct pm_inventory_ns *ns = steps.list[i].ns;
 
 		CHECK(pm_step_name(steps.list[i].kind));
-		CHECK(!stored || stored->is_ours);
-		CHECK(!stored || !stored->is_pinned || !destroys(steps.list[i].kind));
+		CHECK(!ns || ns->is_own);
+		CHECK(!ns || !ns->is_pinned || !destroys(steps.list[i].kind));
 	}
 }
 
 static void check_plans(struct pm_inventory *inventory)
 {
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		CHECK_FITS(stored->device);
-		CHECK_FITS(stored->elsewhere);
-		stored->is_pinned = stored->nd.uuid[0] & 1;
+		CHECK_FITS(ns->device);
+		CHECK_FITS(ns->elsewhere);
+		ns->is_pinned = ns->nd.uuid[0] & 1;
 	}
 	for (int wanted = PM_SUBSTATE_EMPTY; wanted <= PM_SUBSTATE_FLAT; wanted++)
 		check_plan(inventory, (enum pm_substate)wanted, false);

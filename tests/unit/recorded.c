@@ -86,15 +86,15 @@ static int socket_is_node(void *context, int numa_node)
 /* What sysfs and the devices would tell: pmem0 is 259:0, and so on. */
 static void add_file_systems(struct pm_inventory *inventory, bool is_formatted)
 {
-	pm_inventory_foreach(stored, pmem, inventory)
+	pm_inventory_foreach(ns, region, inventory)
 	{
-		if (*stored->nd.blockdev)
-			snprintf(stored->device, sizeof(stored->device), "259:%.8s",
-				stored->nd.blockdev + strlen("pmem"));
-		if (!is_formatted || !*stored->nd.blockdev)
+		if (*ns->nd.blockdev)
+			snprintf(ns->device, sizeof(ns->device), "259:%.8s",
+				ns->nd.blockdev + strlen("pmem"));
+		if (!is_formatted || !*ns->nd.blockdev)
 			continue;
-		strcpy(stored->fs.type, "ext4");
-		strcpy(stored->fs.uuid, stored->nd.uuid);
+		strcpy(ns->fs.type, "ext4");
+		strcpy(ns->fs.uuid, ns->nd.uuid);
 	}
 }
 

@@ -92,11 +92,11 @@ static void test_regions(void)
 		0, "an inventory");
 	is_number((long long)inventory.n, 2, "of two regions");
 	for (size_t i = 0; i < inventory.n; i++) {
-		const struct pm_stored *stored =
-			pm_pmem_serving(&inventory.list[i], PM_SUBSTATE_FSDAX);
+		const struct pm_inventory_ns *ns =
+			pm_inventory_serving(&inventory.list[i], PM_SUBSTATE_FSDAX);
 
 		is_number(inventory.list[i].socket, (long long)i, "a socket each");
-		ok(stored && stored->is_ours, "with a namespace of ours");
+		ok(ns && ns->is_own, "with a namespace of ours");
 	}
 }
 
@@ -149,7 +149,7 @@ static void test_job(void)
 		"the job's record");
 	is_number(pm_jobview_read(scratch_path("run/jobs/4711"), &view, &err), 0, err.text);
 	is_number((long long)view.n, 2, "two places");
-	is_text(view.n ? view.places[0].value : "", "/mnt/slurm-pmem/socket0/job_4711",
+	is_text(view.n ? view.allotments[0].value : "", "/mnt/slurm-pmem/socket0/job_4711",
 		"a directory");
 }
 

@@ -31,7 +31,7 @@ static void test_once(void)
 	cleanup_close int fd = make_switch();
 	char written[2] = "";
 
-	is_number(pm_caches_empty(&config, NULL), 0, "emptied once");
+	is_number(pm_caches_evict(&config, NULL), 0, "emptied once");
 	is_number(read(fd, written, 1), 1, "the kernel was told");
 	is_text(written, "1", "that pages are not needed");
 }
@@ -39,26 +39,26 @@ static void test_once(void)
 static void test_again(void)
 {
 	cleanup_close int fd = make_switch();
-	struct pm_caches_keeper keeper;
+	struct pm_caches_evictor evictor;
 	char written[3] = "";
 
-	is_number(pm_caches_keep_empty(&keeper, &config, NULL), 0, "kept empty");
+	is_number(pm_caches_evictor_start(&evictor, &config, NULL), 0, "kept empty");
 	for (size_t got = 0; got < 2; got++)
 		is_number(read(fd, written + got, 1), 1, "the kernel is told");
-	pm_caches_release(&keeper);
+	pm_caches_evictor_stop(&evictor);
 	is_text(written, "11", "also later");
 }
 
 static void test_failures(void)
 {
-	struct pm_caches_keeper keeper;
+	struct pm_caches_evictor evictor;
 	struct pm_err err = {0};
 
 	unlink(scratch_path(SWITCH));
-	is_number(pm_caches_keep_empty(&keeper, &config, &err), -ENOENT, "no switch");
+	is_number(pm_caches_evictor_start(&evictor, &config, &err), -ENOENT, "no switch");
 	has_text(err.text, SWITCH, "is told with its file");
 	scratch_file(MOUNTS, "rubbish\n");
-	is_number(pm_caches_keep_empty(&keeper, &config, &err), -EBADMSG, "mounts unknown");
+	is_number(pm_caches_evictor_start(&evictor, &config, &err), -EBADMSG, "mounts unknown");
 }
 
 int main(void)

@@ -15,12 +15,12 @@ static const char *describe(const struct pm_inventory *inventory, const struct p
 	for (size_t i = 0; i < steps->n; i++) {
 		const struct pm_step *step = &steps->list[i];
 		bool is_pair = i + 1 < steps->n && steps->list[i + 1].kind == step->kind &&
-			       steps->list[i + 1].pmem != step->pmem;
+			       steps->list[i + 1].region != step->region;
 		char region[24] = "";
 
 		if (!is_pair)
-			snprintf(
-				region, sizeof(region), ":%d", (int)(step->pmem - inventory->list));
+			snprintf(region, sizeof(region), ":%d",
+				(int)(step->region - inventory->list));
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s",
 			used ? " " : "", pm_step_name(step->kind), region);
 		i += is_pair;
@@ -106,7 +106,7 @@ static void unmounted(struct pm_inventory *inventory)
 static void without_dax(struct pm_inventory *inventory)
 {
 	inventory->list[0].list[0].is_mounted = false;
-	inventory->list[0].list[0].is_misplaced = true;
+	inventory->list[0].list[0].has_other_options = true;
 }
 
 static void half_made(struct pm_inventory *inventory)

@@ -71,8 +71,8 @@ static void test_order_and_places(void)
 	recorded_inventory("ndctl-81", "fsdax", &got);
 	is_number((long long)got.n, 2, "two regions");
 	is_text(got.list[0].nd.dev, "region0", "socket 0 first, whatever ndctl's order");
-	is_text(got.list[0].place, "/mnt/slurm-pmem/socket0", "its place");
-	is_text(got.list[1].place, "/mnt/slurm-pmem/socket1", "the other's");
+	is_text(got.list[0].mount_point, "/mnt/slurm-pmem/socket0", "its place");
+	is_text(got.list[1].mount_point, "/mnt/slurm-pmem/socket1", "the other's");
 	ok(got.list[0].list[0].is_mounted && got.list[1].list[0].is_mounted, "both are mounted");
 	is_text(got.list[0].occupant, "", "nobody else is there");
 	is_text(got.list[0].list[0].elsewhere, "", "and they are nowhere else");
@@ -100,8 +100,8 @@ static void test_several_regions_of_a_socket(void)
 
 	pm_inventory_make(&regions, &daxes, "/p", one_socket, NULL, &got, NULL);
 	is_text(got.list[0].nd.dev, "region1", "by interleave set, not by number");
-	is_text(got.list[0].place, "/p/socket0-0", "first place");
-	is_text(got.list[2].place, "/p/socket0-2", "last place");
+	is_text(got.list[0].mount_point, "/p/socket0-0", "first place");
+	is_text(got.list[2].mount_point, "/p/socket0-2", "last place");
 	pm_inventory_done(&got);
 }
 
@@ -120,7 +120,7 @@ static void test_mounts(void)
 	struct pm_inventory got = {0};
 
 	mounted(&got, "40 31 259:0 / /mnt/slurm-pmem/socket0 rw - ext4 /dev/pmem0 rw,prjquota\n");
-	ok(got.list[0].list[0].is_misplaced && !got.list[0].list[0].is_mounted, "without DAX");
+	ok(got.list[0].list[0].has_other_options && !got.list[0].list[0].is_mounted, "without DAX");
 	pm_inventory_done(&got);
 	mounted(&got, "40 31 259:0 / /srv rw - ext4 /dev/pmem0 rw,prjquota,dax=always\n");
 	is_text(got.list[0].list[0].elsewhere, "/srv", "elsewhere");
@@ -133,19 +133,19 @@ static void test_mounts(void)
 static void test_find(void)
 {
 	struct pm_inventory got = {0};
-	const struct pm_pmem *pmem = NULL;
+	const struct pm_inventory_region *region = NULL;
 
 	recorded_inventory("ndctl-81", "devdax", &got);
-	ok(pm_inventory_find(&got, "namespace1.0", &pmem) == &got.list[1].list[0], "by device");
-	ok(pmem == &got.list[1], "with its region");
-	ok(pm_inventory_find(&got, got.list[0].list[0].nd.uuid, &pmem) == &got.list[0].list[0],
+	ok(pm_inventory_find(&got, "namespace1.0", &region) == &got.list[1].list[0], "by device");
+	ok(region == &got.list[1], "with its region");
+	ok(pm_inventory_find(&got, got.list[0].list[0].nd.uuid, &region) == &got.list[0].list[0],
 		"by UUID");
-	ok(!pm_inventory_find(&got, "slurm-devdax", &pmem), "two have that name");
-	ok(!pm_inventory_find(&got, "namespace1", &pmem), "no such namespace");
+	ok(!pm_inventory_find(&got, "slurm-devdax", &region), "two have that name");
+	ok(!pm_inventory_find(&got, "namespace1", &region), "no such namespace");
 	pm_inventory_done(&got);
 	recorded_inventory("ndctl-81", "foreign", &got);
-	ok(pm_inventory_find(&got, "data", &pmem) == &got.list[0].list[0], "by name");
-	ok(!pm_inventory_find(&got, "", &pmem), "no name is nobody's");
+	ok(pm_inventory_find(&got, "data", &region) == &got.list[0].list[0], "by name");
+	ok(!pm_inventory_find(&got, "", &region), "no name is nobody's");
 	pm_inventory_done(&got);
 }
 

@@ -98,7 +98,7 @@ static void check_lost(const char *name)
 	struct pm_err err = {0};
 
 	is_number(pm_jobs_read(scratch_path("bad"), &jobs, &err), 0, name);
-	ok(jobs.n == 1 && jobs.list[0].id == 7 && jobs.list[0].state == PM_JOB_LOST &&
+	ok(jobs.n == 1 && jobs.list[0].id == 7 && jobs.list[0].state == PM_JOB_UNREADABLE &&
 			!jobs.list[0].uid && !*jobs.list[0].boot_id && !jobs.list[0].mode,
 		"nothing of it is believed");
 	ok(pm_jobs_conflict(&jobs, &fsdax) && !pm_jobs_conflict(&jobs, &same) &&

@@ -14,9 +14,10 @@ static void test_round_trip(void)
 	struct pm_err err = {0};
 	struct stat st;
 
-	is_number(pm_jobview_add(&view, PM_PLACE_DIR, "/mnt/a b/socket0/job_12", 0), 0, "a place");
-	is_number(pm_jobview_add(&view, PM_PLACE_DAX, "/dev/dax1.0", 1), 0, "another");
-	is_number(pm_jobview_add(&view, PM_PLACE_NODE, "2", 1), 0, "a third");
+	is_number(pm_jobview_add(&view, PM_ALLOTMENT_DIR, "/mnt/a b/socket0/job_12", 0), 0,
+		"a place");
+	is_number(pm_jobview_add(&view, PM_ALLOTMENT_DAX, "/dev/dax1.0", 1), 0, "another");
+	is_number(pm_jobview_add(&view, PM_ALLOTMENT_NODE, "2", 1), 0, "a third");
 	view.refused = strdup("you have asked for too much");
 	umask(077);
 	is_number(pm_jobview_write(path, &view, &err), 0, "written");
@@ -26,9 +27,9 @@ static void test_round_trip(void)
 	is_number(back.mode, PM_MODE_APPDIRECT, "mode");
 	is_number((long long)back.n, 3, "places");
 	for (size_t i = 0; i < back.n; i++) {
-		is_text(back.places[i].value, view.places[i].value, "value");
-		is_number(back.places[i].kind, view.places[i].kind, "kind");
-		is_number(back.places[i].socket, view.places[i].socket, "socket");
+		is_text(back.allotments[i].value, view.allotments[i].value, "value");
+		is_number(back.allotments[i].kind, view.allotments[i].kind, "kind");
+		is_number(back.allotments[i].socket, view.allotments[i].socket, "socket");
 	}
 	is_text(back.refused, view.refused, "refused");
 	pm_jobview_done(&view);
@@ -116,13 +117,13 @@ static void test_limits(void)
 {
 	struct pm_jobview view = {0};
 
-	is_number(pm_jobview_add(&view, PM_PLACE_DIR, "/a\nPM_MODE=memory", 0), -EINVAL,
+	is_number(pm_jobview_add(&view, PM_ALLOTMENT_DIR, "/a\nPM_MODE=memory", 0), -EINVAL,
 		"a newline in a path");
-	is_number(pm_jobview_add(&view, PM_PLACE_DIR, "a", 0), -EINVAL, "a relative path");
-	for (size_t i = 0; i < PM_JOBVIEW_PLACES_MAX; i++)
-		(void)pm_jobview_add(&view, PM_PLACE_NODE, "1", 0);
-	is_number((long long)view.n, PM_JOBVIEW_PLACES_MAX, "as many places as allowed");
-	is_number(pm_jobview_add(&view, PM_PLACE_NODE, "1", 0), -E2BIG, "no more");
+	is_number(pm_jobview_add(&view, PM_ALLOTMENT_DIR, "a", 0), -EINVAL, "a relative path");
+	for (size_t i = 0; i < PM_ALLOTMENTS_MAX; i++)
+		(void)pm_jobview_add(&view, PM_ALLOTMENT_NODE, "1", 0);
+	is_number((long long)view.n, PM_ALLOTMENTS_MAX, "as many places as allowed");
+	is_number(pm_jobview_add(&view, PM_ALLOTMENT_NODE, "1", 0), -E2BIG, "no more");
 	view.refused = strdup("two\nlines");
 	is_number(pm_jobview_write(scratch_path("x"), &view, NULL), -EINVAL,
 		"a sentence of two lines");

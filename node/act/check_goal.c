@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "node/act/admission.h"
+#include "node/act/check_goal.h"
 
 #include <errno.h>
 
@@ -26,10 +26,10 @@ static int check_roster(
 	cleanup_with(pm_dimms_done) struct pm_dimms roster = {0};
 	int rc = pm_state_read_roster(config, &roster, err);
 
-	return rc ? rc : pm_admit_roster(&roster, dimms, err);
+	return rc ? rc : pm_check_roster(&roster, dimms, err);
 }
 
-/* Only where DRAM becomes a cache does ipmctl have to be asked for it. */
+/* ipmctl is asked for slots only if DRAM becomes a cache. */
 static int check_sockets(const struct pm_config *config, const struct pm_goal_request *request,
 	const struct pm_dimms *dimms, struct pm_err *err)
 {
@@ -39,21 +39,21 @@ static int check_sockets(const struct pm_config *config, const struct pm_goal_re
 	if (!pm_platform_has_volatile(request->platform))
 		return 0;
 	rc = pm_tool_slots(config, &slots, err);
-	return rc ? rc : pm_admit_sockets(request, dimms, &slots, err);
+	return rc ? rc : pm_check_sockets(request, dimms, &slots, err);
 }
 
-int pm_admission_check(const struct pm_config *config, const struct pm_goal_request *request,
+int pm_check_goal(const struct pm_config *config, const struct pm_goal_request *request,
 	const struct pm_capabilities *capabilities, const struct pm_dimms *dimms,
 	struct pm_err *err)
 {
 	int rc = check_roster(config, dimms, err);
 
 	if (!rc)
-		rc = pm_admit_dimms(dimms, err);
+		rc = pm_check_dimms(dimms, err);
 	if (!rc)
-		rc = pm_admit_platform(request->platform, capabilities, err);
+		rc = pm_check_platform(request->platform, capabilities, err);
 	if (!rc)
-		rc = pm_admit_shares(request, dimms, err);
+		rc = pm_check_shares(request, dimms, err);
 	if (!rc)
 		rc = check_sockets(config, request, dimms, err);
 	return rc ? rc : check_version(config, err);
@@ -94,7 +94,7 @@ static int check_capacity(const struct pm_config *config, struct pm_err *err)
 	return rc;
 }
 
-int pm_admission_empty(
+int pm_check_empty(
 	const struct pm_config *config, const struct pm_kernel *kernel, struct pm_err *err)
 {
 	int rc = check_namespaces(config, err);

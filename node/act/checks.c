@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "node/act/admit.h"
+#include "node/act/checks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static int refuse(const struct pm_dimm *dimm, const char *what, const char *stat
 	return pm_err_set(err, -EPERM, "module %s has %s '%s'; %s", dimm->id, what, state, cure);
 }
 
-static int admit_dimm(const struct pm_dimm *dimm, struct pm_err *err)
+static int check_dimm(const struct pm_dimm *dimm, struct pm_err *err)
 {
 	if (!pm_dimm_is_manageable(dimm))
 		return refuse(dimm, "ManageabilityState", dimm->manageability,
@@ -32,18 +32,18 @@ static int admit_dimm(const struct pm_dimm *dimm, struct pm_err *err)
 	return 0;
 }
 
-int pm_admit_dimms(const struct pm_dimms *dimms, struct pm_err *err)
+int pm_check_dimms(const struct pm_dimms *dimms, struct pm_err *err)
 {
 	int rc = 0;
 
 	if (!dimms->n)
 		return pm_err_set(err, -EPERM, "there are no persistent memory modules");
 	for (size_t i = 0; !rc && i < dimms->n; i++)
-		rc = admit_dimm(&dimms->list[i], err);
+		rc = check_dimm(&dimms->list[i], err);
 	return rc;
 }
 
-int pm_admit_platform(
+int pm_check_platform(
 	enum pm_platform platform, const struct pm_capabilities *capabilities, struct pm_err *err)
 {
 	const char *needed = pm_platform_has_volatile(platform) ? "2LM" : "1LM";
@@ -63,7 +63,7 @@ static const char *first_cure(const struct pm_goal_request *request)
 	return "make ReservedPercent in pmem.conf smaller";
 }
 
-static int admit_partition(const struct pm_goal_request *request, const struct pm_dimms *dimms,
+static int check_partition(const struct pm_goal_request *request, const struct pm_dimms *dimms,
 	size_t i, struct pm_err *err)
 {
 	const struct pm_dimm *dimm = &dimms->list[i];
@@ -79,7 +79,7 @@ static int admit_partition(const struct pm_goal_request *request, const struct p
 		first_cure(request));
 }
 
-static int admit_sizes(const struct pm_dimms *dimms, size_t i, struct pm_err *err)
+static int check_sizes(const struct pm_dimms *dimms, size_t i, struct pm_err *err)
 {
 	for (size_t k = 0; k < i; k++)
 		if (!strcmp(dimms->list[k].socket, dimms->list[i].socket) &&
@@ -91,15 +91,15 @@ static int admit_sizes(const struct pm_dimms *dimms, size_t i, struct pm_err *er
 	return 0;
 }
 
-int pm_admit_shares(
+int pm_check_shares(
 	const struct pm_goal_request *request, const struct pm_dimms *dimms, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < dimms->n; i++) {
-		rc = admit_partition(request, dimms, i, err);
+		rc = check_partition(request, dimms, i, err);
 		if (!rc && request->shares.reserved_percent)
-			rc = admit_sizes(dimms, i, err);
+			rc = check_sizes(dimms, i, err);
 	}
 	return rc;
 }
@@ -143,7 +143,7 @@ static void say_ratio_cure(const struct pm_goal_request *request, const struct p
 		snprintf(ret, size, "the socket needs less DRAM or more persistent memory");
 }
 
-static int admit_socket(const struct pm_goal_request *request, const struct pm_dimms *dimms,
+static int check_socket(const struct pm_goal_request *request, const struct pm_dimms *dimms,
 	const struct pm_slots *slots, const char *socket, struct pm_err *err)
 {
 	uint64_t dram = dram_of(slots, socket);
@@ -165,7 +165,7 @@ static int admit_socket(const struct pm_goal_request *request, const struct pm_d
 		socket, (double)dram / GIB, (double)far / GIB, cure);
 }
 
-int pm_admit_sockets(const struct pm_goal_request *request, const struct pm_dimms *dimms,
+int pm_check_sockets(const struct pm_goal_request *request, const struct pm_dimms *dimms,
 	const struct pm_slots *slots, struct pm_err *err)
 {
 	int rc = 0;
@@ -173,11 +173,11 @@ int pm_admit_sockets(const struct pm_goal_request *request, const struct pm_dimm
 	if (!pm_platform_has_volatile(request->platform))
 		return 0;
 	for (size_t i = 0; !rc && i < slots->n; i++)
-		rc = admit_socket(request, dimms, slots, slots->list[i].socket, err);
+		rc = check_socket(request, dimms, slots, slots->list[i].socket, err);
 	return rc;
 }
 
-int pm_admit_roster(const struct pm_dimms *roster, const struct pm_dimms *dimms, struct pm_err *err)
+int pm_check_roster(const struct pm_dimms *roster, const struct pm_dimms *dimms, struct pm_err *err)
 {
 	const struct pm_dimm *missing = pm_roster_missing(roster, dimms);
 

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
-#include "node/act/admit.h"
+#include "node/act/checks.h"
 #include "tests/unit/recorded.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 #define GIB (1ULL << 30)
 
-static void test_admit_dimms(void)
+static void test_dimms(void)
 {
 	struct pm_dimms dimms;
 	struct pm_err err = {0};
 
 	recorded_dimms("appdirect/dimm.xml", &dimms);
-	is_number(pm_admit_dimms(&dimms, &err), 0, "sound modules");
+	is_number(pm_check_dimms(&dimms, &err), 0, "sound modules");
 	strcpy(dimms.list[2].population_violation, "Yes");
-	is_number(pm_admit_dimms(&dimms, &err), -EPERM, "a wrong slot");
+	is_number(pm_check_dimms(&dimms, &err), -EPERM, "a wrong slot");
 	has_text(err.text, "module 0x0101 has PopulationViolation 'Yes'", "is named");
 	strcpy(dimms.list[2].manageability, "Unmanageable");
-	is_number(pm_admit_dimms(&dimms, &err), -EPERM, "unmanageable");
+	is_number(pm_check_dimms(&dimms, &err), -EPERM, "unmanageable");
 	has_text(err.text, "module 0x0101 has ManageabilityState", "is named first");
 	pm_dimms_done(&dimms);
 	recorded_dimms("locked/dimm.xml", &dimms);
-	is_number(pm_admit_dimms(&dimms, &err), -EPERM, "a locked module");
+	is_number(pm_check_dimms(&dimms, &err), -EPERM, "a locked module");
 	has_text(
 		err.text, "module 0x0011 has LockState 'Locked'; disable its security", "is named");
 	pm_dimms_done(&dimms);
 	recorded_dimms("unhealthy/dimm.xml", &dimms);
-	is_number(pm_admit_dimms(&dimms, &err), -EPERM, "an unhealthy module");
+	is_number(pm_check_dimms(&dimms, &err), -EPERM, "an unhealthy module");
 	has_text(err.text, "module 0x1101 has HealthState 'Noncritical failure'", "is named");
 	pm_dimms_done(&dimms);
-	is_number(pm_admit_dimms(&dimms, &err), -EPERM, "no modules");
+	is_number(pm_check_dimms(&dimms, &err), -EPERM, "no modules");
 }
 
-static void test_admit_mode(void)
+static void test_mode(void)
 {
 	struct pm_capabilities both = {.allowed_volatile_mode = "1LM or 2LM"};
 	struct pm_capabilities one = {.allowed_volatile_mode = "1LM"};
 	struct pm_err err = {0};
 
-	is_number(pm_admit_platform(PM_PLATFORM_MEMORY, &both, &err), 0, "Memory Mode with 2LM");
-	is_number(pm_admit_platform(PM_PLATFORM_APPDIRECT, &one, &err), 0, "App Direct with 1LM");
-	is_number(pm_admit_platform(PM_PLATFORM_MEMORY, &one, &err), -EPERM, "Memory Mode without");
+	is_number(pm_check_platform(PM_PLATFORM_MEMORY, &both, &err), 0, "Memory Mode with 2LM");
+	is_number(pm_check_platform(PM_PLATFORM_APPDIRECT, &one, &err), 0, "App Direct with 1LM");
+	is_number(pm_check_platform(PM_PLATFORM_MEMORY, &one, &err), -EPERM, "Memory Mode without");
 	has_text(err.text, "AllowedVolatileMode is '1LM' and lacks 2LM", "says so");
 }
 
@@ -74,7 +74,7 @@ static const struct {
 	enum pm_platform platform;
 	unsigned memory_percent, reserved_percent;
 	uint64_t capacity;
-	const char *error; /* NULL: admitted */
+	const char *error; /* NULL: passes */
 } shares[] = {
 	{PM_PLATFORM_MEMORY, 100, 0, 8564768768, NULL},
 	{PM_PLATFORM_APPDIRECT, 0, 0, 8564768768, NULL},
@@ -99,18 +99,18 @@ static void test_shares(void)
 
 		err = (struct pm_err){0};
 		dimms = modules(row->capacity);
-		is_number(pm_admit_shares(&one, &dimms, &err), row->error ? -EPERM : 0,
+		is_number(pm_check_shares(&one, &dimms, &err), row->error ? -EPERM : 0,
 			row->error ? row->error : pm_platform_name(row->platform));
 		has_text(err.text, row->error ? row->error : "", "what is left");
 	}
 	dimms = modules(128 * GIB);
-	is_number(pm_admit_shares(&request, &dimms, &err), 0, "a part is reserved");
+	is_number(pm_check_shares(&request, &dimms, &err), 0, "a part is reserved");
 	dimms.list[3].capacity_bytes = 256 * GIB;
-	is_number(pm_admit_shares(&request, &dimms, &err), -EPERM, "of uneven modules");
+	is_number(pm_check_shares(&request, &dimms, &err), -EPERM, "of uneven modules");
 	has_text(err.text, "modules 0x1001 and 0x1101 of socket 0x0001 are not of one size",
 		"is not");
 	request.shares.reserved_percent = 0;
-	is_number(pm_admit_shares(&request, &dimms, &err), 0, "without reserve they are taken");
+	is_number(pm_check_shares(&request, &dimms, &err), 0, "without reserve they are taken");
 }
 
 static const struct {
@@ -153,13 +153,13 @@ static void test_sockets(void)
 		err = (struct pm_err){0};
 		list[0].capacity_bytes = row->dram_gib[0] * GIB;
 		list[1].capacity_bytes = row->dram_gib[1] * GIB;
-		is_number(pm_admit_sockets(&one, &dimms, &slots, &err), row->error ? -EPERM : 0,
+		is_number(pm_check_sockets(&one, &dimms, &slots, &err), row->error ? -EPERM : 0,
 			row->error ? row->error : pm_platform_name(row->platform));
 		has_text(err.text, row->error ? row->error : "", "the sentence");
 	}
 	list[0].capacity_bytes = list[1].capacity_bytes = GIB;
 	slots.n = 4;
-	is_number(pm_admit_sockets(&request, &dimms, &slots, &err), -EPERM, "a socket without");
+	is_number(pm_check_sockets(&request, &dimms, &slots, &err), -EPERM, "a socket without");
 	has_text(
 		err.text, "socket 0x0002 has 1.0 GiB of DRAM and no persistent memory", "is named");
 }
@@ -173,16 +173,16 @@ static void test_roster(void)
 
 	is_number(pm_roster_read(path, &roster, &err), 0, "no file");
 	is_number((long long)roster.n, 0, "is an empty roster");
-	is_number(pm_admit_roster(&roster, &dimms, &err), 0, "which misses nothing");
+	is_number(pm_check_roster(&roster, &dimms, &err), 0, "which misses nothing");
 	is_number(pm_roster_write(path, &dimms, &err), 0, "written");
 	is_number(pm_roster_read(path, &roster, &err), 0, "and read");
 	ok(pm_roster_equals(&roster, &dimms), "is the same");
-	is_number(pm_admit_roster(&roster, &dimms, &err), 0, "all are there");
+	is_number(pm_check_roster(&roster, &dimms, &err), 0, "all are there");
 	dimms.list[1].capacity_bytes++;
 	ok(!pm_roster_equals(&roster, &dimms), "another size differs");
 	dimms.n = 3;
 	ok(!pm_roster_equals(&roster, &dimms), "another number differs");
-	is_number(pm_admit_roster(&roster, &dimms, &err), -EPERM, "one has gone");
+	is_number(pm_check_roster(&roster, &dimms, &err), -EPERM, "one has gone");
 	has_text(err.text, "module 0x1101 of socket 0x0001 is missing, 3 of 4 are there", "which");
 	pm_dimms_done(&roster);
 }
@@ -208,8 +208,8 @@ static void test_bad_rosters(void)
 
 int main(void)
 {
-	test_admit_dimms();
-	test_admit_mode();
+	test_dimms();
+	test_mode();
 	test_shares();
 	test_sockets();
 	test_roster();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "node/act/settle.h"
+#include "node/act/recover_goal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #include "node/tools/tools.h"
 
 __attribute__((format(printf, 3, 4))) static void conclude(
-	struct pm_settlement *settlement, enum pm_outcome outcome, const char *fmt, ...)
+	struct pm_recovery *recovery, enum pm_outcome outcome, const char *fmt, ...)
 {
 	va_list args;
 
-	settlement->outcome = outcome;
+	recovery->outcome = outcome;
 	va_start(args, fmt);
-	vsnprintf(settlement->text, sizeof(settlement->text), fmt, args);
+	vsnprintf(recovery->text, sizeof(recovery->text), fmt, args);
 	va_end(args);
 }
 
@@ -29,9 +29,9 @@ static void describe_node(const struct pm_verdict *verdict, char *ret, size_t si
 		snprintf(ret, size, "the node's mode is unknown: %.300s", verdict->why);
 }
 
-/* What an administrator can do about a change that failed. */
-static void add_cure(const struct pm_journal *journal, const struct pm_verdict *verdict,
-	struct pm_settlement *ret)
+/* Adds the cure of a change that failed. */
+static void add_cure(
+	const struct pm_journal *journal, const struct pm_verdict *verdict, struct pm_recovery *ret)
 {
 	size_t used = strlen(ret->text);
 
@@ -42,9 +42,9 @@ static void add_cure(const struct pm_journal *journal, const struct pm_verdict *
 		verdict->platform ? ", 'pmctl health --clear' leaves it at that" : "");
 }
 
-/* The firmware has not taken the goal up: it must not be applied at some later boot. */
-static void settle_pending(const struct pm_operation *op, const struct pm_journal *journal,
-	const char *node, struct pm_settlement *ret)
+/* The firmware has not read the goal: no later boot may apply it. */
+static void judge_pending(const struct pm_operation *op, const struct pm_journal *journal,
+	const char *node, struct pm_recovery *ret)
 {
 	const char *mode = pm_mode_name(journal->mode);
 	struct pm_err err;
@@ -65,8 +65,8 @@ static void settle_pending(const struct pm_operation *op, const struct pm_journa
 			node);
 }
 
-static void settle_other_mode(const struct pm_journal *journal, const struct pm_dimms *dimms,
-	const char *node, struct pm_settlement *ret)
+static void judge_other_mode(const struct pm_journal *journal, const struct pm_dimms *dimms,
+	const char *node, struct pm_recovery *ret)
 {
 	const char *mode = pm_mode_name(journal->mode);
 	char ids[200], status[64];
@@ -84,7 +84,7 @@ static void settle_other_mode(const struct pm_journal *journal, const struct pm_
 			node);
 }
 
-/* The same platform mode at other percentages is not what was asked. */
+/* False if the platform mode has other percentages than pmem.conf. */
 static bool is_met(const struct pm_operation *op, const struct pm_journal *journal,
 	const struct pm_evidence *evidence)
 {
@@ -95,8 +95,8 @@ static bool is_met(const struct pm_operation *op, const struct pm_journal *journ
 	return pm_goal_is_met(&request, &evidence->dimms);
 }
 
-static void settle_wanted_mode(const struct pm_operation *op, const struct pm_journal *journal,
-	const struct pm_evidence *evidence, struct pm_settlement *ret)
+static void judge_wanted_mode(const struct pm_operation *op, const struct pm_journal *journal,
+	const struct pm_evidence *evidence, struct pm_recovery *ret)
 {
 	const char *platform = pm_platform_name(pm_mode_platform(journal->mode));
 	const struct pm_dimm *dimm;
@@ -126,7 +126,7 @@ static enum pm_journal_state state_of(enum pm_outcome outcome)
 
 static int judge(const struct pm_operation *op, const struct pm_journal *journal,
 	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
-	struct pm_settlement *ret, struct pm_err *err)
+	struct pm_recovery *ret, struct pm_err *err)
 {
 	cleanup_with(pm_goals_done) struct pm_goals pending = {0};
 	char node[400];
@@ -136,25 +136,25 @@ static int judge(const struct pm_operation *op, const struct pm_journal *journal
 		return rc;
 	describe_node(verdict, node, sizeof(node));
 	if (pending.n)
-		settle_pending(op, journal, node, ret);
+		judge_pending(op, journal, node, ret);
 	else if (verdict->platform == pm_mode_platform(journal->mode))
-		settle_wanted_mode(op, journal, evidence, ret);
+		judge_wanted_mode(op, journal, evidence, ret);
 	else
-		settle_other_mode(journal, &evidence->dimms, node, ret);
+		judge_other_mode(journal, &evidence->dimms, node, ret);
 	add_cure(journal, verdict, ret);
 	return 0;
 }
 
-int pm_settle(const struct pm_operation *op, struct pm_journal *journal,
+int pm_recover_goal(const struct pm_operation *op, struct pm_journal *journal,
 	const struct pm_evidence *evidence, const struct pm_verdict *verdict,
-	struct pm_settlement *ret, struct pm_err *err)
+	struct pm_recovery *ret, struct pm_err *err)
 {
-	struct pm_settlement settlement = {.outcome = PM_OUTCOME_NOTHING};
+	struct pm_recovery recovery = {.outcome = PM_OUTCOME_NOTHING};
 	const char *boot_id = evidence->kernel.boot_id;
 	int rc;
 
 	if (!pm_journal_is_open(journal)) {
-		*ret = settlement;
+		*ret = recovery;
 		return 0;
 	}
 	if (!strcmp(journal->boot_id, boot_id)) {
@@ -162,11 +162,11 @@ int pm_settle(const struct pm_operation *op, struct pm_journal *journal,
 			pm_mode_name(journal->mode));
 		return 0;
 	}
-	rc = judge(op, journal, evidence, verdict, &settlement, err);
+	rc = judge(op, journal, evidence, verdict, &recovery, err);
 	if (!rc)
 		rc = pm_state_step(
-			op, journal, state_of(settlement.outcome), boot_id, settlement.text, err);
+			op, journal, state_of(recovery.outcome), boot_id, recovery.text, err);
 	if (!rc)
-		*ret = settlement;
+		*ret = recovery;
 	return rc;
 }

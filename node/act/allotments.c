@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "node/act/places.h"
+#include "node/act/allotments.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,25 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "node/act/limits.h"
+#include "node/act/mount.h"
 #include "node/act/sweeper.h"
 #include "node/see/file_system.h"
 #include "node/tools/kernel.h"
 #include "node/tools/quota.h"
 #include "node/wipe/trash.h"
 
-#define PREFIX	  "job_"
 #define NAME_MAX_ 20
 #define GIB	  (1024.0 * 1024 * 1024)
 
 static void name_of(uint32_t id, char ret[NAME_MAX_])
 {
-	snprintf(ret, NAME_MAX_, PREFIX "%u", (unsigned)id);
+	snprintf(ret, NAME_MAX_, PM_JOB_DIRECTORY_PREFIX "%u", (unsigned)id);
 }
 
 static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
@@ -43,7 +41,7 @@ static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
 		(double)job->size_bytes / GIB, socket, (double)left_bytes / GIB, promised);
 }
 
-/* Trash goes by itself. */
+/* Trash is removed in the background, so the job may be tried again. */
 static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
 {
 	return pm_err_set(err, -EAGAIN,
@@ -52,11 +50,11 @@ static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
 		(double)job->size_bytes / GIB, socket);
 }
 
-static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+static int check_file_system(const struct pm_inventory_region *region, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	struct pm_space space;
 	uint64_t promised, left;
 	bool has_trash = false;
@@ -67,31 +65,31 @@ static int check_file_system(const struct pm_pmem *pmem, const struct pm_jobs *j
 	if (!rc)
 		rc = pm_trash_find(fd, &has_trash, err);
 	if (rc)
-		return pm_err_prefix(err, "%s", pmem->place);
+		return pm_err_prefix(err, "%s", region->mount_point);
 	left = space.left.bytes > promised ? space.left.bytes - promised : 0;
 	if (job->size_bytes <= left)
 		return 0;
-	return has_trash ? put_off(job, pmem->socket, err)
-			 : refuse(job, pmem->socket, left, promised, err);
+	return has_trash ? put_off(job, region->socket, err)
+			 : refuse(job, region->socket, left, promised, err);
 }
 
-int pm_places_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+int pm_allotments_check_size(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && job->size_bytes && i < inventory->n; i++) {
-		const struct pm_pmem *pmem = &inventory->list[i];
+		const struct pm_inventory_region *region = &inventory->list[i];
 
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = check_file_system(pmem, jobs, job, err);
-		else if (job->size_bytes > pmem->nd.size_bytes)
-			rc = refuse(job, pmem->socket, pmem->nd.size_bytes, 0, err);
+			rc = check_file_system(region, jobs, job, err);
+		else if (job->size_bytes > region->nd.size_bytes)
+			rc = refuse(job, region->socket, region->nd.size_bytes, 0, err);
 	}
 	return rc;
 }
 
-/* The user gets it last, when it is in its project. */
+/* chown comes last: the user must not write before the directory is in its project. */
 static int make_directory(
 	int root_fd, const struct pm_job *job, const char *name, struct pm_err *err)
 {
@@ -110,7 +108,7 @@ static int make_directory(
 	return rc;
 }
 
-static int add(struct pm_jobview *view, enum pm_place_kind kind, const char *value, int socket,
+static int add(struct pm_jobview *view, enum pm_allotment_kind kind, const char *value, int socket,
 	struct pm_err *err)
 {
 	int rc = pm_jobview_add(view, kind, value, socket);
@@ -118,47 +116,47 @@ static int add(struct pm_jobview *view, enum pm_place_kind kind, const char *val
 	return rc ? pm_err_sys(err, rc, "tell the job of '%s'", value) : 0;
 }
 
-/* What an earlier run of the job has left there is made trash. */
-static int make_job(const char *place, int root_fd, const struct pm_tenants *tenants,
+/* A directory of an earlier run of the job becomes trash. */
+static int make_job(const char *mount_point, int root_fd, const struct pm_tenants *tenants,
 	const char *name, struct pm_err *err)
 {
 	bool is_left;
-	int rc = pm_trash_make(root_fd, place, name, &is_left, err);
+	int rc = pm_trash_make(root_fd, mount_point, name, &is_left, err);
 
 	if (!rc)
 		rc = pm_limits_set(root_fd, tenants, err);
 	return rc ? rc : make_directory(root_fd, tenants->job, name, err);
 }
 
-/* It is full when several users without a size have filled it together. */
-static int complain(const char *place, int rc, struct pm_err *err)
+/* Jobs without a size, of several users, can fill it together. */
+static int complain(const char *mount_point, int rc, struct pm_err *err)
 {
 	if (rc != -ENOSPC && rc != -EDQUOT)
-		return pm_err_prefix(err, "%s", place);
+		return pm_err_prefix(err, "%s", mount_point);
 	return pm_err_set(err, -EDQUOT,
 		"other jobs have filled the persistent memory of this node, there is no room for "
 		"a directory; try again when they have ended");
 }
 
-static int give_directory(const struct pm_pmem *pmem, const struct pm_jobs *jobs,
+static int allot_directory(const struct pm_inventory_region *region, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	const struct pm_tenants tenants = {jobs, job->boot_id, job, /* with_job= */ true};
-	char name[NAME_MAX_], path[PM_PLACE_MAX + NAME_MAX_ + 1];
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	char name[NAME_MAX_], path[PM_MOUNT_POINT_MAX + NAME_MAX_ + 1];
+	cleanup_close int fd = pm_file_system_open(region, err);
 	int rc;
 
 	if (fd < 0)
 		return fd;
 	name_of(job->id, name);
-	rc = make_job(pmem->place, fd, &tenants, name, err);
+	rc = make_job(region->mount_point, fd, &tenants, name, err);
 	if (rc)
-		return complain(pmem->place, rc, err);
-	snprintf(path, sizeof(path), "%s/%s", pmem->place, name);
-	return add(view, PM_PLACE_DIR, path, pmem->socket, err);
+		return complain(region->mount_point, rc, err);
+	snprintf(path, sizeof(path), "%s/%s", region->mount_point, name);
+	return add(view, PM_ALLOTMENT_DIR, path, region->socket, err);
 }
 
-/* A character device of this name; its owner and mode are set in one go on what was opened. */
+/* Sets mode and owner on the descriptor, so that the checked device is the one that changes. */
 static int chown_device(const char *path, uid_t uid, gid_t gid, struct pm_err *err)
 {
 	cleanup_close int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -173,109 +171,116 @@ static int chown_device(const char *path, uid_t uid, gid_t gid, struct pm_err *e
 	return 0;
 }
 
-static void device_path(const struct pm_stored *stored, char ret[64])
+static void device_path(const struct pm_inventory_ns *ns, char ret[64])
 {
-	snprintf(ret, 64, "/dev/%s", stored->dax.chardev);
+	snprintf(ret, 64, "/dev/%s", ns->dax.chardev);
 }
 
-static int give_device(const struct pm_pmem *pmem, const struct pm_job *job,
+static int allot_device(const struct pm_inventory_region *region, const struct pm_job *job,
 	struct pm_jobview *view, struct pm_err *err)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_DEVDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_DEVDAX);
 	char path[64];
 	int rc;
 
-	if (!stored || !*stored->dax.chardev)
-		return pm_err_set(err, -EIO, "there is no device on %s", pmem->nd.dev);
-	device_path(stored, path);
+	if (!ns || !*ns->dax.chardev)
+		return pm_err_set(err, -EIO, "there is no device on %s", region->nd.dev);
+	device_path(ns, path);
 	rc = chown_device(path, job->uid, job->gid, err);
-	return rc ? rc : add(view, PM_PLACE_DAX, path, pmem->socket, err);
+	return rc ? rc : add(view, PM_ALLOTMENT_DAX, path, region->socket, err);
 }
 
 static bool has_node(const struct pm_jobview *view, const char *node)
 {
 	for (size_t i = 0; i < view->n; i++)
-		if (!strcmp(view->places[i].value, node))
+		if (!strcmp(view->allotments[i].value, node))
 			return true;
 	return false;
 }
 
-/* Regions of one socket may share their node. */
-static int give_node(const struct pm_pmem *pmem, struct pm_jobview *view, struct pm_err *err)
+/* Regions of one socket may have one NUMA node: it is listed once. */
+static int allot_node(
+	const struct pm_inventory_region *region, struct pm_jobview *view, struct pm_err *err)
 {
 	char node[16];
 
-	if (pmem->nd.target_node < 0)
-		return pm_err_set(err, -EIO, "%s has no NUMA node of its own", pmem->nd.dev);
-	snprintf(node, sizeof(node), "%d", pmem->nd.target_node);
-	return has_node(view, node) ? 0 : add(view, PM_PLACE_NODE, node, pmem->socket, err);
+	if (region->nd.target_node < 0)
+		return pm_err_set(err, -EIO, "%s has no NUMA node of its own", region->nd.dev);
+	snprintf(node, sizeof(node), "%d", region->nd.target_node);
+	return has_node(view, node) ? 0 : add(view, PM_ALLOTMENT_NODE, node, region->socket, err);
 }
 
-int pm_places_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
+int pm_allotments_make(const struct pm_inventory *inventory, const struct pm_jobs *jobs,
 	const struct pm_job *job, struct pm_jobview *view, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < inventory->n; i++) {
-		const struct pm_pmem *pmem = &inventory->list[i];
+		const struct pm_inventory_region *region = &inventory->list[i];
 
 		if (job->substate == PM_SUBSTATE_FSDAX)
-			rc = give_directory(pmem, jobs, job, view, err);
+			rc = allot_directory(region, jobs, job, view, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
-			rc = give_device(pmem, job, view, err);
+			rc = allot_device(region, job, view, err);
 		else if (job->substate == PM_SUBSTATE_FLAT)
-			rc = give_node(pmem, view, err);
+			rc = allot_node(region, view, err);
 	}
 	return rc;
 }
 
-/* What resists is closed to its owner, and costs nobody more than its space until it goes. */
-static bool discard(
-	const struct pm_operation *op, int root_fd, const struct pm_pmem *pmem, uint32_t id)
+/*
+ * True if trash is left. A directory that cannot be renamed is closed to its owner; it costs only
+ * its space until a later sweep.
+ */
+static bool discard(const struct pm_operation *op, int root_fd,
+	const struct pm_inventory_region *region, uint32_t id)
 {
 	char name[NAME_MAX_];
 	struct pm_err err;
 	bool is_left;
 
 	name_of(id, name);
-	if (pm_trash_make(root_fd, pmem->place, name, &is_left, &err))
-		pm_warn(op, "%s: %s", pmem->place, err.text);
+	if (pm_trash_make(root_fd, region->mount_point, name, &is_left, &err))
+		pm_warn(op, "%s: %s", region->mount_point, err.text);
 	return is_left;
 }
 
-/* A file system that is not mounted keeps the directory until a later job: pm_places_sweep(). */
-static int remove_directory(const struct pm_operation *op, const struct pm_pmem *pmem,
+/*
+ * If the file system is not mounted, its directory stays until pm_allotments_sweep() of a later
+ * job.
+ */
+static int remove_directory(const struct pm_operation *op, const struct pm_inventory_region *region,
 	const struct pm_tenants *others, bool *left, struct pm_err *err)
 {
 	cleanup_close int fd = -1;
 	int rc;
 
-	if (!pm_file_system_is_mounted(pmem))
+	if (!pm_file_system_is_mounted(region))
 		return 0;
-	fd = pm_file_system_open(pmem, err);
+	fd = pm_file_system_open(region, err);
 	if (fd < 0)
 		return fd;
-	*left |= discard(op, fd, pmem, others->job->id);
+	*left |= discard(op, fd, region, others->job->id);
 	rc = pm_limits_set(fd, others, err);
 	if (rc == -ENOSPC) {
-		pm_warn(op, "%s: %s", pmem->place, err->text);
+		pm_warn(op, "%s: %s", region->mount_point, err->text);
 		return 0;
 	}
-	return rc ? pm_err_prefix(err, "%s", pmem->place) : 0;
+	return rc ? pm_err_prefix(err, "%s", region->mount_point) : 0;
 }
 
-static int take_device_back(const struct pm_pmem *pmem, struct pm_err *err)
+static int reclaim_device(const struct pm_inventory_region *region, struct pm_err *err)
 {
-	const struct pm_stored *stored = pm_pmem_serving(pmem, PM_SUBSTATE_DEVDAX);
+	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_DEVDAX);
 	char path[64];
 
-	if (!stored || !*stored->dax.chardev)
+	if (!ns || !*ns->dax.chardev)
 		return 0;
-	device_path(stored, path);
+	device_path(ns, path);
 	return chown_device(path, 0, 0, err);
 }
 
-int pm_places_remove(const struct pm_operation *op, const struct pm_inventory *inventory,
+int pm_allotments_remove(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, const struct pm_job *job, struct pm_err *err)
 {
 	char boot_id[PM_BOOT_ID_MAX];
@@ -287,26 +292,29 @@ int pm_places_remove(const struct pm_operation *op, const struct pm_inventory *i
 		if (job->substate == PM_SUBSTATE_FSDAX)
 			rc = remove_directory(op, &inventory->list[i], &others, &is_left, err);
 		else if (job->substate == PM_SUBSTATE_DEVDAX)
-			rc = take_device_back(&inventory->list[i], err);
+			rc = reclaim_device(&inventory->list[i], err);
 	}
 	if (is_left)
 		pm_sweeper_start(op);
 	return rc;
 }
 
-/* "job_12" of a job without a record: its ID, else 0. */
+/* The ID of "job_12" if that job has no record, else 0. */
 static uint32_t orphan_id(const char *name, const struct pm_jobs *jobs)
 {
 	uint32_t id;
 
-	if (strncmp(name, PREFIX, strlen(PREFIX)) || pm_job_parse_id(name + strlen(PREFIX), &id))
+	if (strncmp(name, PM_JOB_DIRECTORY_PREFIX, strlen(PM_JOB_DIRECTORY_PREFIX)) ||
+		pm_job_parse_id(name + strlen(PM_JOB_DIRECTORY_PREFIX), &id))
 		return 0;
 	return pm_jobs_find(jobs, id) ? 0 : id;
 }
 
-/* Only names are read: what is renamed meanwhile may be met again, as trash. */
-static int discard_orphans(const struct pm_operation *op, int root_fd, const struct pm_pmem *pmem,
-	const struct pm_jobs *jobs, struct pm_err *err)
+/*
+ * Renaming while the directory is read is harmless: an entry that comes up again is trash by name.
+ */
+static int discard_orphans(const struct pm_operation *op, int root_fd,
+	const struct pm_inventory_region *region, const struct pm_jobs *jobs, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = NULL;
 	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -314,7 +322,7 @@ static int discard_orphans(const struct pm_operation *op, int root_fd, const str
 
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
-		int rc = pm_err_sys(err, -errno, "open '%s'", pmem->place);
+		int rc = pm_err_sys(err, -errno, "open '%s'", region->mount_point);
 
 		if (fd >= 0)
 			close(fd);
@@ -324,17 +332,18 @@ static int discard_orphans(const struct pm_operation *op, int root_fd, const str
 		uint32_t id = orphan_id(entry->d_name, jobs);
 
 		if (id)
-			(void)discard(op, root_fd, pmem, id);
+			(void)discard(op, root_fd, region, id);
 	}
 	return 0;
 }
 
-static int sweep_place(const struct pm_operation *op, const struct pm_pmem *pmem,
-	const struct pm_jobs *jobs, bool *left, struct pm_err *err)
+static int sweep_file_system(const struct pm_operation *op,
+	const struct pm_inventory_region *region, const struct pm_jobs *jobs, bool *left,
+	struct pm_err *err)
 {
-	cleanup_close int fd = pm_file_system_open(pmem, err);
+	cleanup_close int fd = pm_file_system_open(region, err);
 	bool has_trash = false;
-	int rc = fd < 0 ? fd : discard_orphans(op, fd, pmem, jobs, err);
+	int rc = fd < 0 ? fd : discard_orphans(op, fd, region, jobs, err);
 
 	if (!rc)
 		rc = pm_trash_find(fd, &has_trash, err);
@@ -342,7 +351,7 @@ static int sweep_place(const struct pm_operation *op, const struct pm_pmem *pmem
 	return rc;
 }
 
-int pm_places_sweep(const struct pm_operation *op, const struct pm_inventory *inventory,
+int pm_allotments_sweep(const struct pm_operation *op, const struct pm_inventory *inventory,
 	const struct pm_jobs *jobs, struct pm_err *err)
 {
 	bool is_left = false;
@@ -350,7 +359,7 @@ int pm_places_sweep(const struct pm_operation *op, const struct pm_inventory *in
 
 	for (size_t i = 0; !rc && i < inventory->n; i++)
 		if (pm_file_system_is_mounted(&inventory->list[i]))
-			rc = sweep_place(op, &inventory->list[i], jobs, &is_left, err);
+			rc = sweep_file_system(op, &inventory->list[i], jobs, &is_left, err);
 	if (is_left)
 		pm_sweeper_start(op);
 	return rc;
