@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/strv.h"
 #include "controller/candidates.h"
 #include "controller/modes_file.h"
@@ -76,20 +77,17 @@ static bool named_nodes_are_idle(const struct pm_cluster *cluster, const slurm_j
 
 static struct pm_hold *find(struct pm_holds *holds, uint32_t job_id)
 {
+	struct pm_hold *hold;
+
 	for (size_t i = 0; i < holds->n; i++)
 		if (holds->list[i].job_id == job_id)
 			return &holds->list[i];
-	if (holds->n == holds->size) {
-		size_t size = holds->size ? 2 * holds->size : 16;
-		struct pm_hold *grown = realloc(holds->list, size * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		holds->list = grown;
-		holds->size = size;
-	}
-	holds->list[holds->n] = (struct pm_hold){job_id, 0, PM_HOLD_FIRST_PAUSE_MS, false};
-	return &holds->list[holds->n++];
+	hold = pm_list_next(&holds->list, holds->n, sizeof(*hold));
+	if (!hold)
+		return NULL;
+	*hold = (struct pm_hold){job_id, 0, PM_HOLD_FIRST_PAUSE_MS, false};
+	holds->n++;
+	return hold;
 }
 
 static void send_empty_update(const slurm_job_info_t *job)
@@ -152,8 +150,8 @@ void pm_holds_look(struct pm_holds *holds, const struct pm_cluster *cluster)
 		if (!pm_hold_is_mistaken(cluster, job))
 			continue;
 		hold = find(holds, job->job_id);
-		if (!hold)
-			return;
+		if (!hold) /* out of memory: the next scan may have some */
+			break;
 		hold->seen = true;
 		if (updates < PM_HOLD_UPDATES_MAX)
 			updates += update_if_due(hold, cluster, job);

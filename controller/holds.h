@@ -36,7 +36,7 @@ struct pm_hold {
 
 struct pm_holds {
 	struct pm_hold *list;
-	size_t n, size;
+	size_t n;
 	bool waited; /* the last scan found a mistaken hold */
 };
 

@@ -166,7 +166,7 @@ int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_clust
 
 	if (slurm_load_job(&jobs, message->job_id, SHOW_ALL))
 		return refused(message->job_id, "ask slurmctld for it", err);
-	rc = -ESRCH;
+	rc = pm_err_set(err, -ESRCH, "job %u does not run on '%s'", message->job_id, message->node);
 	for (uint32_t i = 0; i < jobs->record_count; i++)
 		if (jobs->job_array[i].job_id == message->job_id)
 			rc = consider(rejected, cluster, &jobs->job_array[i], message, limit,

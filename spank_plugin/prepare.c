@@ -12,8 +12,10 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/strv.h"
 #include "node/state/jobview.h"
 #include "protocol/pmctl.h"
+#include "site/modes.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/cancel.h"
@@ -268,8 +270,15 @@ static int begin(
 
 static bool wants_nodes_alone(const struct pm_requirement *requirement)
 {
-	return strstr(requirement->modes, "flat") ||
-	       (requirement->kind && !strcmp(requirement->kind, "devdax"));
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(requirement->modes, ",");
+
+	for (char **name = names; name && *name; name++) {
+		const struct pm_mode_info *mode = pm_mode_by_name(*name);
+
+		if (mode && mode->substate == PM_SUBSTATE_FLAT)
+			return true;
+	}
+	return requirement->kind && !strcmp(requirement->kind, "devdax");
 }
 
 /*

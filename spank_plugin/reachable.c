@@ -106,16 +106,16 @@ static int divide(const char *known, const char *mark, const struct answer *answ
 	size_t size[2];
 	FILE *available = open_memstream(ret_available, &size[0]);
 	FILE *missing = open_memstream(ret_missing, &size[1]);
+	bool failed;
 
 	for (size_t i = 0; available && missing && now && now[i]; i++)
 		sort_in(now[i], answer, available, missing);
 	for (size_t i = 0; available && missing && before && before[i]; i++)
 		if (!pm_strv_contains(now, before[i]))
 			sort_in(before[i], answer, available, missing);
-	return (available && fclose(available)) || (missing && fclose(missing)) || !available ||
-			       !missing || !now || !before
-		       ? -ENOMEM
-		       : 0;
+	failed = !available || fclose(available);
+	failed |= !missing || fclose(missing);
+	return failed || !now || !before ? -ENOMEM : 0;
 }
 
 /* True for the same names in any order. */

@@ -37,12 +37,13 @@ static bool is_expected(const char *name)
 static int check_content(int root_fd, const char *mount_point, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = NULL;
-	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;
 
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
 		return pm_err_sys(err, -errno, "open '%s'", mount_point);
+	fd = -1; /* the stream's now */
 	while ((entry = readdir(dir)))
 		if (!is_expected(entry->d_name))
 			return pm_err_set(err, -EPERM,

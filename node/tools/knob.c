@@ -31,10 +31,12 @@ int pm_knob_write(
 {
 	char path[PATH_MAX];
 	cleanup_close int fd = -1;
+	ssize_t written;
 
 	snprintf(path, sizeof(path), "%s/%s", config->fs_root, file);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		return pm_err_sys(err, -errno, "write '%s' to '%s'", value, path);
-	return 0;
+	written = fd < 0 ? -1 : write(fd, value, strlen(value));
+	if (written == (ssize_t)strlen(value))
+		return 0;
+	return pm_err_sys(err, written < 0 ? -errno : -EIO, "write '%s' to '%s'", value, path);
 }
