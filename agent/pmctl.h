@@ -45,16 +45,15 @@ struct pm_agent {
 	bool quiet; /* says nothing on the terminal, only to the system log */
 };
 
+enum { PM_VERB_ROOT = 1 << 0, PM_VERB_LOGS = 1 << 1 /* to the system log too */ };
+
+/* A row of agent/verbs.def. */
 struct pm_verb {
-	const char *name; /* one or two words, as they are typed */
-	const char *args; /* of the usage line, "" for none */
-	int min_words, max_words;
-	unsigned options; /* besides the global ones */
-	bool needs_root;
-	bool logs;			    /* tells the system log too */
 	int (*run)(struct pm_agent *agent); /* returns a PM_EXIT_ value */
-	const char *summary;		    /* one line */
-	const char *help;		    /* paragraphs, each line up to 78 columns */
+	const char *name, *args;
+	int min_words, max_words;
+	unsigned options, flags;
+	const char *summary, *help;
 };
 
 /* The table; ends with a row without name. */
@@ -72,24 +71,7 @@ void pm_fail(const struct pm_agent *agent, const struct pm_err *err);
  */
 void pm_agent_tell(const struct pm_operation *op, enum pm_tone tone, const char *text);
 
-int pm_verb_mode(struct pm_agent *agent);
-int pm_verb_set(struct pm_agent *agent);
-int pm_verb_reboot(struct pm_agent *agent);
-int pm_verb_verify(struct pm_agent *agent);
-int pm_verb_health(struct pm_agent *agent);
-int pm_verb_helper(struct pm_agent *agent);
-int pm_verb_job_begin(struct pm_agent *agent);
-int pm_verb_job_end(struct pm_agent *agent);
-int pm_verb_job_turn_away(struct pm_agent *agent);
-int pm_verb_sweep(struct pm_agent *agent);
-int pm_verb_journal(struct pm_agent *agent);
-int pm_verb_provision(struct pm_agent *agent);
-int pm_verb_recover(struct pm_agent *agent);
-int pm_verb_pin(struct pm_agent *agent);
-int pm_verb_unpin(struct pm_agent *agent);
-int pm_verb_reachable(struct pm_agent *agent);
-int pm_verb_show(struct pm_agent *agent);
-int pm_verb_gather(struct pm_agent *agent);
-int pm_verb_show_config(struct pm_agent *agent);
+#define PM_VERB(function, ...) int pm_verb_##function(struct pm_agent *agent);
+#include "agent/verbs.def"
 
 #endif

@@ -6,7 +6,7 @@
 
 static void to_log(const struct pm_agent *agent, int priority, const char *text)
 {
-	if (agent->verb && agent->verb->logs)
+	if (agent->verb && (agent->verb->flags & PM_VERB_LOGS))
 		syslog(LOG_DAEMON | priority, "%s: %s", agent->verb->name, text);
 }
 
