@@ -8,30 +8,17 @@
 #include "protocol/pmctl.h"
 #include "node/operation.h"
 
-/* Bits of the options that a verb takes; see the table in options.c. */
+enum pm_option_row {
+#define PM_OPTION(NAME, ...) PM_OPTION_##NAME,
+#define PM_FLAG(NAME, ...)   PM_OPTION_##NAME,
+#include "agent/options.def"
+};
+
+/* Bits of the options that a verb takes. */
 enum pm_option {
-	PM_OPT_CONFIG = 1 << 0,
-	PM_OPT_NODE = 1 << 1,
-	PM_OPT_VERBOSE = 1 << 2,
-	PM_OPT_HELP = 1 << 3,
-	PM_OPT_JSON = 1 << 4,
-	PM_OPT_FRESH = 1 << 5,
-	PM_OPT_DRY_RUN = 1 << 6,
-	PM_OPT_CLEAR = 1 << 7,
-	PM_OPT_EXPECT = 1 << 8,
-	PM_OPT_VERSION = 1 << 9,
-	PM_OPT_LIST_VERBS = 1 << 10,
-	PM_OPT_LIST = 1 << 11,
-	PM_OPT_JOB = 1 << 12,
-	PM_OPT_UID = 1 << 13,
-	PM_OPT_GID = 1 << 14,
-	PM_OPT_SIZE = 1 << 15,
-	PM_OPT_NAMESPACE = 1 << 16,
-	PM_OPT_OUTPUT = 1 << 17,
-	PM_OPT_MEMORY = 1 << 18,
-	PM_OPT_ALLOCATED = 1 << 19,
-	PM_OPT_SHARED = 1 << 20,
-	PM_OPT_RUN = 1 << 21,
+#define PM_OPTION(NAME, ...) PM_OPT_##NAME = 1 << PM_OPTION_##NAME,
+#define PM_FLAG(NAME, ...)   PM_OPT_##NAME = 1 << PM_OPTION_##NAME,
+#include "agent/options.def"
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
 
