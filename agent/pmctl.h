@@ -49,8 +49,15 @@ extern const struct pm_verb pm_verbs[];
 /* The verb of these words, NULL when there is none; *ret_words is how many words name it. */
 const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_words);
 
-/* An error: "pmctl: VERB: text" on stderr, and to the system log for verbs that log. */
-void pm_fail(const struct pm_agent *agent, const struct pm_err *err);
+/*
+ * Prints "pmctl: VERB: text" on stderr, and to the system log for verbs that log. Returns
+ * PM_EXIT_FAILED.
+ */
+int pm_fail(const struct pm_agent *agent, const struct pm_err *err);
+
+/* The exit status of a verb that returned `rc`: PM_EXIT_REBOOT for PM_NEEDS_REBOOT. Prints as
+ * pm_fail() does. */
+int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err);
 
 /*
  * Hears the agent's operation: a fact goes to stdout, a warning to stderr, and both to the system

@@ -185,10 +185,8 @@ int pm_verb_gather(struct pm_agent *agent)
 	struct pm_err err;
 
 	default_name(agent, name, sizeof(name));
-	if (write_archive(agent, path, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (write_archive(agent, path, &err))
+		return pm_fail(agent, &err);
 	printf("%s\n", path);
 	return PM_EXIT_DONE;
 }

@@ -16,7 +16,7 @@ static int usage(const struct pm_agent *agent, const char *text)
 	return PM_EXIT_USAGE;
 }
 
-/* Is each of the names a mode? Complains like any wrong usage. */
+/* True: each of the names is a mode. Else prints a message, like any wrong usage. */
 static bool are_modes(char *const *names)
 {
 	cleanup_free char *all = pm_mode_names();
@@ -95,47 +95,46 @@ static int lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
 static int finish(const struct pm_agent *agent, int status, const struct pm_err *err)
 {
 	if (status)
-		pm_fail(agent, err);
+		(void)pm_fail(agent, err);
 	return status;
 }
 
-static int check_mode(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
+static int check_mode(const struct pm_agent *agent, char *const *modes)
 {
 	const struct pm_mode_info *row;
 	struct pm_kernel kernel;
+	struct pm_err err;
 
-	return pm_job_choose_mode(&agent->op, agent->expect, modes, &row, &kernel, err)
-		       ? PM_EXIT_FAILED
+	return pm_job_choose_mode(&agent->op, agent->expect, modes, &row, &kernel, &err)
+		       ? pm_fail(agent, &err)
 		       : PM_EXIT_DONE;
 }
 
-static int begin(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
+static int begin(const struct pm_agent *agent, char *const *modes)
 {
 	struct pm_job_request request = {
 		.expect = agent->expect, .modes = modes, .is_shared = agent->given & PM_OPT_SHARED};
 	const char *wrong = read_request(agent, &request);
 	cleanup_close int lock_fd = -1;
+	struct pm_err err;
 
 	if (wrong)
 		return usage(agent, wrong);
-	if (lock(agent, &lock_fd, err))
-		return finish(agent, PM_EXIT_FAILED, err);
-	return finish(agent, pm_job_begin(&agent->op, &request, err), err);
+	if (lock(agent, &lock_fd, &err))
+		return pm_fail(agent, &err);
+	return finish(agent, pm_job_begin(&agent->op, &request, &err), &err);
 }
 
 int pm_verb_job_begin(struct pm_agent *agent)
 {
 	cleanup_with(pm_strv_cleanup) char **modes = NULL;
-	struct pm_err err;
 
 	if (!agent->expect)
 		return usage(agent, "--expect=MODE is missing");
 	modes = pm_strv_split(agent->expect, ",");
 	if (!modes || !are_modes(modes))
 		return PM_EXIT_USAGE;
-	if (!agent->job)
-		return finish(agent, check_mode(agent, modes, &err), &err);
-	return begin(agent, modes, &err);
+	return agent->job ? begin(agent, modes) : check_mode(agent, modes);
 }
 
 int pm_verb_job_end(struct pm_agent *agent)
@@ -147,6 +146,6 @@ int pm_verb_job_end(struct pm_agent *agent)
 	if (!agent->job || pm_job_parse_id(agent->job, &id))
 		return usage(agent, "--job=ID: a job's number expected");
 	if (lock(agent, &lock_fd, &err))
-		return finish(agent, PM_EXIT_FAILED, &err);
+		return pm_fail(agent, &err);
 	return finish(agent, pm_job_end(&agent->op, id, &err), &err);
 }

@@ -8,12 +8,6 @@
 #include "node/see/survey.h"
 #include "node/state/state.h"
 
-static int fail(const struct pm_agent *agent, const struct pm_err *err)
-{
-	pm_fail(agent, err);
-	return PM_EXIT_FAILED;
-}
-
 static json_object *to_json(const struct pm_pins *pins)
 {
 	json_object *list = json_object_new_array();
@@ -36,7 +30,7 @@ static int list(const struct pm_agent *agent)
 	struct pm_err err;
 
 	if (pm_state_read_pins(&agent->op.config, &pins, &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	if (agent->given & PM_OPT_JSON)
 		pm_print_json(to_json(&pins));
 	else
@@ -84,7 +78,7 @@ int pm_verb_pin(struct pm_agent *agent)
 		return PM_EXIT_USAGE;
 	}
 	if (pm_state_lock(&agent->op, &lock_fd, &err) || pin(agent, agent->words[0], &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	return PM_EXIT_DONE;
 }
 
@@ -108,6 +102,6 @@ int pm_verb_unpin(struct pm_agent *agent)
 	struct pm_err err;
 
 	if (pm_state_lock(&agent->op, &lock_fd, &err) || unpin(agent, agent->words[0], &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	return PM_EXIT_DONE;
 }

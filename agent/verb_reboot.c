@@ -56,10 +56,8 @@ int pm_verb_reboot(struct pm_agent *agent)
 	struct pm_err err;
 	int rc = pm_state_lock(&agent->op, &lock_fd, &err);
 
-	if (rc == -EBUSY) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (rc == -EBUSY)
+		return pm_fail(agent, &err);
 	if (rc || prepare(agent, &journal, &err))
 		pm_warn(&agent->op, "%s; rebooting all the same", err.text);
 	pm_say(&agent->op, "rebooting: %s", agent->op.config.text[PM_KEY_REBOOT_COMMAND]);

@@ -25,8 +25,5 @@ int pm_verb_set(struct pm_agent *agent)
 		flags = PM_CHANGE_DRY_RUN;
 	rc = pm_change_stage(&agent->op, mode, flags, &err);
 	pm_would_end(agent, rc);
-	if (!rc)
-		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
+	return pm_finish(agent, rc, &err);
 }

@@ -45,10 +45,8 @@ int pm_verb_job_turn_away(struct pm_agent *agent)
 	}
 	clean(agent->words[0], text);
 	told.text = text;
-	if (tell(&agent->op.config, &told, &answer, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (tell(&agent->op.config, &told, &answer, &err))
+		return pm_fail(agent, &err);
 	puts(answer.type == PM_MESSAGE_REQUEUED ? PM_ANSWER_REQUEUED : PM_ANSWER_NOTED);
 	return PM_EXIT_DONE;
 }

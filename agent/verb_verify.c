@@ -68,12 +68,6 @@ static void print_json(
 	pm_print_json(root);
 }
 
-static int fail(const struct pm_agent *agent, const struct pm_err *err)
-{
-	pm_fail(agent, err);
-	return PM_EXIT_FAILED;
-}
-
 static int report(const struct pm_agent *agent, const struct pm_settlement *settlement,
 	const struct pm_verdict *verdict)
 {
@@ -140,17 +134,17 @@ int pm_verb_verify(struct pm_agent *agent)
 	int rc;
 
 	if (pm_state_lock(&agent->op, &lock_fd, &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	if (look(&agent->op.config, &evidence, &record.verdict, &err)) {
 		pm_state_drop_record(&agent->op.config);
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	}
 	rc = settle(agent, &evidence, &record.verdict, &settlement, &journal_err);
 	record.kernel = evidence.kernel;
 	record.capabilities = evidence.capabilities;
 	if (pm_state_write_record(&agent->op.config, &record, &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	learn_modules(agent, &evidence, &record.verdict);
-	rc = rc ? fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
+	rc = rc ? pm_fail(agent, &journal_err) : report(agent, &settlement, &record.verdict);
 	return tidy(agent, rc);
 }
