@@ -34,16 +34,6 @@ static bool lives(const struct show *show, const struct pm_job *job)
 	return !strcmp(job->boot_id, show->boot_id);
 }
 
-static void add_bool(json_object *object, const char *key, bool value)
-{
-	json_object_object_add(object, key, json_object_new_boolean(value));
-}
-
-static void add_int(json_object *object, const char *key, int value)
-{
-	json_object_object_add(object, key, json_object_new_int(value));
-}
-
 /* Which socket's is the node: that of its processors, or that of the region whose memory it is. */
 static int socket_of(const struct show *show, int node)
 {
@@ -67,7 +57,7 @@ static bool is_pmem(const struct show *show, int node)
 
 static void add_nodes(const struct show *show)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(show->root, "memory_nodes");
 	cleanup_free char *text = NULL;
 	char path[4200];
 	cpu_set_t nodes;
@@ -84,20 +74,18 @@ static void add_nodes(const struct show *show)
 		if (!CPU_ISSET(node, &nodes) ||
 			pm_node_memory_read(show->agent->op.config.fs_root, node, &memory, NULL))
 			continue;
-		one = json_object_new_object();
-		add_int(one, "node", node);
-		add_int(one, "socket", socket_of(show, node));
+		one = pm_json_append_object(list);
+		pm_json_add_int(one, "node", node);
+		pm_json_add_int(one, "socket", socket_of(show, node));
 		pm_json_add_string(one, "kind", is_pmem(show, node) ? "pmem" : "main");
 		pm_json_add_u64(one, "total_bytes", memory.total_bytes);
 		pm_json_add_u64(one, "free_bytes", memory.free_bytes);
-		json_object_array_add(list, one);
 	}
-	json_object_object_add(show->root, "memory_nodes", list);
 }
 
 static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored, json_object *to)
 {
-	json_object *mount = json_object_new_object();
+	json_object *mount = pm_json_add_object(to, "mount");
 	struct statvfs st;
 
 	pm_json_add_string(mount, "place", pmem->place);
@@ -107,13 +95,12 @@ static void add_mount(const struct pm_pmem *pmem, const struct pm_stored *stored
 		pm_json_add_u64(
 			mount, "used_bytes", (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize);
 	}
-	json_object_object_add(to, "mount", mount);
 }
 
 static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_object *list)
 {
 	cleanup_close int fd = open(pmem->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	json_object *one = json_object_new_object();
+	json_object *one = pm_json_append_object(list);
 	struct pm_quota quota;
 
 	pm_json_add_u64(one, "job", job->id);
@@ -123,14 +110,13 @@ static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_o
 		pm_json_add_u64(one, "quota_bytes", job->size_bytes);
 		pm_json_add_u64(one, "used_bytes", quota.used.bytes);
 	}
-	json_object_array_add(list, one);
 }
 
 /* The jobs that use this namespace: those whose sub-state it serves. */
 static void add_users(const struct show *show, const struct pm_pmem *pmem,
 	const struct pm_stored *stored, json_object *to)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(to, "jobs");
 
 	for (size_t i = 0; i < show->jobs.n; i++) {
 		const struct pm_job *job = &show->jobs.list[i];
@@ -139,7 +125,6 @@ static void add_users(const struct show *show, const struct pm_pmem *pmem,
 			pm_pmem_serving(pmem, job->substate) == stored)
 			add_use(pmem, job, list);
 	}
-	json_object_object_add(to, "jobs", list);
 }
 
 static void judge(const struct show *show, const struct pm_stored *stored)
@@ -154,16 +139,16 @@ static void judge(const struct show *show, const struct pm_stored *stored)
 		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, stored->elsewhere);
 }
 
-static json_object *namespace(
-	const struct show *show, const struct pm_pmem *pmem, const struct pm_stored *stored)
+static void add_namespace(const struct show *show, const struct pm_pmem *pmem,
+	const struct pm_stored *stored, json_object *list)
 {
-	json_object *one = json_object_new_object();
+	json_object *one = pm_json_append_object(list);
 
 	pm_json_add_string(one, "name", stored->nd.dev);
 	pm_json_add_string(one, "label", stored->nd.name);
 	pm_json_add_string(one, "mode", stored->nd.mode);
 	pm_json_add_string(one, "owner", stored->is_ours ? "ours" : "foreign");
-	add_bool(one, "pinned", stored->is_pinned);
+	pm_json_add_bool(one, "pinned", stored->is_pinned);
 	pm_json_add_u64(one, "size_bytes", stored->nd.size_bytes);
 	pm_json_add_string(one, "block_device", *stored->nd.blockdev ? stored->nd.blockdev : NULL);
 	if (*stored->dax.chardev) {
@@ -174,37 +159,34 @@ static json_object *namespace(
 		add_mount(pmem, stored, one);
 	add_users(show, pmem, stored, one);
 	judge(show, stored);
-	return one;
 }
 
-static json_object *region(const struct show *show, const struct pm_pmem *pmem)
+static void add_region(const struct show *show, const struct pm_pmem *pmem, json_object *list)
 {
-	json_object *one = json_object_new_object(), *list = json_object_new_array();
+	json_object *one = pm_json_append_object(list), *namespaces;
 
 	pm_json_add_string(one, "name", pmem->nd.dev);
-	add_int(one, "socket", pmem->socket);
-	add_int(one, "numa_node", pmem->nd.numa_node);
-	add_int(one, "target_node", pmem->nd.target_node);
+	pm_json_add_int(one, "socket", pmem->socket);
+	pm_json_add_int(one, "numa_node", pmem->nd.numa_node);
+	pm_json_add_int(one, "target_node", pmem->nd.target_node);
 	pm_json_add_u64(one, "size_bytes", pmem->nd.size_bytes);
 	pm_json_add_u64(one, "available_bytes", pmem->nd.available_bytes);
+	namespaces = pm_json_add_array(one, "namespaces");
 	for (size_t i = 0; i < pmem->n; i++)
-		json_object_array_add(list, namespace(show, pmem, &pmem->list[i]));
-	json_object_object_add(one, "namespaces", list);
+		add_namespace(show, pmem, &pmem->list[i], namespaces);
 	if (*pmem->occupant)
 		pm_show_block(
 			show->root, "'%.200s' is mounted at %.200s", pmem->occupant, pmem->place);
-	return one;
 }
 
 static void add_regions(const struct show *show)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(show->root, "regions");
 	const struct pm_inventory *inventory = &show->survey.inventory;
 	const struct pm_pin *lost = show->survey.lost;
 
 	for (size_t i = 0; i < inventory->n; i++)
-		json_object_array_add(list, region(show, &inventory->list[i]));
-	json_object_object_add(show->root, "regions", list);
+		add_region(show, &inventory->list[i], list);
 	if (lost)
 		pm_show_block(
 			show->root, "pinned %s (%s) is not there any more", lost->dev, lost->name);
@@ -212,11 +194,11 @@ static void add_regions(const struct show *show)
 
 static void add_jobs(const struct show *show)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(show->root, "jobs");
 
 	for (size_t i = 0; i < show->jobs.n; i++) {
 		const struct pm_job *job = &show->jobs.list[i];
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_u64(one, "job", job->id);
 		pm_json_add_u64(one, "uid", job->uid);
@@ -227,13 +209,11 @@ static void add_jobs(const struct show *show)
 				? pm_job_state_name(job->state)
 				: "of an earlier boot");
 		pm_json_add_string(one, "since", job->time);
-		json_object_array_add(list, one);
 		if (job->state == PM_JOB_LOST ||
 			(lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
 				job->state != PM_JOB_REFUSED))
 			pm_show_block(show->root, "job %u uses it", (unsigned)job->id);
 	}
-	json_object_object_add(show->root, "jobs", list);
 }
 
 static void read_jobs(struct show *show)

@@ -104,7 +104,7 @@ static void print(const struct pm_agent *agent, int rc, const struct pm_err *err
 		return;
 	}
 	root = json_object_new_object();
-	json_object_object_add(root, "ok", json_object_new_boolean(!rc));
+	pm_json_add_bool(root, "ok", !rc);
 	pm_json_add_string(root, "text", rc ? err->text : "");
 	pm_print_json(root);
 }

@@ -13,13 +13,12 @@ static json_object *to_json(const struct pm_pins *pins)
 	json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < pins->n; i++) {
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_string(one, "uuid", pins->list[i].uuid);
 		pm_json_add_string(one, "dev", pins->list[i].dev);
 		pm_json_add_string(one, "name", pins->list[i].name);
 		pm_json_add_string(one, "time", pins->list[i].time);
-		json_object_array_add(list, one);
 	}
 	return list;
 }

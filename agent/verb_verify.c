@@ -59,7 +59,7 @@ static void print_json(
 	};
 	json_object *root = json_object_new_object();
 
-	json_object_object_add(root, "ok", json_object_new_boolean(!status));
+	pm_json_add_bool(root, "ok", !status);
 	pm_json_add_string(root, "mode", pm_mode_name(verdict->mode));
 	pm_json_add_string(root, "platform", pm_platform_name(verdict->platform));
 	pm_json_add_string(root, "why", verdict->why);

@@ -33,6 +33,14 @@ int pm_json_u64(const json_object *object, const char *key, uint64_t *ret);
 /* Adds a string member; NULL adds nothing. */
 void pm_json_add_string(json_object *object, const char *key, const char *text);
 void pm_json_add_u64(json_object *object, const char *key, uint64_t value);
+void pm_json_add_int(json_object *object, const char *key, int value);
+void pm_json_add_bool(json_object *object, const char *key, bool value);
+
+/* Add an empty object or array as a member, or an empty object behind an array's last entry. The
+ * result belongs to the object or array. */
+json_object *pm_json_add_object(json_object *object, const char *key);
+json_object *pm_json_add_array(json_object *object, const char *key);
+json_object *pm_json_append_object(json_object *array);
 
 /* The value as text, indented, with a newline at its end; malloc'ed, NULL when out of memory. */
 char *pm_json_format(json_object *object);
