@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
-
 #include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "node/act/recover.h"
 #include "node/act/settle.h"
 #include "node/see/evidence_read.h"
@@ -13,20 +12,13 @@
 #define KERNEL_WAIT_MS 10000
 #define KERNEL_STEP_MS 200
 
-static void pause_ms(unsigned ms)
-{
-	struct timespec time = {.tv_nsec = (long)ms * 1000000};
-
-	nanosleep(&time, NULL);
-}
-
 static int wait_for_kernel(const struct pm_config *config, struct pm_evidence *evidence,
 	struct pm_verdict *verdict, struct pm_err *err)
 {
 	int rc = 0;
 
 	for (unsigned ms = 0; !rc && verdict->waits && ms < KERNEL_WAIT_MS; ms += KERNEL_STEP_MS) {
-		pause_ms(KERNEL_STEP_MS);
+		pm_pause_ms(KERNEL_STEP_MS);
 		rc = pm_kernel_read(config->fs_root, &evidence->kernel, err);
 		if (!rc)
 			pm_evidence_decide(evidence, verdict);

@@ -7,20 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/holder.h"
 #include "base/run.h"
 
 #define STEP_MS 50
-
-static void pause_ms(unsigned ms)
-{
-	struct timespec time = {.tv_nsec = (long)ms * 1000000};
-
-	nanosleep(&time, NULL);
-}
 
 /* "pmctl set (pid 4711)", as the holder wrote it; it may be just about to write. */
 static char *read_signature(int fd)
@@ -72,7 +65,7 @@ int pm_lock_take(
 			return pm_err_sys(err, -errno, "lock '%s'", path);
 		if (waited_ms >= timeout_ms)
 			return report_holder(fd, path, err);
-		pause_ms(STEP_MS);
+		pm_pause_ms(STEP_MS);
 	}
 	rc = sign(fd, path, verb, err);
 	if (rc)

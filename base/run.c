@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #define DEFAULT_MAX_OUTPUT (1024 * 1024)
 #define STEP_MS		   20 /* how soon the end of a program that left its pipes open is seen */
@@ -34,16 +34,8 @@ struct stream {
 struct child {
 	pid_t pid;
 	struct stream streams[2]; /* stdout, stderr */
-	unsigned long long started_ms;
+	uint64_t started_ms;
 };
-
-static unsigned long long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
-}
 
 static void stream_close(struct stream *stream)
 {
@@ -306,7 +298,7 @@ static int supervise(const struct pm_run *run, struct child *child, int *ret_sta
 			return rc;
 		if (rc)
 			return rc;
-		if (run->timeout_ms && now_ms() - child->started_ms >= run->timeout_ms)
+		if (run->timeout_ms && pm_now_ms() - child->started_ms >= run->timeout_ms)
 			return -ETIMEDOUT;
 	}
 }
@@ -370,7 +362,7 @@ static int collect(struct child *child, int status, struct pm_output *ret)
 		pm_output_done(&output);
 		return rc;
 	}
-	output.elapsed_ms = (unsigned)(now_ms() - child->started_ms);
+	output.elapsed_ms = (unsigned)(pm_now_ms() - child->started_ms);
 	*ret = output;
 	return 0;
 }
@@ -378,7 +370,7 @@ static int collect(struct child *child, int status, struct pm_output *ret)
 int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err)
 {
 	cleanup_with(child_done) struct child child = {
-		.streams = {{.fd = -1}, {.fd = -1}}, .started_ms = now_ms()};
+		.streams = {{.fd = -1}, {.fd = -1}}, .started_ms = pm_now_ms()};
 	int status = -1;
 	int rc;
 
