@@ -16,12 +16,14 @@ static const char *const mem_policies[PM_MEM_POLICIES] = {
 	[PM_MEM_POLICY_NONE] = "none",
 };
 
-/* The index of a name; -EINVAL. */
-static int find(const char *const *names, int n, const char *name)
+/* GCC: an enum without negative values is compatible with unsigned. */
+static int parse(const char *const *names, unsigned n, const char *name, unsigned *ret)
 {
-	for (int i = 0; i < n; i++) {
-		if (!strcmp(names[i], name))
-			return i;
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(names[i], name))
+			continue;
+		*ret = i;
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -36,11 +38,6 @@ const char *pm_distribution_name(enum pm_distribution distribution)
 	return distributions[distribution];
 }
 
-const char *pm_smt_name(enum pm_smt smt)
-{
-	return smts[smt];
-}
-
 const char *pm_mem_policy_name(enum pm_mem_policy policy)
 {
 	return mem_policies[policy];
@@ -48,36 +45,20 @@ const char *pm_mem_policy_name(enum pm_mem_policy policy)
 
 int pm_bind_parse(const char *name, enum pm_bind *ret)
 {
-	int i = find(binds, PM_BINDS, name);
-
-	if (i >= 0)
-		*ret = (enum pm_bind)i;
-	return i < 0 ? i : 0;
+	return parse(binds, PM_BINDS, name, ret);
 }
 
 int pm_distribution_parse(const char *name, enum pm_distribution *ret)
 {
-	int i = find(distributions, PM_DISTRIBUTIONS, name);
-
-	if (i >= 0)
-		*ret = (enum pm_distribution)i;
-	return i < 0 ? i : 0;
+	return parse(distributions, PM_DISTRIBUTIONS, name, ret);
 }
 
 int pm_smt_parse(const char *name, enum pm_smt *ret)
 {
-	int i = find(smts, PM_SMTS, name);
-
-	if (i >= 0)
-		*ret = (enum pm_smt)i;
-	return i < 0 ? i : 0;
+	return parse(smts, PM_SMTS, name, ret);
 }
 
 int pm_mem_policy_parse(const char *name, enum pm_mem_policy *ret)
 {
-	int i = find(mem_policies, PM_MEM_POLICIES, name);
-
-	if (i >= 0)
-		*ret = (enum pm_mem_policy)i;
-	return i < 0 ? i : 0;
+	return parse(mem_policies, PM_MEM_POLICIES, name, ret);
 }
