@@ -63,6 +63,9 @@ const char *pm_mode_name(enum pm_mode mode);
 /* "memory, appdirect, flat, mixed": every name; malloc'ed, NULL when out of memory. */
 char *pm_mode_names(void);
 
+/* The same for a set of modes, 1 << enum pm_mode for each. */
+char *pm_mode_names_in(unsigned set);
+
 /* The platform mode that `mode` needs; PM_PLATFORM_UNKNOWN when it has no row. */
 enum pm_platform pm_mode_platform(enum pm_mode mode);
 

@@ -28,6 +28,9 @@ struct pm_partition_pairs {
 	size_t count;
 };
 
+/* The row of a mode's name; NULL, with a sentence of all names, when there is none. */
+const struct pm_mode_info *pm_policy_find_mode(const char *name, struct pm_err *err);
+
 /* "none" or a mode's name; none is PM_MODE_UNKNOWN. -EINVAL. */
 int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *err);
 
