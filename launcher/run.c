@@ -16,18 +16,6 @@
 
 #define FAILED 1
 
-/* Told once for all ranks: by the first of the node. */
-static bool is_first(const struct pm_launch *launch)
-{
-	return !launch->rank.rank;
-}
-
-static int fail(const char *text, int status)
-{
-	fprintf(stderr, "pmrun: %s\n", text);
-	return status;
-}
-
 static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_err *err)
 {
 	enum pm_run_option asked = pm_run_has(given, PM_RUN_RUNTIME)   ? PM_RUN_RUNTIME
@@ -95,8 +83,10 @@ static int start_ranks(unsigned n, struct pm_handover *handover)
 	struct pm_err err;
 	int status;
 
-	if (pm_family_run(n, become, handover, &status, &err))
-		return fail(err.text, FAILED);
+	if (pm_family_run(n, become, handover, &status, &err)) {
+		fprintf(stderr, "pmrun: %s\n", err.text);
+		return FAILED;
+	}
 	report_missing(handover, n);
 	return status;
 }
@@ -146,7 +136,7 @@ int pm_launch_run(const struct pm_launch *launch)
 	rc = find_runtime(launch->given, &runtime, &err);
 	if (rc)
 		return pm_launch_fail(launch, err.text, FAILED);
-	if (is_first(launch)) {
+	if (!launch->rank.rank) { /* once for all ranks of the node */
 		report_obstacle(file, runtime);
 		print_plan(launch);
 	}
