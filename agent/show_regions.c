@@ -34,25 +34,15 @@ static bool lives(const struct show *show, const struct pm_job *job)
 	return !strcmp(job->boot_id, show->boot_id);
 }
 
-/* Which socket's is the node: that of its processors, or that of the region whose memory it is. */
-static int socket_of(const struct show *show, int node)
+/* The region whose memory the node is, NULL for main memory. */
+static const struct pm_pmem *region_of(const struct show *show, int node)
 {
 	const struct pm_inventory *inventory = &show->survey.inventory;
 
 	for (size_t i = 0; i < inventory->n; i++)
 		if (inventory->list[i].nd.target_node == node)
-			return inventory->list[i].socket;
-	return pm_node_socket(show->agent->op.config.fs_root, node);
-}
-
-static bool is_pmem(const struct show *show, int node)
-{
-	const struct pm_inventory *inventory = &show->survey.inventory;
-
-	for (size_t i = 0; i < inventory->n; i++)
-		if (inventory->list[i].nd.target_node == node)
-			return true;
-	return false;
+			return &inventory->list[i];
+	return NULL;
 }
 
 static void add_nodes(const struct show *show)
@@ -69,6 +59,7 @@ static void add_nodes(const struct show *show)
 		(void)pm_cpulist_parse(text, &nodes);
 	for (int node = 0; node < CPU_SETSIZE; node++) {
 		struct pm_node_memory memory = {0};
+		const struct pm_pmem *region = region_of(show, node);
 		json_object *one;
 
 		if (!CPU_ISSET(node, &nodes) ||
@@ -76,8 +67,10 @@ static void add_nodes(const struct show *show)
 			continue;
 		one = pm_json_append_object(list);
 		pm_json_add_int(one, "node", node);
-		pm_json_add_int(one, "socket", socket_of(show, node));
-		pm_json_add_string(one, "kind", is_pmem(show, node) ? "pmem" : "main");
+		pm_json_add_int(one, "socket",
+			region ? region->socket
+			       : pm_node_socket(show->agent->op.config.fs_root, node));
+		pm_json_add_string(one, "kind", region ? "pmem" : "main");
 		pm_json_add_u64(one, "total_bytes", memory.total_bytes);
 		pm_json_add_u64(one, "free_bytes", memory.free_bytes);
 	}
