@@ -2,7 +2,7 @@
 #ifndef PM_AGENT_PMCTL_H
 #define PM_AGENT_PMCTL_H
 
-/* What the verbs of pmctl share: the command line as it was read, and how they speak. */
+/* The verbs of pmctl: their command line, and their messages. */
 #include <stdbool.h>
 
 #include "protocol/pmctl.h"
@@ -27,7 +27,7 @@ struct pm_agent {
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
 	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
-	int n_words; /* what is left of the command line */
+	int n_words; /* the rest of the command line */
 	char **words;
 	bool quiet; /* says nothing on the terminal, only to the system log */
 };
@@ -60,8 +60,8 @@ int pm_fail(const struct pm_agent *agent, const struct pm_err *err);
 int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err);
 
 /*
- * Hears the agent's operation: a fact goes to stdout, a warning to stderr, and both to the system
- * log for verbs that log.
+ * Takes the messages of the agent's operation. A fact goes to stdout, a warning to stderr, and both
+ * to the system log for verbs that log.
  */
 void pm_agent_tell(const struct pm_operation *op, enum pm_tone tone, const char *text);
 

@@ -101,7 +101,7 @@ static void add_goals(const struct pm_goals *goals, json_object *root)
 	}
 }
 
-/* A goal that is pending may be ours: then it waits for its reboot, and is no obstacle. */
+/* A pending goal of an open change waits for its reboot, and does not block another change. */
 static void judge_goals(
 	const struct pm_agent *agent, const struct pm_goals *goals, json_object *root)
 {

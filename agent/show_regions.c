@@ -34,7 +34,7 @@ static bool lives(const struct show *show, const struct pm_job *job)
 	return !strcmp(job->boot_id, show->boot_id);
 }
 
-/* The region whose memory the node is, NULL for main memory. */
+/* The region that the memory of a node belongs to; NULL: it is main memory. */
 static const struct pm_pmem *region_of(const struct show *show, int node)
 {
 	const struct pm_inventory *inventory = &show->survey.inventory;
@@ -105,7 +105,7 @@ static void add_use(const struct pm_pmem *pmem, const struct pm_job *job, json_o
 	}
 }
 
-/* The jobs that use this namespace: those whose sub-state it serves. */
+/* The jobs that use this namespace: it serves their sub-state. */
 static void add_users(const struct show *show, const struct pm_pmem *pmem,
 	const struct pm_stored *stored, json_object *to)
 {

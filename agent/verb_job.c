@@ -33,7 +33,7 @@ static bool are_modes(char *const *names)
 	return names[0] != NULL;
 }
 
-/* Digits alone, below the number that means "nobody" to chown(2). */
+/* Digits only; the highest number is not an id, chown(2). */
 static bool read_id(const char *text, uint32_t *ret)
 {
 	uint64_t number;
@@ -64,7 +64,7 @@ static bool read_memory(const char *text, struct pm_job_request *ret)
 	return !text || ret->all_memory || !pm_parse_size(text, &ret->memory_bytes);
 }
 
-/* NULL when all is well, else what is not. */
+/* NULL, or a sentence about the first wrong option. */
 static const char *read_request(const struct pm_agent *agent, struct pm_job_request *ret)
 {
 	if (pm_job_parse_id(agent->job, &ret->id))

@@ -8,12 +8,12 @@
 #include "node/state/jobs.h"
 #include "protocol/ask_tcp.h"
 
-/* Far above what an answer takes: the service asks slurmctld for the job. */
+/* Ample: pm-controller asks slurmctld about the job before it replies. */
 #define TIMEOUT_MS 10000
 
 #define MAX_SENTENCE 300
 
-/* One line, as the service takes it. */
+/* Makes the sentence one line: pm-controller takes no other. */
 static void clean(const char *sentence, char text[MAX_SENTENCE + 1])
 {
 	snprintf(text, MAX_SENTENCE + 1, "%s", sentence);

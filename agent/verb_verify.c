@@ -8,7 +8,7 @@
 #include "node/see/evidence_read.h"
 #include "node/tools/tools.h"
 
-/* The kernel's drivers may still be at work so early in the boot. */
+/* So early in the boot the kernel's drivers may not be done. */
 #define KERNEL_WAIT_MS 10000
 #define KERNEL_STEP_MS 200
 
@@ -92,7 +92,7 @@ static int settle(const struct pm_agent *agent, const struct pm_evidence *eviden
 	return rc ? rc : pm_settle(&agent->op, &journal, evidence, verdict, ret, err);
 }
 
-/* What jobs have left before the boot; by now none of them lives. */
+/* Removes the rest of jobs from before the boot. None of them is alive. */
 static int tidy(const struct pm_agent *agent, int status)
 {
 	struct pm_err err;
@@ -103,7 +103,7 @@ static int tidy(const struct pm_agent *agent, int status)
 	return PM_EXIT_FAILED;
 }
 
-/* What the node has is learnt from a boot in which nothing is wrong. */
+/* Writes the roster, only in a boot with a known mode. */
 static void learn_modules(const struct pm_agent *agent, const struct pm_evidence *evidence,
 	const struct pm_verdict *verdict)
 {
@@ -115,7 +115,7 @@ static void learn_modules(const struct pm_agent *agent, const struct pm_evidence
 		pm_warn(&agent->op, "%s", err.text);
 }
 
-/* The record is written whatever the journal says: users ask for the mode, not for its history. */
+/* The mode record does not depend on the journal: users ask for the mode, not for its history. */
 int pm_verb_verify(struct pm_agent *agent)
 {
 	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};

@@ -10,7 +10,7 @@ const struct pm_verb pm_verbs[] = {
 	{0},
 };
 
-/* How many of the words name this verb? 0 when they name another. */
+/* Number of words that name this verb; 0: they name another. */
 static int match(const struct pm_verb *verb, int n_words, char *const *words)
 {
 	size_t first = strcspn(verb->name, " ");
