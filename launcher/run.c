@@ -28,7 +28,7 @@ static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_
 	return rc ? pm_err_prefix(err, "%s", given->source[asked]) : 0;
 }
 
-/* What the program's file shows is told before it starts: nothing of us may be left after it. */
+/* Checks the program's file before the start: afterwards pmrun may not exist any more. */
 static void report_obstacle(const char *file, const char *runtime)
 {
 	const char *obstacle = runtime ? pm_preload_obstacle(file) : NULL;
@@ -77,7 +77,7 @@ static void report_missing(const struct pm_handover *handover, unsigned n)
 			handover->environment.runtime, missing, n);
 }
 
-/* We outlive the ranks that we start ourselves, and so can say what became of the runtime. */
+/* With -n pmrun outlives its ranks, so it can report a runtime that did not attach. */
 static int start_ranks(unsigned n, struct pm_handover *handover)
 {
 	struct pm_err err;
@@ -91,7 +91,7 @@ static int start_ranks(unsigned n, struct pm_handover *handover)
 	return status;
 }
 
-/* The roll is also what the processes of a rank share its budget by: a rank alone has one, too. */
+/* A single rank has a rank registry, too: its processes share its budget by it. */
 static int start(const struct pm_launch *launch, struct pm_handover *handover)
 {
 	struct pm_rank_environment *environment = &handover->environment;
@@ -105,7 +105,7 @@ static int start(const struct pm_launch *launch, struct pm_handover *handover)
 	return become(launch->rank.rank, handover);
 }
 
-/* The plugin has done the rest. */
+/* The plugin has bound this process and set its environment. */
 static int become_program(const struct pm_launch *launch, const char *file)
 {
 	int rc;
