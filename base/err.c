@@ -8,7 +8,7 @@
 
 static const char cut_mark[] = "...";
 
-/* Stores a text behind the first `used` bytes of what is there. */
+/* Stores a text behind the first `used` bytes. */
 static void store_at(struct pm_err *err, size_t used, const char *fmt, va_list args)
 {
 	size_t room = sizeof(err->text) - used;

@@ -15,7 +15,7 @@
 #define MAX_BYTES  65536
 #define LINE_BYTES 120
 
-/* fdinfo names the locks of that very open file: who only waits has the file open, too. */
+/* A process that only waits for the lock has the file open, too. Its fdinfo has no lock. */
 static bool has_lock(int pid, const char *fd)
 {
 	cleanup_free char *text = NULL;

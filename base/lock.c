@@ -15,7 +15,7 @@
 
 #define STEP_MS 50
 
-/* "pmctl set (pid 4711)", as the holder wrote it; it may be just about to write. */
+/* "pmctl set (pid 4711)", as the holder wrote it; "" until it has written it. */
 static char *read_signature(int fd)
 {
 	char text[64] = "";
@@ -24,7 +24,7 @@ static char *read_signature(int fd)
 	return pm_quote(text, length > 0 ? (size_t)length : 0, sizeof(text));
 }
 
-/* Who was killed has left the lock to a tool that it ran, see base/run.h. */
+/* A killed holder leaves the lock to a tool that it has started, see base/run.h. */
 static int report_holder(int fd, const char *path, struct pm_err *err)
 {
 	cleanup_free char *signature = read_signature(fd), *tool = NULL;
