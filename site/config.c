@@ -427,7 +427,7 @@ static int remember(struct pm_config *config, const char *file, const char *node
 	return (file && !config->file) || !config->node ? -ENOMEM : 0;
 }
 
-/* What is App Direct in mode mixed is what these two leave. */
+/* In mode mixed, App Direct gets the percentage that these two leave. */
 static int check_shares(const struct pm_config *config, struct pm_err *err)
 {
 	bool is_set = strcmp(config->origin[PM_KEY_MIXED_PERCENT], "default");

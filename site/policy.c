@@ -135,7 +135,7 @@ void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key)
 	pairs->count = kept;
 }
 
-/* Is the name one of "a,b"? */
+/* True: the name is one of "a,b". */
 static bool names_partition(const char *list, const char *name)
 {
 	size_t length = strlen(name);
