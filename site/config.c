@@ -20,16 +20,11 @@
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
 
-/* A kind of value: how it is read into its field of struct pm_config, and released. */
-struct kind {
-	int (*parse)(const char *value, void *field, struct pm_err *err);
-	void (*release)(void *field); /* NULL: nothing to release */
-};
-
 struct row {
 	struct pm_key_info info;
-	const struct kind *kind;
 	size_t offset; /* of the field */
+	int (*parse)(const char *value, void *field, struct pm_err *err);
+	void (*release)(void *field);
 };
 
 static void release_string(void *field)
@@ -150,7 +145,7 @@ static int parse_versions(const char *value, void *field, struct pm_err *err)
 	return store_list(pm_strv_split(value, ","), field, err);
 }
 
-static int parse_appdirect_type(const char *value, void *field, struct pm_err *err)
+static int parse_appdirect(const char *value, void *field, struct pm_err *err)
 {
 	static const char *const types[] = {"AppDirect", "AppDirectNotInterleaved"};
 
@@ -221,14 +216,14 @@ static int parse_yes_no(const char *value, void *field, struct pm_err *err)
 	return 0;
 }
 
-static int parse_file_system(const char *value, void *field, struct pm_err *err)
+static int parse_fstype(const char *value, void *field, struct pm_err *err)
 {
 	if (strcmp(value, "ext4") && strcmp(value, "xfs"))
 		return pm_err_set(err, -EINVAL, "ext4 or xfs expected");
 	return store_string(value, field, err);
 }
 
-static int parse_dram_reserve(const char *value, void *field, struct pm_err *err)
+static int parse_dram(const char *value, void *field, struct pm_err *err)
 {
 	struct pm_reserve reserve = {0};
 	size_t length = strlen(value);
@@ -277,31 +272,18 @@ static int parse_count(const char *value, void *field, struct pm_err *err)
 	return 0;
 }
 
-static const struct kind address_kind = {parse_address, release_string};
-static const struct kind count_kind = {parse_count, NULL};
-static const struct kind path_kind = {parse_path, release_string};
-static const struct kind command_kind = {parse_command, release_list};
-static const struct kind seconds_kind = {parse_seconds, NULL};
-static const struct kind modes_kind = {parse_modes, NULL};
-static const struct kind share_kind = {parse_share, NULL};
-static const struct kind reserve_kind = {parse_reserve, NULL};
-static const struct kind versions_kind = {parse_versions, release_list};
-static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
-static const struct kind fstype_kind = {parse_file_system, release_string};
-static const struct kind wipe_kind = {parse_wipe, NULL};
-static const struct kind mode_kind = {parse_mode, NULL};
-static const struct kind usable_kind = {parse_usable, NULL};
-static const struct kind limit_kind = {parse_limit, NULL};
-static const struct kind delay_kind = {parse_delay, NULL};
-static const struct kind users_kind = {parse_users, release_string};
-static const struct kind yes_no_kind = {parse_yes_no, NULL};
-static const struct kind dram_kind = {parse_dram_reserve, NULL};
-static const struct kind nodes_kind = {parse_nodes, release_string};
+/* By the type of the field; NULL: nothing to release. */
+#define RELEASE_OF(field_)                                                                         \
+	_Generic(((struct pm_config *)0)->field_,                                                  \
+		char *: release_string,                                                            \
+		char **: release_list,                                                             \
+		default: NULL)
 
 #define ROW(key_, name_, kind_, field_, value_, by_partition_)                                     \
 	[PM_KEY_##key_] = {.info = {PM_KEY_##key_, #name_, value_, by_partition_},                 \
-		.kind = &kind_##_kind,                                                             \
-		.offset = offsetof(struct pm_config, field_)},
+		.offset = offsetof(struct pm_config, field_),                                      \
+		.parse = parse_##kind_,                                                            \
+		.release = RELEASE_OF(field_)},
 
 static const struct row rows[PM_KEY_MAX] = {
 #define PM_KEY(key, name, kind, field, value, ...)	  ROW(key, name, kind, field, value, false)
@@ -352,7 +334,7 @@ static int set_row(struct pm_config *config, const struct row *row, const char *
 	if (!is_printable(value))
 		rc = pm_err_set(err, -EINVAL, "unprintable bytes");
 	if (!rc)
-		rc = row->kind->parse(value, (char *)config + row->offset, err);
+		rc = row->parse(value, (char *)config + row->offset, err);
 	if (rc)
 		return pm_err_prefix(err, "%s='%.100s'", row->info.name, value);
 	if (replace(&config->text[key], value) || replace(&config->origin[key], origin))
@@ -500,8 +482,8 @@ char *pm_config_mode_names(const struct pm_config *config)
 void pm_config_done(struct pm_config *config)
 {
 	for (size_t i = 0; i < PM_KEY_MAX; i++) {
-		if (rows[i].kind->release)
-			rows[i].kind->release((char *)config + rows[i].offset);
+		if (rows[i].release)
+			rows[i].release((char *)config + rows[i].offset);
 		free(config->text[i]);
 		free(config->origin[i]);
 	}
