@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <string.h>
-
+#include "base/strv.h"
 #include "plan/plan.h"
 
 static const char *const binds[PM_BINDS] = {"socket", "none"};
@@ -15,18 +13,6 @@ static const char *const mem_policies[PM_MEM_POLICIES] = {
 	[PM_MEM_POLICY_WEIGHTED] = "weighted",
 	[PM_MEM_POLICY_NONE] = "none",
 };
-
-/* GCC: an enum without negative values is compatible with unsigned. */
-static int parse(const char *const *names, unsigned n, const char *name, unsigned *ret)
-{
-	for (unsigned i = 0; i < n; i++) {
-		if (strcmp(names[i], name))
-			continue;
-		*ret = i;
-		return 0;
-	}
-	return -EINVAL;
-}
 
 const char *pm_bind_name(enum pm_bind bind)
 {
@@ -45,20 +31,20 @@ const char *pm_mem_policy_name(enum pm_mem_policy policy)
 
 int pm_bind_parse(const char *name, enum pm_bind *ret)
 {
-	return parse(binds, PM_BINDS, name, ret);
+	return pm_names_find(binds, PM_BINDS, name, ret);
 }
 
 int pm_distribution_parse(const char *name, enum pm_distribution *ret)
 {
-	return parse(distributions, PM_DISTRIBUTIONS, name, ret);
+	return pm_names_find(distributions, PM_DISTRIBUTIONS, name, ret);
 }
 
 int pm_smt_parse(const char *name, enum pm_smt *ret)
 {
-	return parse(smts, PM_SMTS, name, ret);
+	return pm_names_find(smts, PM_SMTS, name, ret);
 }
 
 int pm_mem_policy_parse(const char *name, enum pm_mem_policy *ret)
 {
-	return parse(mem_policies, PM_MEM_POLICIES, name, ret);
+	return pm_names_find(mem_policies, PM_MEM_POLICIES, name, ret);
 }
