@@ -87,15 +87,8 @@ static void append_domain(
 	json_object *list, const struct pm_topology *topology, const struct pm_domain *domain)
 {
 	json_object *object = pm_json_append_object(list);
-	cpu_set_t cpus;
+	cpu_set_t cpus = pm_topology_cpus(topology, domain->first_core, domain->n_cores);
 
-	CPU_ZERO(&cpus);
-	for (unsigned i = 0; i < domain->n_cores; i++) {
-		const struct pm_core *core = &topology->cores[domain->first_core + i];
-
-		for (unsigned j = 0; j < core->n_cpus; j++)
-			CPU_SET(core->cpus[j], &cpus);
-	}
 	pm_json_add_int(object, "socket", topology->packages[domain->package].number);
 	pm_json_add_int(object, "cores", (int)domain->n_cores);
 	add_set(object, "cpus", &cpus);
