@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <string.h>
 
 #include "agent/gather.h"
 #include "base/cleanup.h"

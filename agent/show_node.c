@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/act/recover.h"
-#include "node/act/substate.h"
 #include "node/state/state.h"
 
 int pm_verb_recover(struct pm_agent *agent)

@@ -4,7 +4,6 @@
 #include "agent/would.h"
 #include "base/cleanup.h"
 #include "node/act/change.h"
-#include "node/act/substate.h"
 
 int pm_verb_set(struct pm_agent *agent)
 {

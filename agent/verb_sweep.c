@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
 
 #include "agent/pmctl.h"
 #include "base/cleanup.h"

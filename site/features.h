@@ -23,7 +23,6 @@
  * pmem_constraint.lua reads the same; tests/fixtures/constraints.tsv is the table of both.
  */
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/err.h"
 #include "site/modes.h"
