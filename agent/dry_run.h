@@ -8,7 +8,7 @@
 /* PM_EXIT_USAGE, with a sentence, for --json without --dry-run; 0 otherwise. */
 int pm_dry_run_begin(struct pm_agent *agent);
 
-/* Prints what was collected unless the dry run failed, and releases it. */
+/* Prints the report, unless the dry run failed, and releases it. */
 void pm_dry_run_end(struct pm_agent *agent, bool failed);
 
 #endif

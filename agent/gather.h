@@ -3,16 +3,16 @@
 #define PM_AGENT_GATHER_H
 
 /*
- * One archive with what a bug report needs, which is a recorded machine too: FsRoot= may point to
- * its root/, and its tools/ are what the tools print.
+ * One archive for a bug report. It is a recorded machine, too: FsRoot= may point to its root/, and
+ * its tools/ has the output of the tools.
  *
- *	tools/NAME.ARG.ARG...	what a tool prints; .err and .status beside it when there is more
- *	root/proc, root/sys	what pmctl reads of the kernel
+ *	tools/NAME.ARG.ARG...	output of a tool; .err and .status beside it when there is more
+ *	root/proc, root/sys	files of the kernel that pmctl reads
  *	state/, run/		the files of StateDir and RunDir
  *	config			every key of pmem.conf and where it came from
- *	log, kernel-log		what pmctl and the kernel's drivers have said
+ *	log, kernel-log		messages of pmctl and of the kernel's drivers
  *	versions		of pmctl, the kernel and the system
- *	missing			what could not be read, and why
+ *	missing			a line for each part that could not be read, and why
  *
  * No environment, no command line and no file name of a user's is in it.
  */

@@ -38,7 +38,7 @@ static const char *const files[] = {
 	"sys/firmware/acpi/tables/HMAT",
 };
 
-/* Whose links, of names that begin so, lead to the devices, which are copied too. */
+/* Directories of links to devices. The links with this prefix and their devices are copied. */
 static const struct bus {
 	const char *path, *prefix;
 } buses[] = {
@@ -47,7 +47,7 @@ static const struct bus {
 	{"sys/class/block", "pmem"},
 };
 
-/* What a node's directory has that is of interest; it holds links to every block of memory too. */
+/* Files of a node's directory. The directory also has a link to each block of memory. */
 static const char *const node_files[] = {"cpulist", "distance", "meminfo",
 	"memory_side_cache/index1/size", "memory_side_cache/index1/line_size",
 	"memory_side_cache/index1/indexing", "memory_side_cache/index1/write_policy",
@@ -62,7 +62,7 @@ struct walk {
 	struct pm_err *err;
 };
 
-/* Files of sysfs may be for writing only, or have nothing to say in this state of the device. */
+/* Files of sysfs may be for writing only, or fail to be read in this state of the device. */
 static int add_file(const struct walk *walk, const char *path, bool is_wanted)
 {
 	cleanup_free char *data = NULL;
@@ -95,7 +95,7 @@ static int add_link(const struct walk *walk, const char *path)
 
 static int add_tree(const struct walk *walk, const char *path, unsigned depth);
 
-/* "power" is the same everywhere, and about something else. */
+/* "power" is the same for all devices, and not about memory. */
 static int add_entry(const struct walk *walk, const char *path, const char *name, unsigned depth)
 {
 	char below[PATH_MAX];
@@ -255,7 +255,7 @@ static int add_mounts(const struct walk *walk)
 		walk->gather->archive, "root/proc/self/mountinfo", kept, used, walk->err);
 }
 
-/* The first bytes of file systems of ours, by which they are known: never of anybody's data. */
+/* The superblock of an own file system, which identifies it. No user data is copied. */
 static int add_superblock(const struct walk *walk, const char *device)
 {
 	char path[80], name[80], bytes[PM_SUPERBLOCK_BYTES];

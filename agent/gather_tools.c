@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <string.h>
 
 #include "agent/gather.h"
 #include "base/cleanup.h"
@@ -11,7 +10,7 @@ enum tool { IPMCTL, NDCTL, DAXCTL };
 
 #define MAX_WORDS 8
 
-/* First those that pmctl itself runs, word for word, then those that people want to see. */
+/* First the commands that pmctl itself runs, word for word, then others for people. */
 static const struct {
 	enum tool tool;
 	const char *args[MAX_WORDS + 1];

@@ -52,15 +52,13 @@ static int check_words(const struct pm_agent *agent)
 static int run_verb(struct pm_agent *agent)
 {
 	struct pm_err err;
-	int status = PM_EXIT_FAILED;
 
-	if (agent->verb->needs_root && geteuid() != 0)
+	if ((agent->verb->flags & PM_VERB_ROOT) && geteuid() != 0)
 		pm_err_set(&err, -EPERM, "must be root");
 	else if (!pm_config_load_for(
 			 agent->op.config_path, agent->op.node, &agent->op.config, &err))
 		return agent->verb->run(agent);
-	pm_fail(agent, &err);
-	return status;
+	return pm_fail(agent, &err);
 }
 
 /* Options may stand before the verb, and behind it. */

@@ -10,7 +10,7 @@
 /*
  * Reads options and words of `argv` (argv[0] is skipped) into the agent, stopping at the first
  * word when `stop_at_word`. Only options in `allowed` are taken. Returns the index of the first
- * word, or -1 after it has complained on stderr.
+ * word, or -1 after a message on stderr.
  */
 int pm_options_read(
 	struct pm_agent *agent, int argc, char **argv, unsigned allowed, bool stop_at_word);

@@ -3,19 +3,29 @@
 #include <syslog.h>
 
 #include "agent/pmctl.h"
+#include "node/act/substate.h"
 
 static void to_log(const struct pm_agent *agent, int priority, const char *text)
 {
-	if (agent->verb && agent->verb->logs)
+	if (agent->verb && (agent->verb->flags & PM_VERB_LOGS))
 		syslog(LOG_DAEMON | priority, "%s: %s", agent->verb->name, text);
 }
 
-void pm_fail(const struct pm_agent *agent, const struct pm_err *err)
+int pm_fail(const struct pm_agent *agent, const struct pm_err *err)
 {
 	if (!agent->quiet)
 		fprintf(stderr, "pmctl: %s%s%s\n", agent->verb ? agent->verb->name : "",
 			agent->verb ? ": " : "", err->text);
 	to_log(agent, LOG_ERR, err->text);
+	return PM_EXIT_FAILED;
+}
+
+int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err)
+{
+	if (!rc)
+		return PM_EXIT_DONE;
+	(void)pm_fail(agent, err);
+	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
 }
 
 static void tell_fact(const struct pm_agent *agent, const char *text)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,21 +14,20 @@
 static void add_change(const struct pm_agent *agent, json_object *root)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	json_object *change = json_object_new_object();
+	json_object *change;
 	struct pm_err err;
 
 	if (pm_state_read_journal(&agent->op.config, &journal, &err)) {
-		json_object_put(change);
 		pm_show_block(root, "the journal cannot be read: %.300s", err.text);
 		return;
 	}
+	change = pm_json_add_object(root, "change");
 	pm_json_add_string(change, "state", pm_journal_state_name(journal.state));
 	if (journal.state) {
 		pm_json_add_string(change, "from", pm_mode_name(journal.from));
 		pm_json_add_string(change, "to", pm_mode_name(journal.mode));
 		pm_json_add_string(change, "reason", journal.reason);
 	}
-	json_object_object_add(root, "change", change);
 	if (journal.state == PM_JOURNAL_FAILED)
 		pm_show_block(root, "the last change failed: %.400s", journal.reason);
 }
@@ -68,11 +65,11 @@ static bool is_sound(const struct pm_dimm *dimm)
 
 static void add_dimms(const struct pm_dimms *dimms, json_object *root)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(root, "modules");
 
 	for (size_t i = 0; i < dimms->n; i++) {
 		const struct pm_dimm *dimm = &dimms->list[i];
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_string(one, "id", dimm->id);
 		pm_json_add_u64(one, "socket", socket_number(dimm->socket));
@@ -81,32 +78,28 @@ static void add_dimms(const struct pm_dimms *dimms, json_object *root)
 		pm_json_add_string(one, "lock", dimm->lock);
 		pm_json_add_string(one, "manageability", dimm->manageability);
 		pm_json_add_string(one, "configuration", dimm->config_status);
-		json_object_array_add(list, one);
 		if (!is_sound(dimm))
 			pm_show_block(root, "module %s is %s, lock %s, %s", dimm->id, dimm->health,
 				dimm->lock, dimm->manageability);
 	}
-	json_object_object_add(root, "modules", list);
 }
 
 static void add_goals(const struct pm_goals *goals, json_object *root)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(root, "goal");
 
 	for (size_t i = 0; i < goals->n; i++) {
 		const struct pm_goal *goal = &goals->list[i];
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_string(one, "module", goal->dimm);
 		pm_json_add_u64(one, "memory_bytes", goal->memory_bytes);
 		pm_json_add_u64(
 			one, "appdirect_bytes", goal->appdirect1_bytes + goal->appdirect2_bytes);
-		json_object_array_add(list, one);
 	}
-	json_object_object_add(root, "goal", list);
 }
 
-/* A goal that is pending may be ours: then it waits for its reboot, and is no obstacle. */
+/* A pending goal of an open change waits for its reboot, and does not block another change. */
 static void judge_goals(
 	const struct pm_agent *agent, const struct pm_goals *goals, json_object *root)
 {

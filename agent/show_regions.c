@@ -34,40 +34,20 @@ static bool lives(const struct show *show, const struct pm_job *job)
 	return !strcmp(job->boot_id, show->boot_id);
 }
 
-static void add_bool(json_object *object, const char *key, bool value)
-{
-	json_object_object_add(object, key, json_object_new_boolean(value));
-}
-
-static void add_int(json_object *object, const char *key, int value)
-{
-	json_object_object_add(object, key, json_object_new_int(value));
-}
-
-/* Which socket's is the node: that of its processors, or that of the region whose memory it is. */
-static int socket_of(const struct show *show, int node)
+/* The region that the memory of a node belongs to; NULL: it is main memory. */
+static const struct pm_inventory_region *region_of(const struct show *show, int node)
 {
 	const struct pm_inventory *inventory = &show->survey.inventory;
 
 	for (size_t i = 0; i < inventory->n; i++)
 		if (inventory->list[i].nd.target_node == node)
-			return inventory->list[i].socket;
-	return pm_node_socket(show->agent->op.config.fs_root, node);
-}
-
-static bool is_pmem(const struct show *show, int node)
-{
-	const struct pm_inventory *inventory = &show->survey.inventory;
-
-	for (size_t i = 0; i < inventory->n; i++)
-		if (inventory->list[i].nd.target_node == node)
-			return true;
-	return false;
+			return &inventory->list[i];
+	return NULL;
 }
 
 static void add_nodes(const struct show *show)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(show->root, "memory_nodes");
 	cleanup_free char *text = NULL;
 	char path[4200];
 	cpu_set_t nodes;
@@ -79,26 +59,27 @@ static void add_nodes(const struct show *show)
 		(void)pm_cpulist_parse(text, &nodes);
 	for (int node = 0; node < CPU_SETSIZE; node++) {
 		struct pm_node_memory memory = {0};
+		const struct pm_inventory_region *region = region_of(show, node);
 		json_object *one;
 
 		if (!CPU_ISSET(node, &nodes) ||
 			pm_node_memory_read(show->agent->op.config.fs_root, node, &memory, NULL))
 			continue;
-		one = json_object_new_object();
-		add_int(one, "node", node);
-		add_int(one, "socket", socket_of(show, node));
-		pm_json_add_string(one, "kind", is_pmem(show, node) ? "pmem" : "main");
+		one = pm_json_append_object(list);
+		pm_json_add_int(one, "node", node);
+		pm_json_add_int(one, "socket",
+			region ? region->socket
+			       : pm_node_socket(show->agent->op.config.fs_root, node));
+		pm_json_add_string(one, "kind", region ? "pmem" : "main");
 		pm_json_add_u64(one, "total_bytes", memory.total_bytes);
 		pm_json_add_u64(one, "free_bytes", memory.free_bytes);
-		json_object_array_add(list, one);
 	}
-	json_object_object_add(show->root, "memory_nodes", list);
 }
 
 static void add_mount(
 	const struct pm_inventory_region *region, const struct pm_inventory_ns *ns, json_object *to)
 {
-	json_object *mount = json_object_new_object();
+	json_object *mount = pm_json_add_object(to, "mount");
 	struct statvfs st;
 
 	pm_json_add_string(mount, "place", region->mount_point);
@@ -108,14 +89,13 @@ static void add_mount(
 		pm_json_add_u64(
 			mount, "used_bytes", (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize);
 	}
-	json_object_object_add(to, "mount", mount);
 }
 
 static void add_use(
 	const struct pm_inventory_region *region, const struct pm_job *job, json_object *list)
 {
 	cleanup_close int fd = open(region->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	json_object *one = json_object_new_object();
+	json_object *one = pm_json_append_object(list);
 	struct pm_quota quota;
 
 	pm_json_add_u64(one, "job", job->id);
@@ -125,14 +105,13 @@ static void add_use(
 		pm_json_add_u64(one, "quota_bytes", job->size_bytes);
 		pm_json_add_u64(one, "used_bytes", quota.used.bytes);
 	}
-	json_object_array_add(list, one);
 }
 
-/* The jobs that use this namespace: those whose sub-state it serves. */
+/* The jobs that use this namespace: it serves their sub-state. */
 static void add_users(const struct show *show, const struct pm_inventory_region *region,
 	const struct pm_inventory_ns *ns, json_object *to)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(to, "jobs");
 
 	for (size_t i = 0; i < show->jobs.n; i++) {
 		const struct pm_job *job = &show->jobs.list[i];
@@ -141,7 +120,6 @@ static void add_users(const struct show *show, const struct pm_inventory_region 
 			pm_inventory_serving(region, job->substate) == ns)
 			add_use(region, job, list);
 	}
-	json_object_object_add(to, "jobs", list);
 }
 
 static void judge(const struct show *show, const struct pm_inventory_ns *ns)
@@ -156,16 +134,16 @@ static void judge(const struct show *show, const struct pm_inventory_ns *ns)
 		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, ns->elsewhere);
 }
 
-static json_object *namespace(const struct show *show, const struct pm_inventory_region *region,
-	const struct pm_inventory_ns *ns)
+static void add_namespace(const struct show *show, const struct pm_inventory_region *region,
+	const struct pm_inventory_ns *ns, json_object *list)
 {
-	json_object *one = json_object_new_object();
+	json_object *one = pm_json_append_object(list);
 
 	pm_json_add_string(one, "name", ns->nd.dev);
 	pm_json_add_string(one, "label", ns->nd.name);
 	pm_json_add_string(one, "mode", ns->nd.mode);
 	pm_json_add_string(one, "owner", ns->is_own ? "ours" : "foreign");
-	add_bool(one, "pinned", ns->is_pinned);
+	pm_json_add_bool(one, "pinned", ns->is_pinned);
 	pm_json_add_u64(one, "size_bytes", ns->nd.size_bytes);
 	pm_json_add_string(one, "block_device", *ns->nd.blockdev ? ns->nd.blockdev : NULL);
 	if (*ns->dax.chardev) {
@@ -176,37 +154,35 @@ static json_object *namespace(const struct show *show, const struct pm_inventory
 		add_mount(region, ns, one);
 	add_users(show, region, ns, one);
 	judge(show, ns);
-	return one;
 }
 
-static json_object *region_json(const struct show *show, const struct pm_inventory_region *region)
+static void add_region(
+	const struct show *show, const struct pm_inventory_region *region, json_object *list)
 {
-	json_object *one = json_object_new_object(), *list = json_object_new_array();
+	json_object *one = pm_json_append_object(list), *namespaces;
 
 	pm_json_add_string(one, "name", region->nd.dev);
-	add_int(one, "socket", region->socket);
-	add_int(one, "numa_node", region->nd.numa_node);
-	add_int(one, "target_node", region->nd.target_node);
+	pm_json_add_int(one, "socket", region->socket);
+	pm_json_add_int(one, "numa_node", region->nd.numa_node);
+	pm_json_add_int(one, "target_node", region->nd.target_node);
 	pm_json_add_u64(one, "size_bytes", region->nd.size_bytes);
 	pm_json_add_u64(one, "available_bytes", region->nd.available_bytes);
+	namespaces = pm_json_add_array(one, "namespaces");
 	for (size_t i = 0; i < region->n; i++)
-		json_object_array_add(list, namespace(show, region, &region->list[i]));
-	json_object_object_add(one, "namespaces", list);
+		add_namespace(show, region, &region->list[i], namespaces);
 	if (*region->occupant)
 		pm_show_block(show->root, "'%.200s' is mounted at %.200s", region->occupant,
 			region->mount_point);
-	return one;
 }
 
 static void add_regions(const struct show *show)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(show->root, "regions");
 	const struct pm_inventory *inventory = &show->survey.inventory;
 	const struct pm_pin *lost = show->survey.lost;
 
 	for (size_t i = 0; i < inventory->n; i++)
-		json_object_array_add(list, region_json(show, &inventory->list[i]));
-	json_object_object_add(show->root, "regions", list);
+		add_region(show, &inventory->list[i], list);
 	if (lost)
 		pm_show_block(
 			show->root, "pinned %s (%s) is not there any more", lost->dev, lost->name);
@@ -214,11 +190,11 @@ static void add_regions(const struct show *show)
 
 static void add_jobs(const struct show *show)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(show->root, "jobs");
 
 	for (size_t i = 0; i < show->jobs.n; i++) {
 		const struct pm_job *job = &show->jobs.list[i];
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_u64(one, "job", job->id);
 		pm_json_add_u64(one, "uid", job->uid);
@@ -229,13 +205,11 @@ static void add_jobs(const struct show *show)
 				? pm_job_state_name(job->state)
 				: "of an earlier boot");
 		pm_json_add_string(one, "since", job->time);
-		json_object_array_add(list, one);
 		if (job->state == PM_JOB_UNREADABLE ||
 			(lives(show, job) && job->substate != PM_SUBSTATE_EMPTY &&
 				job->state != PM_JOB_REFUSED))
 			pm_show_block(show->root, "job %u uses it", (unsigned)job->id);
 	}
-	json_object_object_add(show->root, "jobs", list);
 }
 
 static void read_jobs(struct show *show)

@@ -81,20 +81,21 @@ static void print_nodes(const json_object *root)
 		printf("  DRAM is a cache of %.1f GiB\n", gib(root, "cache_bytes"));
 }
 
+/* Titles a list that has entries. */
+static void print_title(const json_object *root, const char *key, const char *title)
+{
+	if (json_object_array_length(list_of(root, key)))
+		printf("\n%s\n", title);
+}
+
 static void print_modules(const json_object *root)
 {
-	bool any = false;
-
+	print_title(root, "modules", "modules");
 	EACH(module, root, "modules")
-	{
-		if (!any)
-			puts("\nmodules");
-		any = true;
-		printf("  %s  socket %lld  %8.1f GiB  %s, lock %s, %s\n", text_of(module, "id"),
-			number_of(module, "socket"), gib(module, "capacity_bytes"),
-			text_of(module, "health"), text_of(module, "lock"),
-			text_of(module, "configuration"));
-	}
+	printf("  %s  socket %lld  %8.1f GiB  %s, lock %s, %s\n", text_of(module, "id"),
+		number_of(module, "socket"), gib(module, "capacity_bytes"),
+		text_of(module, "health"), text_of(module, "lock"),
+		text_of(module, "configuration"));
 	EACH(goal, root, "goal")
 	printf("  goal on %s: %.1f GiB memory, %.1f GiB App Direct, at the next reboot\n",
 		text_of(goal, "module"), gib(goal, "memory_bytes"), gib(goal, "appdirect_bytes"));
@@ -144,13 +145,9 @@ static void print_namespace(const json_object *namespace)
 
 static void print_regions(const json_object *root)
 {
-	bool any = false;
-
+	print_title(root, "regions", "regions");
 	EACH(region, root, "regions")
 	{
-		if (!any)
-			puts("\nregions");
-		any = true;
 		printf("  %s  socket %lld  %.1f GiB, %.1f free\n", text_of(region, "name"),
 			number_of(region, "socket"), gib(region, "size_bytes"),
 			gib(region, "available_bytes"));
@@ -162,31 +159,19 @@ static void print_regions(const json_object *root)
 static void print_jobs(const json_object *root)
 {
 	char buffer[24];
-	bool any = false;
 
+	print_title(root, "jobs", "jobs");
 	EACH(job, root, "jobs")
-	{
-		if (!any)
-			puts("\njobs");
-		any = true;
-		printf("  %lld of %s: %s, %s, %s since %s\n", number_of(job, "job"),
-			user_name(number_of(job, "uid"), buffer, sizeof(buffer)),
-			text_of(job, "mode"), text_of(job, "substate"), text_of(job, "state"),
-			text_of(job, "since"));
-	}
+	printf("  %lld of %s: %s, %s, %s since %s\n", number_of(job, "job"),
+		user_name(number_of(job, "uid"), buffer, sizeof(buffer)), text_of(job, "mode"),
+		text_of(job, "substate"), text_of(job, "state"), text_of(job, "since"));
 }
 
 static void print_list(const json_object *root, const char *key, const char *title)
 {
-	bool any = false;
-
+	print_title(root, key, title);
 	EACH(line, root, key)
-	{
-		if (!any)
-			printf("\n%s\n", title);
-		any = true;
-		printf("  %s\n", json_object_get_string(line));
-	}
+	printf("  %s\n", json_object_get_string(line));
 }
 
 void pm_show_print(const json_object *root)

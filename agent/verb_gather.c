@@ -17,7 +17,7 @@
 #define JOURNALCTL     "/usr/bin/journalctl"
 #define MAX_FILE_BYTES (1024 * 1024)
 
-/* Regular files alone, of a directory that is ours: a lock, a FIFO, a link is none. */
+/* Adds a regular file of an own directory. Others, as a FIFO or a link, are left out. */
 static int add_file_at(struct pm_gather *gather, int dir_fd, const char *file, const char *name,
 	struct pm_err *err)
 {
@@ -53,7 +53,7 @@ static int add_directory(
 	return rc;
 }
 
-/* A directory of ours and jobs/ in it. */
+/* Adds an own directory, and jobs/ in it. */
 static int add_state(struct pm_gather *gather, const char *path, const char *as, struct pm_err *err)
 {
 	cleanup_free char *jobs = NULL;
@@ -185,10 +185,8 @@ int pm_verb_gather(struct pm_agent *agent)
 	struct pm_err err;
 
 	default_name(agent, name, sizeof(name));
-	if (write_archive(agent, path, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (write_archive(agent, path, &err))
+		return pm_fail(agent, &err);
 	printf("%s\n", path);
 	return PM_EXIT_DONE;
 }

@@ -10,7 +10,7 @@
 #include "node/see/observe.h"
 #include "node/tools/tools.h"
 
-/* All return 0 when the node may serve, else a negative errno with the sentence. */
+/* All return 0 if the node may serve, else a negative errno and a sentence. */
 static int check_journal(const struct pm_journal *journal, const char *boot_id, struct pm_err *err)
 {
 	if (journal->state == PM_JOURNAL_FAILED)
@@ -60,7 +60,7 @@ static int refuse_goals(const struct pm_config *config, struct pm_err *err)
 		goals.list[0].dimm);
 }
 
-/* The modules that are there are those that the node has from now on. */
+/* From now on the roster has the modules that are present. */
 static int accept_modules(const struct pm_config *config, struct pm_err *err)
 {
 	cleanup_with(pm_dimms_done) struct pm_dimms dimms = {0};
@@ -69,7 +69,7 @@ static int accept_modules(const struct pm_config *config, struct pm_err *err)
 	return rc ? rc : pm_state_write_roster(config, &dimms, err);
 }
 
-/* Only a failure is cleared; what is open belongs to verify. */
+/* Clears a failed change only. An open one is left to pmctl verify. */
 static int clear(const struct pm_agent *agent, struct pm_err *err)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
@@ -104,7 +104,7 @@ static void print(const struct pm_agent *agent, int rc, const struct pm_err *err
 		return;
 	}
 	root = json_object_new_object();
-	json_object_object_add(root, "ok", json_object_new_boolean(!rc));
+	pm_json_add_bool(root, "ok", !rc);
 	pm_json_add_string(root, "text", rc ? err->text : "");
 	pm_print_json(root);
 }

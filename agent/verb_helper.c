@@ -14,10 +14,8 @@ static int print_feature(struct pm_agent *agent)
 	struct pm_err err;
 
 	agent->quiet = true;
-	if (pm_observe(&agent->op.config, /* fresh= */ false, &seen, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (pm_observe(&agent->op.config, /* fresh= */ false, &seen, &err))
+		return pm_fail(agent, &err);
 	row = pm_mode_of_platform(seen.record.verdict.platform);
 	if (!row) {
 		pm_warn(&agent->op, "no active feature: %s", seen.record.verdict.why);
@@ -40,6 +38,5 @@ int pm_verb_helper(struct pm_agent *agent)
 		pm_err_set(&err, -EINVAL, "unknown feature '%.60s'", agent->words[0]);
 	else if (!pm_change_stage(&agent->op, mode, PM_CHANGE_FOR_JOB, &err))
 		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return PM_EXIT_FAILED;
+	return pm_fail(agent, &err);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ static int usage(const struct pm_agent *agent, const char *text)
 	return PM_EXIT_USAGE;
 }
 
-/* Is each of the names a mode? Complains like any wrong usage. */
+/* True: each of the names is a mode. Else prints a message, like any wrong usage. */
 static bool are_modes(char *const *names)
 {
 	cleanup_free char *all = pm_mode_names();
@@ -33,7 +32,7 @@ static bool are_modes(char *const *names)
 	return names[0] != NULL;
 }
 
-/* Digits alone, below the number that means "nobody" to chown(2). */
+/* Digits only; the highest number is not an id, chown(2). */
 static bool read_id(const char *text, uint32_t *ret)
 {
 	uint64_t number;
@@ -64,7 +63,7 @@ static bool read_memory(const char *text, struct pm_job_request *ret)
 	return !text || ret->all_memory || !pm_parse_size(text, &ret->memory_bytes);
 }
 
-/* NULL when all is well, else what is not. */
+/* NULL, or a sentence about the first wrong option. */
 static const char *read_request(const struct pm_agent *agent, struct pm_job_request *ret)
 {
 	if (pm_job_parse_id(agent->job, &ret->id))
@@ -95,47 +94,46 @@ static int lock(const struct pm_agent *agent, int *ret_fd, struct pm_err *err)
 static int finish(const struct pm_agent *agent, int status, const struct pm_err *err)
 {
 	if (status)
-		pm_fail(agent, err);
+		(void)pm_fail(agent, err);
 	return status;
 }
 
-static int check_mode(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
+static int check_mode(const struct pm_agent *agent, char *const *modes)
 {
 	const struct pm_mode_info *row;
 	struct pm_kernel kernel;
+	struct pm_err err;
 
-	return pm_job_choose_mode(&agent->op, agent->expect, modes, &row, &kernel, err)
-		       ? PM_EXIT_FAILED
+	return pm_job_choose_mode(&agent->op, agent->expect, modes, &row, &kernel, &err)
+		       ? pm_fail(agent, &err)
 		       : PM_EXIT_DONE;
 }
 
-static int begin(const struct pm_agent *agent, char *const *modes, struct pm_err *err)
+static int begin(const struct pm_agent *agent, char *const *modes)
 {
 	struct pm_job_request request = {
 		.expect = agent->expect, .modes = modes, .is_shared = agent->given & PM_OPT_SHARED};
 	const char *wrong = read_request(agent, &request);
 	cleanup_close int lock_fd = -1;
+	struct pm_err err;
 
 	if (wrong)
 		return usage(agent, wrong);
-	if (lock(agent, &lock_fd, err))
-		return finish(agent, PM_EXIT_FAILED, err);
-	return finish(agent, pm_job_begin(&agent->op, &request, err), err);
+	if (lock(agent, &lock_fd, &err))
+		return pm_fail(agent, &err);
+	return finish(agent, pm_job_begin(&agent->op, &request, &err), &err);
 }
 
 int pm_verb_job_begin(struct pm_agent *agent)
 {
 	cleanup_with(pm_strv_cleanup) char **modes = NULL;
-	struct pm_err err;
 
 	if (!agent->expect)
 		return usage(agent, "--expect=MODE is missing");
 	modes = pm_strv_split(agent->expect, ",");
 	if (!modes || !are_modes(modes))
 		return PM_EXIT_USAGE;
-	if (!agent->job)
-		return finish(agent, check_mode(agent, modes, &err), &err);
-	return begin(agent, modes, &err);
+	return agent->job ? begin(agent, modes) : check_mode(agent, modes);
 }
 
 int pm_verb_job_end(struct pm_agent *agent)
@@ -147,6 +145,6 @@ int pm_verb_job_end(struct pm_agent *agent)
 	if (!agent->job || pm_job_parse_id(agent->job, &id))
 		return usage(agent, "--job=ID: a job's number expected");
 	if (lock(agent, &lock_fd, &err))
-		return finish(agent, PM_EXIT_FAILED, &err);
+		return pm_fail(agent, &err);
 	return finish(agent, pm_job_end(&agent->op, id, &err), &err);
 }

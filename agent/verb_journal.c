@@ -25,10 +25,8 @@ int pm_verb_journal(struct pm_agent *agent)
 	cleanup_free char *text = NULL;
 	struct pm_err err;
 
-	if (pm_state_read_journal(&agent->op.config, &journal, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (pm_state_read_journal(&agent->op.config, &journal, &err))
+		return pm_fail(agent, &err);
 	if (!(agent->given & PM_OPT_JSON)) {
 		print_text(&journal);
 		return PM_EXIT_DONE;

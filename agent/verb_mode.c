@@ -56,10 +56,8 @@ int pm_verb_mode(struct pm_agent *agent)
 	struct pm_observation seen;
 	struct pm_err err;
 
-	if (pm_observe(&agent->op.config, agent->given & PM_OPT_FRESH, &seen, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (pm_observe(&agent->op.config, agent->given & PM_OPT_FRESH, &seen, &err))
+		return pm_fail(agent, &err);
 	if (agent->given & PM_OPT_JSON)
 		print_json(&seen);
 	else

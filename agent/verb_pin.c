@@ -8,24 +8,17 @@
 #include "node/see/survey.h"
 #include "node/state/state.h"
 
-static int fail(const struct pm_agent *agent, const struct pm_err *err)
-{
-	pm_fail(agent, err);
-	return PM_EXIT_FAILED;
-}
-
 static json_object *to_json(const struct pm_pins *pins)
 {
 	json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < pins->n; i++) {
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_string(one, "uuid", pins->list[i].uuid);
 		pm_json_add_string(one, "dev", pins->list[i].dev);
 		pm_json_add_string(one, "name", pins->list[i].name);
 		pm_json_add_string(one, "time", pins->list[i].time);
-		json_object_array_add(list, one);
 	}
 	return list;
 }
@@ -36,7 +29,7 @@ static int list(const struct pm_agent *agent)
 	struct pm_err err;
 
 	if (pm_state_read_pins(&agent->op.config, &pins, &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	if (agent->given & PM_OPT_JSON)
 		pm_print_json(to_json(&pins));
 	else
@@ -84,7 +77,7 @@ int pm_verb_pin(struct pm_agent *agent)
 		return PM_EXIT_USAGE;
 	}
 	if (pm_state_lock(&agent->op, &lock_fd, &err) || pin(agent, agent->words[0], &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	return PM_EXIT_DONE;
 }
 
@@ -108,6 +101,6 @@ int pm_verb_unpin(struct pm_agent *agent)
 	struct pm_err err;
 
 	if (pm_state_lock(&agent->op, &lock_fd, &err) || unpin(agent, agent->words[0], &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	return PM_EXIT_DONE;
 }

@@ -41,8 +41,5 @@ int pm_verb_provision(struct pm_agent *agent)
 	if (!rc)
 		rc = pm_substate_reach(&agent->op, wanted, agent->given & PM_OPT_DRY_RUN, &err);
 	pm_dry_run_end(agent, rc);
-	if (!rc)
-		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
+	return pm_finish(agent, rc, &err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
@@ -9,7 +8,7 @@
 #include "node/see/survey.h"
 #include "node/state/state.h"
 
-/* This boot's record alone: Slurm waits for the answer, and ipmctl takes seconds. */
+/* Reads only the mode record: Slurm waits for the result, and ipmctl takes seconds. */
 static int read_platform(const struct pm_config *config, enum pm_platform *ret, struct pm_err *err)
 {
 	struct pm_kernel kernel;
@@ -24,7 +23,7 @@ static int read_platform(const struct pm_config *config, enum pm_platform *ret, 
 	return 0;
 }
 
-/* May what is on the regions go, so that the firmware can lay them out anew? */
+/* 0: nothing on the regions has to stay, so the firmware may lay them out anew. */
 static int check_regions(const struct pm_config *config, struct pm_err *err)
 {
 	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY};
@@ -39,7 +38,7 @@ static int check_regions(const struct pm_config *config, struct pm_err *err)
 	return pm_steps_plan(&survey.inventory, &checked, &steps, err);
 }
 
-/* Flat has the feature of appdirect, which comes first in the table. */
+/* False for flat: it shares the feature of appdirect, which is first in the table. */
 static bool is_of_its_own(const struct pm_mode_info *row)
 {
 	return pm_mode_by_feature(row->feature) == row;

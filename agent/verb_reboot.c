@@ -7,7 +7,7 @@
 #include "node/state/state.h"
 #include "node/tools/tools.h"
 
-/* Only a change that waits for this reboot has a place for it. */
+/* Only a staged change records its reboot. */
 static int note(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
 {
 	char boot_id[PM_BOOT_ID_MAX];
@@ -32,7 +32,7 @@ static int prepare(const struct pm_agent *agent, struct pm_journal *journal, str
 	return note(agent, journal, err);
 }
 
-/* The job that wanted the goal is not waited for any longer: no later reboot may apply it. */
+/* Slurm no longer waits for a node for that job, so no later reboot may apply the job's goal. */
 static int fail(const struct pm_agent *agent, struct pm_journal *journal, const struct pm_err *why)
 {
 	struct pm_err err;
@@ -45,8 +45,8 @@ static int fail(const struct pm_agent *agent, struct pm_journal *journal, const 
 }
 
 /*
- * What the journal cannot take does not stop a reboot that Slurm waits for, nor does a disk that is
- * full or read-only: without it Slurm would take the node for one in the mode it was to get.
+ * Slurm waits for this reboot: neither an unreadable journal nor a full or read-only disk stops it.
+ * Without the reboot Slurm would believe that the node is in the new mode.
  */
 int pm_verb_reboot(struct pm_agent *agent)
 {
@@ -56,10 +56,8 @@ int pm_verb_reboot(struct pm_agent *agent)
 	struct pm_err err;
 	int rc = pm_state_lock(&agent->op, &lock_fd, &err);
 
-	if (rc == -EBUSY) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (rc == -EBUSY)
+		return pm_fail(agent, &err);
 	if (rc || prepare(agent, &journal, &err))
 		pm_warn(&agent->op, "%s; rebooting all the same", err.text);
 	pm_say(&agent->op, "rebooting: %s", agent->op.config.text[PM_KEY_REBOOT_COMMAND]);

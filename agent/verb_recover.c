@@ -2,7 +2,6 @@
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/act/recover.h"
-#include "node/act/substate.h"
 #include "node/state/state.h"
 
 int pm_verb_recover(struct pm_agent *agent)
@@ -13,8 +12,5 @@ int pm_verb_recover(struct pm_agent *agent)
 
 	if (!rc)
 		rc = pm_recover(&agent->op, agent->given & PM_OPT_DRY_RUN, &err);
-	if (!rc)
-		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
+	return pm_finish(agent, rc, &err);
 }

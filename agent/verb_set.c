@@ -4,7 +4,6 @@
 #include "agent/dry_run.h"
 #include "base/cleanup.h"
 #include "node/act/change.h"
-#include "node/act/substate.h"
 
 int pm_verb_set(struct pm_agent *agent)
 {
@@ -25,8 +24,5 @@ int pm_verb_set(struct pm_agent *agent)
 		flags = PM_CHANGE_DRY_RUN;
 	rc = pm_change_stage(&agent->op, mode, flags, &err);
 	pm_dry_run_end(agent, rc);
-	if (!rc)
-		return PM_EXIT_DONE;
-	pm_fail(agent, &err);
-	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
+	return pm_finish(agent, rc, &err);
 }

@@ -7,8 +7,8 @@ int pm_verb_show(struct pm_agent *agent)
 	json_object *root = json_object_new_object();
 
 	pm_json_add_string(root, "node", agent->op.config.node);
-	json_object_object_add(root, "blocks", json_object_new_array());
-	json_object_object_add(root, "unseen", json_object_new_array());
+	pm_json_add_array(root, "blocks");
+	pm_json_add_array(root, "unseen");
 	pm_show_mode(agent, root);
 	pm_show_modules(agent, root);
 	pm_show_regions(agent, root);

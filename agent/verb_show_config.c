@@ -4,21 +4,19 @@
 #include "agent/pmctl.h"
 #include "agent/print.h"
 
-static json_object *partitions(const struct pm_config *config)
+static void add_partitions(const struct pm_config *config, json_object *root)
 {
-	json_object *list = json_object_new_array();
+	json_object *list = pm_json_add_array(root, "partitions");
 
 	for (size_t i = 0; i < config->by_partition.count; i++) {
 		const struct pm_partition_pair *pair = &config->by_partition.list[i];
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_append_object(list);
 
 		pm_json_add_string(one, "partitions", pair->partitions);
 		pm_json_add_string(one, "key", pm_key_info((enum pm_key)pair->key)->name);
 		pm_json_add_string(one, "value", pair->text);
 		pm_json_add_string(one, "origin", pair->origin);
-		json_object_array_add(list, one);
 	}
-	return list;
 }
 
 static void print_partitions(const struct pm_config *config)
@@ -33,19 +31,18 @@ static void print_partitions(const struct pm_config *config)
 
 static void print_json(const struct pm_config *config)
 {
-	json_object *root = json_object_new_object(), *keys = json_object_new_object();
+	json_object *root = json_object_new_object(), *keys;
 
+	add_partitions(config, root);
+	pm_json_add_string(root, "node", config->node);
+	pm_json_add_string(root, "file", config->file);
+	keys = pm_json_add_object(root, "keys");
 	for (enum pm_key key = 0; key < PM_KEY_MAX; key++) {
-		json_object *one = json_object_new_object();
+		json_object *one = pm_json_add_object(keys, pm_key_info(key)->name);
 
 		pm_json_add_string(one, "value", config->text[key]);
 		pm_json_add_string(one, "origin", config->origin[key]);
-		json_object_object_add(keys, pm_key_info(key)->name, one);
 	}
-	json_object_object_add(root, "partitions", partitions(config));
-	pm_json_add_string(root, "node", config->node);
-	pm_json_add_string(root, "file", config->file);
-	json_object_object_add(root, "keys", keys);
 	pm_print_json(root);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
 
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
@@ -12,7 +11,7 @@
 #include "node/state/state.h"
 #include "node/wipe/trash.h"
 
-/* A file system that goes meanwhile has no trash any more. */
+/* A file system that is gone meanwhile has no trash. */
 static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *inventory)
 {
 	int status = PM_EXIT_DONE;
@@ -33,7 +32,7 @@ static int empty_trash(const struct pm_agent *agent, const struct pm_inventory *
 	return status;
 }
 
-/* One that went meanwhile has none. */
+/* A file system that is gone meanwhile has no limits. */
 static int set_limits_of(
 	const struct pm_inventory *inventory, const struct pm_tenants *tenants, struct pm_err *err)
 {
@@ -51,7 +50,7 @@ static int set_limits_of(
 	return rc;
 }
 
-/* A job without a record yet will set its limits when there is no trash any more. */
+/* A job that has no record yet sets the limits itself, after the trash is gone. */
 static bool has_jobs(const struct pm_agent *agent)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
@@ -59,8 +58,8 @@ static bool has_jobs(const struct pm_agent *agent)
 	return pm_jobs_of(&agent->op, &jobs, NULL) || jobs.n;
 }
 
-/* What trash used counts no more. Begins and ends of jobs set limits too, under this lock, which is
- * held for as short as can be. */
+/* The limits no longer include the trash. Begins and ends of jobs set limits under the same lock,
+ * so it is held briefly. */
 static int set_limits(const struct pm_agent *agent, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};

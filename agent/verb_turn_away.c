@@ -8,12 +8,12 @@
 #include "node/state/jobs.h"
 #include "protocol/client_tcp.h"
 
-/* Far above what an answer takes: the service asks slurmctld for the job. */
+/* Ample: pm-controller asks slurmctld about the job before it replies. */
 #define TIMEOUT_MS 10000
 
 #define MAX_SENTENCE 300
 
-/* One line, as the service takes it. */
+/* Makes the sentence one line: pm-controller takes no other. */
 static void clean(const char *sentence, char text[MAX_SENTENCE + 1])
 {
 	snprintf(text, MAX_SENTENCE + 1, "%s", sentence);
@@ -45,10 +45,8 @@ int pm_verb_job_turn_away(struct pm_agent *agent)
 	}
 	clean(agent->words[0], text);
 	told.text = text;
-	if (tell(&agent->op.config, &told, &reply, &err)) {
-		pm_fail(agent, &err);
-		return PM_EXIT_FAILED;
-	}
+	if (tell(&agent->op.config, &told, &reply, &err))
+		return pm_fail(agent, &err);
 	puts(reply.type == PM_MESSAGE_REQUEUED ? PM_ANSWER_REQUEUED : PM_ANSWER_NOTED);
 	return PM_EXIT_DONE;
 }

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
-
 #include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "node/act/recover.h"
 #include "node/act/recover_goal.h"
 #include "node/see/evidence_read.h"
 #include "node/tools/tools.h"
 
-/* The kernel's drivers may still be at work so early in the boot. */
+/* So early in the boot the kernel's drivers may not be done. */
 #define KERNEL_WAIT_MS 10000
 #define KERNEL_STEP_MS 200
-
-static void pause_ms(unsigned ms)
-{
-	struct timespec time = {.tv_nsec = (long)ms * 1000000};
-
-	nanosleep(&time, NULL);
-}
 
 static int wait_for_kernel(const struct pm_config *config, struct pm_evidence *evidence,
 	struct pm_verdict *verdict, struct pm_err *err)
@@ -26,7 +18,7 @@ static int wait_for_kernel(const struct pm_config *config, struct pm_evidence *e
 	int rc = 0;
 
 	for (unsigned ms = 0; !rc && verdict->waits && ms < KERNEL_WAIT_MS; ms += KERNEL_STEP_MS) {
-		pause_ms(KERNEL_STEP_MS);
+		pm_pause_ms(KERNEL_STEP_MS);
 		rc = pm_kernel_read(config->fs_root, &evidence->kernel, err);
 		if (!rc)
 			pm_evidence_decide(evidence, verdict);
@@ -59,19 +51,13 @@ static void print_json(
 	};
 	json_object *root = json_object_new_object();
 
-	json_object_object_add(root, "ok", json_object_new_boolean(!status));
+	pm_json_add_bool(root, "ok", !status);
 	pm_json_add_string(root, "mode", pm_mode_name(verdict->mode));
 	pm_json_add_string(root, "platform", pm_platform_name(verdict->platform));
 	pm_json_add_string(root, "why", verdict->why);
 	pm_json_add_string(root, "change", outcomes[recovery->outcome]);
 	pm_json_add_string(root, "text", recovery->text);
 	pm_print_json(root);
-}
-
-static int fail(const struct pm_agent *agent, const struct pm_err *err)
-{
-	pm_fail(agent, err);
-	return PM_EXIT_FAILED;
 }
 
 static int report(const struct pm_agent *agent, const struct pm_recovery *recovery,
@@ -106,7 +92,7 @@ static int recover(const struct pm_agent *agent, const struct pm_evidence *evide
 	return rc ? rc : pm_recover_goal(&agent->op, &journal, evidence, verdict, ret, err);
 }
 
-/* What jobs have left before the boot; by now none of them lives. */
+/* Removes the rest of jobs from before the boot. None of them is alive. */
 static int tidy(const struct pm_agent *agent, int status)
 {
 	struct pm_err err;
@@ -117,7 +103,7 @@ static int tidy(const struct pm_agent *agent, int status)
 	return PM_EXIT_FAILED;
 }
 
-/* What the node has is learnt from a boot in which nothing is wrong. */
+/* Writes the roster, only in a boot with a known mode. */
 static void learn_modules(const struct pm_agent *agent, const struct pm_evidence *evidence,
 	const struct pm_verdict *verdict)
 {
@@ -129,7 +115,7 @@ static void learn_modules(const struct pm_agent *agent, const struct pm_evidence
 		pm_warn(&agent->op, "%s", err.text);
 }
 
-/* The record is written whatever the journal says: users ask for the mode, not for its history. */
+/* The mode record does not depend on the journal: users ask for the mode, not for its history. */
 int pm_verb_verify(struct pm_agent *agent)
 {
 	cleanup_with(pm_evidence_done) struct pm_evidence evidence = {0};
@@ -140,17 +126,17 @@ int pm_verb_verify(struct pm_agent *agent)
 	int rc;
 
 	if (pm_state_lock(&agent->op, &lock_fd, &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	if (look(&agent->op.config, &evidence, &record.verdict, &err)) {
 		pm_state_drop_record(&agent->op.config);
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	}
 	rc = recover(agent, &evidence, &record.verdict, &recovery, &journal_err);
 	record.kernel = evidence.kernel;
 	record.capabilities = evidence.capabilities;
 	if (pm_state_write_record(&agent->op.config, &record, &err))
-		return fail(agent, &err);
+		return pm_fail(agent, &err);
 	learn_modules(agent, &evidence, &record.verdict);
-	rc = rc ? fail(agent, &journal_err) : report(agent, &recovery, &record.verdict);
+	rc = rc ? pm_fail(agent, &journal_err) : report(agent, &recovery, &record.verdict);
 	return tidy(agent, rc);
 }

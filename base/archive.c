@@ -113,7 +113,7 @@ static int put_header(struct pm_archive *archive, const char *name, char type, s
 	return put(archive, &header, sizeof(header), err);
 }
 
-/* What does not fit into the field of the header behind it goes before it, in a block of its own.
+/* A text that is too long for its field of a header goes before that header, in blocks of its own.
  */
 static int put_long(struct pm_archive *archive, char type, const char *text, size_t field_size,
 	struct pm_err *err)
@@ -186,7 +186,7 @@ static int compress(struct pm_archive *archive, struct pm_err *err)
 	return 0;
 }
 
-/* What is there must be a gzip file, whatever the program's exit status was. */
+/* The file must be of gzip's format, whatever the program's exit status was. */
 static int make_durable(const struct pm_archive *archive, struct pm_err *err)
 {
 	cleanup_close int fd = open(archive->temporary, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

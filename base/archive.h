@@ -3,9 +3,8 @@
 #define PM_ARCHIVE_H
 
 /*
- * Writes a tar.gz of files and symbolic links that are held in memory (directories are made by
- * those who unpack it). The file appears under its name, mode
- * 0600, when it is complete.
+ * Writes a tar.gz of files and symbolic links that are held in memory; tar(1) makes directories
+ * when it unpacks them. The file appears under its name, mode 0600, when it is complete.
  */
 #include <stddef.h>
 
@@ -25,7 +24,7 @@ int pm_archive_add_link(
 /* Makes it durable and gives it its name. */
 int pm_archive_commit(struct pm_archive *archive, struct pm_err *err);
 
-/* Releases it; without a commit nothing is left of it. NULL is fine. */
+/* Releases it; without a commit no file is left. NULL is fine. */
 void pm_archive_close(struct pm_archive *archive);
 
 #endif

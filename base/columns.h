@@ -2,7 +2,7 @@
 #ifndef PM_COLUMNS_H
 #define PM_COLUMNS_H
 
-/* A table of text whose columns are as wide as what is in them. */
+/* A table of text. A column is as wide as its widest cell. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

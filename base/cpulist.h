@@ -11,7 +11,7 @@
 /* The processors of a NUMA node, read below the descriptor of a root directory. -EBADMSG. */
 int pm_cpulist_of_node(int root_fd, int node, cpu_set_t *ret, struct pm_err *err);
 
-/* -EINVAL when it is no such list. An empty list is an empty set. */
+/* -EINVAL: not such a list. An empty list is an empty set. */
 int pm_cpulist_parse(const char *text, cpu_set_t *ret);
 
 /* The set as such a list, "" for an empty one; malloc'ed, NULL when out of memory. */
@@ -23,7 +23,7 @@ int pm_cpumask_add(const char *mask, cpu_set_t *set);
 /* All processors of a list of such masks, "0x3,0xC"; -EINVAL: no masks, or none has any. */
 int pm_cpumasks_parse(const char *list, cpu_set_t *ret);
 
-/* Have they one in common? Has `whole` all of `part`? */
+/* True: the sets have a CPU in common; `whole` has all CPUs of `part`. */
 bool pm_cpus_intersect(const cpu_set_t *a, const cpu_set_t *b);
 bool pm_cpus_contain(const cpu_set_t *whole, const cpu_set_t *part);
 

@@ -8,18 +8,23 @@
 
 static const char cut_mark[] = "...";
 
-static void mark_cut(struct pm_err *err)
+/* Stores a text behind the first `used` bytes. */
+static void store_at(struct pm_err *err, size_t used, const char *fmt, va_list args)
 {
-	memcpy(err->text + sizeof(err->text) - sizeof(cut_mark), cut_mark, sizeof(cut_mark));
+	size_t room = sizeof(err->text) - used;
+
+	if (vsnprintf(err->text + used, room, fmt, args) >= (int)room)
+		memcpy(err->text + sizeof(err->text) - sizeof(cut_mark), cut_mark,
+			sizeof(cut_mark));
 }
 
-static void store(struct pm_err *err, int code, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 3))) static void add_text(struct pm_err *err, const char *fmt, ...)
 {
-	int length = vsnprintf(err->text, sizeof(err->text), fmt, args);
+	va_list args;
 
-	err->code = code;
-	if (length >= (int)sizeof(err->text))
-		mark_cut(err);
+	va_start(args, fmt);
+	store_at(err, strlen(err->text), fmt, args);
+	va_end(args);
 }
 
 int pm_err_set(struct pm_err *err, int code, const char *fmt, ...)
@@ -29,26 +34,23 @@ int pm_err_set(struct pm_err *err, int code, const char *fmt, ...)
 	if (!err)
 		return code;
 	va_start(args, fmt);
-	store(err, code, fmt, args);
+	store_at(err, 0, fmt, args);
 	va_end(args);
+	err->code = code;
 	return code;
 }
 
 int pm_err_sys(struct pm_err *err, int code, const char *fmt, ...)
 {
 	va_list args;
-	size_t used;
-	int length;
 
 	if (!err)
 		return code;
 	va_start(args, fmt);
-	store(err, code, fmt, args);
+	store_at(err, 0, fmt, args);
 	va_end(args);
-	used = strlen(err->text);
-	length = snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(-code));
-	if (length >= (int)(sizeof(err->text) - used))
-		mark_cut(err);
+	add_text(err, ": %s", strerror(-code));
+	err->code = code;
 	return code;
 }
 
@@ -56,19 +58,14 @@ int pm_err_prefix(struct pm_err *err, const char *fmt, ...)
 {
 	char old[PM_ERR_TEXT_MAX];
 	va_list args;
-	size_t used;
-	int length;
 
 	if (!err)
 		return -EINVAL;
 	memcpy(old, err->text, sizeof(old));
 	va_start(args, fmt);
-	store(err, err->code, fmt, args);
+	store_at(err, 0, fmt, args);
 	va_end(args);
-	used = strlen(err->text);
-	length = snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
-	if (length >= (int)(sizeof(err->text) - used))
-		mark_cut(err);
+	add_text(err, ": %s", old);
 	return err->code;
 }
 

@@ -3,9 +3,9 @@
 #define PM_ERR_H
 
 /*
- * Errors: functions return 0 or a negative errno; those whose failure needs a sentence take
- * `struct pm_err *err` last and fill it only when they fail. `err` may always be NULL. Each layer
- * on the way up may put its context in front; the program at the edge prints the text once.
+ * Errors: functions return 0 or a negative errno. If a failure needs a sentence, the function takes
+ * `struct pm_err *err` last and fills it only on failure. `err` may always be NULL. Each layer on
+ * the way up may put its context in front; the program at the edge prints the text once.
  */
 #define PM_ERR_TEXT_MAX 1024
 
@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) int pm_err_set(
 __attribute__((format(printf, 3, 4))) int pm_err_sys(
 	struct pm_err *err, int code, const char *fmt, ...);
 
-/* Puts "...: " in front of what is stored; returns err->code, or -EINVAL when `err` is NULL. */
+/* Puts "...: " in front of the stored text; returns err->code, or -EINVAL when `err` is NULL. */
 __attribute__((format(printf, 2, 3))) int pm_err_prefix(struct pm_err *err, const char *fmt, ...);
 
 /* -ENOMEM, with its sentence. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fields.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +146,7 @@ bool pm_fields_read(
 	const struct pm_field *fields, unsigned version, const json_object *object, void *into)
 {
 	for (const struct pm_field *field = fields; field->key; field++) {
-		bool may_lack = field->optional || field->since > version;
+		bool may_lack = field->optional || field->may_lack || field->since > version;
 
 		if (may_lack && !json_object_object_get_ex(object, field->key, NULL))
 			continue;

@@ -20,7 +20,7 @@ enum pm_field_kind {
 	PM_FIELD_FLAG,	  /* bool: the member is `flag`, or missing */
 	PM_FIELD_LIST,	  /* an array of structs of `size` bytes, each by the table `entry` */
 	PM_FIELD_NUMBERS, /* an array of uint64_t, 0 to UINT64_MAX */
-	PM_FIELD_OBJECT,  /* json_object *: an object of which the reader knows more */
+	PM_FIELD_OBJECT,  /* json_object *: an object, which the caller reads */
 };
 
 struct pm_field {
@@ -34,7 +34,8 @@ struct pm_field {
 		unsigned); /* of PM_FIELD_NAME, for the values first to last. GCC: an
 			    * enum without negative values is compatible with unsigned */
 	unsigned first, last;
-	bool optional;	/* 0, "" and NULL are not written, a missing member is read as such */
+	bool may_lack;	/* a missing member is read as 0, "" or NULL */
+	bool optional;	/* the same, and these are not written */
 	bool filled;	/* "" is refused */
 	unsigned since; /* the first version of the file that has it */
 };
@@ -48,8 +49,8 @@ struct pm_field {
 
 /*
  * Reads the members that a file of `version` has into a struct that is all zero. False: one is
- * missing, of another type, too long, out of range or has a name that is none; what was read until
- * then is in the struct, for pm_fields_done(). Members without a row are passed over.
+ * missing, of another type, too long, out of range or has an unknown name. The members before it
+ * stay in the struct, for pm_fields_done(). Members without a row are ignored.
  */
 bool pm_fields_read(
 	const struct pm_field *fields, unsigned version, const json_object *object, void *into);

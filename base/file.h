@@ -19,8 +19,8 @@ int pm_file_read(int dir_fd, const char *path, size_t max_bytes, char **ret, siz
 	struct pm_err *err);
 
 /*
- * The same for what we have written and everybody may read: a regular file that only root, or who
- * runs this, can write to, and no link; the second trusts root alone. -EPERM: it is something else.
+ * The same for own files that all users may read: a regular file, not a link, that only root or the
+ * user of this process can write; the second trusts only root. -EPERM: it is another kind of file.
  */
 int pm_file_read_ours(int dir_fd, const char *path, size_t max_bytes, char **ret,
 	size_t *ret_length, struct pm_err *err);

@@ -15,7 +15,7 @@
 #define MAX_BYTES  65536
 #define LINE_BYTES 120
 
-/* fdinfo names the locks of that very open file: who only waits has the file open, too. */
+/* A process that only waits for the lock has the file open, too. Its fdinfo has no lock. */
 static bool has_lock(int pid, const char *fd)
 {
 	cleanup_free char *text = NULL;
@@ -38,16 +38,14 @@ bool pm_holder_is(int pid, int fd)
 {
 	const struct dirent *entry;
 	struct stat file;
+	cleanup_dir DIR *dir = NULL;
 	bool found = false;
 	char path[64];
-	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = fstat(fd, &file) ? NULL : opendir(path);
 	while (dir && !found && (entry = readdir(dir)))
 		found = is_file(dirfd(dir), entry->d_name, &file) && has_lock(pid, entry->d_name);
-	if (dir)
-		closedir(dir);
 	return found;
 }
 
@@ -67,8 +65,8 @@ static char *command_line(int pid)
 
 char *pm_holder_find(int fd, int *ret_pid)
 {
+	cleanup_dir DIR *dir = opendir("/proc");
 	const struct dirent *entry;
-	DIR *dir = opendir("/proc");
 	char *found = NULL;
 
 	while (dir && !found && (entry = readdir(dir))) {
@@ -79,7 +77,5 @@ char *pm_holder_find(int fd, int *ret_pid)
 			found = command_line(pid);
 		}
 	}
-	if (dir)
-		closedir(dir);
 	return found;
 }

@@ -2,13 +2,13 @@
 #ifndef PM_HOLDER_H
 #define PM_HOLDER_H
 
-/* Which processes hold the flock of an open file, by proc(5): one may have inherited it. */
+/* Processes that hold the flock of an open file, by proc(5); a process may have inherited it. */
 #include <stdbool.h>
 
-/* Does this process hold it? */
+/* True: this process holds it. */
 bool pm_holder_is(int pid, int fd);
 
-/* The command line of a process that does, malloc'ed, and its pid; NULL when none is seen. */
+/* The command line of a process that holds it, malloc'ed, and its pid; NULL: none is seen. */
 char *pm_holder_find(int fd, int *ret_pid);
 
 #endif

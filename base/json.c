@@ -111,6 +111,40 @@ void pm_json_add_u64(json_object *object, const char *key, uint64_t value)
 	json_object_object_add(object, key, json_object_new_int64((int64_t)value));
 }
 
+void pm_json_add_int(json_object *object, const char *key, int value)
+{
+	json_object_object_add(object, key, json_object_new_int(value));
+}
+
+void pm_json_add_bool(json_object *object, const char *key, bool value)
+{
+	json_object_object_add(object, key, json_object_new_boolean(value));
+}
+
+json_object *pm_json_add_object(json_object *object, const char *key)
+{
+	json_object *member = json_object_new_object();
+
+	json_object_object_add(object, key, member);
+	return member;
+}
+
+json_object *pm_json_add_array(json_object *object, const char *key)
+{
+	json_object *member = json_object_new_array();
+
+	json_object_object_add(object, key, member);
+	return member;
+}
+
+json_object *pm_json_append_object(json_object *array)
+{
+	json_object *entry = json_object_new_object();
+
+	json_object_array_add(array, entry);
+	return entry;
+}
+
 char *pm_json_format(json_object *object)
 {
 	const int flags =

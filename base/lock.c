@@ -7,22 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/holder.h"
 #include "base/run.h"
 
 #define STEP_MS 50
 
-static void pause_ms(unsigned ms)
-{
-	struct timespec time = {.tv_nsec = (long)ms * 1000000};
-
-	nanosleep(&time, NULL);
-}
-
-/* "pmctl set (pid 4711)", as the holder wrote it; it may be just about to write. */
+/* "pmctl set (pid 4711)", as the holder wrote it; "" until it has written it. */
 static char *read_signature(int fd)
 {
 	char text[64] = "";
@@ -31,7 +24,7 @@ static char *read_signature(int fd)
 	return pm_quote(text, length > 0 ? (size_t)length : 0, sizeof(text));
 }
 
-/* Who was killed has left the lock to a tool that it ran, see base/run.h. */
+/* A killed holder leaves the lock to a tool that it has started, see base/run.h. */
 static int report_holder(int fd, const char *path, struct pm_err *err)
 {
 	cleanup_free char *signature = read_signature(fd), *tool = NULL;
@@ -72,7 +65,7 @@ int pm_lock_take(
 			return pm_err_sys(err, -errno, "lock '%s'", path);
 		if (waited_ms >= timeout_ms)
 			return report_holder(fd, path, err);
-		pause_ms(STEP_MS);
+		pm_pause_ms(STEP_MS);
 	}
 	rc = sign(fd, path, verb, err);
 	if (rc)

@@ -3,8 +3,8 @@
 #define PM_LOCK_H
 
 /*
- * One lock for all that changes the node's mode: an flock on a file, which the kernel releases
- * with its holder. The holder's pid and verb are in the file for whoever meets it.
+ * One lock for all changes of the node's mode: an flock on a file, which the kernel releases with
+ * its holder. The file has the holder's pid and verb, for the message of a process that waits.
  */
 #include "base/err.h"
 

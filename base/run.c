@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #define DEFAULT_MAX_OUTPUT (1024 * 1024)
 #define STEP_MS		   20 /* how soon the end of a program that left its pipes open is seen */
@@ -34,16 +34,8 @@ struct stream {
 struct child {
 	pid_t pid;
 	struct stream streams[2]; /* stdout, stderr */
-	unsigned long long started_ms;
+	uint64_t started_ms;
 };
-
-static unsigned long long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
-}
 
 static void stream_close(struct stream *stream)
 {
@@ -114,7 +106,7 @@ static int spawn(const struct pm_run *run, int out, int err, pid_t *ret)
 	return -rc;
 }
 
-/* From here to become(): in the child of what may have threads, so nothing but system calls. */
+/* From here to become(): runs in the child of a process with threads, so only system calls. */
 static void reset_signals(void)
 {
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -137,7 +129,7 @@ static bool set_descriptors(const struct pm_run *run, int out, int err)
 	return !run->lock_fd || !fcntl(run->lock_fd, F_SETFD, 0);
 }
 
-/* The parent may have been killed before the kernel knows what to do then. Returns on failure. */
+/* The parent may have been killed before prctl(2), so it is compared. Returns on failure. */
 static void become(const struct pm_run *run, pid_t parent, int out, int err)
 {
 	const char *const *env = run->env ? run->env : clean_env;
@@ -159,7 +151,7 @@ static pid_t fork_child(const struct pm_run *run, int out, int err, int failure)
 	_exit(write(failure, &errno, sizeof(errno)) < 0 ? 126 : 127);
 }
 
-/* The errno that the child could not go on with: when it could, exec has closed the pipe. */
+/* The errno of the child's failure; 0: exec has closed the pipe. */
 static int read_failure(int fd)
 {
 	int code = 0;
@@ -171,8 +163,8 @@ static int read_failure(int fd)
 	return got == sizeof(code) ? -code : 0;
 }
 
-/* posix_spawn(3) cannot ask for a signal at the parent's death. No handler of ours runs in the
- * child. */
+/* posix_spawn(3) cannot ask for a signal at the parent's death. No signal handler of the parent
+ * runs in the child. */
 static int spawn_dying(const struct pm_run *run, int out, int err, pid_t *ret)
 {
 	cleanup_close int reader = -1;
@@ -244,7 +236,7 @@ static int stream_append(struct stream *stream, const char *data, size_t length,
 	return 0;
 }
 
-/* Takes what is there without waiting; closes the stream at its end. */
+/* Reads without waiting; closes the stream at its end. */
 static int stream_drain(struct stream *stream, size_t max_bytes)
 {
 	char buffer[16384];
@@ -302,16 +294,16 @@ static int supervise(const struct pm_run *run, struct child *child, int *ret_sta
 		wait_for_output(child);
 		ended = has_ended(child, ret_status);
 		rc = drain(child, max_bytes);
-		if (ended) /* reaped: its number is no longer ours to kill */
+		if (ended) /* reaped: its number may be another process, not to be killed */
 			return rc;
 		if (rc)
 			return rc;
-		if (run->timeout_ms && now_ms() - child->started_ms >= run->timeout_ms)
+		if (run->timeout_ms && pm_now_ms() - child->started_ms >= run->timeout_ms)
 			return -ETIMEDOUT;
 	}
 }
 
-/* A program that the kernel does not let go of, on a device that hangs, does not end even so. */
+/* A program in the kernel, on a device that hangs, does not end even so. */
 static void kill_group(const struct child *child)
 {
 	int status;
@@ -370,7 +362,7 @@ static int collect(struct child *child, int status, struct pm_output *ret)
 		pm_output_done(&output);
 		return rc;
 	}
-	output.elapsed_ms = (unsigned)(now_ms() - child->started_ms);
+	output.elapsed_ms = (unsigned)(pm_now_ms() - child->started_ms);
 	*ret = output;
 	return 0;
 }
@@ -378,7 +370,7 @@ static int collect(struct child *child, int status, struct pm_output *ret)
 int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err)
 {
 	cleanup_with(child_done) struct child child = {
-		.streams = {{.fd = -1}, {.fd = -1}}, .started_ms = now_ms()};
+		.streams = {{.fd = -1}, {.fd = -1}}, .started_ms = pm_now_ms()};
 	int status = -1;
 	int rc;
 

@@ -46,7 +46,7 @@ void pm_output_done(struct pm_output *output);
 
 /*
  * "'/usr/bin/ipmctl show -goal' ended with status 1, printed: 'first line | second line'":
- * one line for an error, with what the tool said, bounded and made printable. malloc'ed.
+ * one line for an error, with the tool's output, bounded and made printable. malloc'ed.
  */
 char *pm_run_describe(const struct pm_run *run, const struct pm_output *output);
 

@@ -3,13 +3,13 @@
 #define PM_SECURE_H
 
 /*
- * May root trust what is behind this path? Every component, from "/" to the last, symbolic links
- * and what they lead to included, must belong to root and must not be writable by group or
- * others. A sticky directory such as /tmp is not accepted.
+ * Checks that only root can change a path. Each component, from "/" to the last, with symbolic
+ * links and their targets, must belong to root and must not be writable by group or others. A
+ * sticky directory such as /tmp is not accepted.
  */
 #include "base/err.h"
 
-/* -EINVAL not absolute, -EPERM another could change it (the text names which component), -ELOOP,
+/* -EINVAL not absolute, -EPERM another user could change it (the text names the component), -ELOOP,
  * or the errno of lstat(2). */
 int pm_secure_path(const char *path, struct pm_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PM_AGENT_SIGNALS_H
-#define PM_AGENT_SIGNALS_H
+#ifndef PM_SIGNALS_H
+#define PM_SIGNALS_H
 
 /* Holds back SIGTERM, SIGINT, SIGHUP and SIGQUIT while the modules are changed. */
 #include <signal.h>

@@ -88,8 +88,7 @@ int pm_store_write(
 	if (length > store->max_bytes)
 		return pm_err_set(
 			err, -EFBIG, "write '%s': longer than %zu bytes", path, store->max_bytes);
-	/* Before the write: who is killed behind its rename leaves nothing, so one is left at most.
-	 */
+	/* Before the write, so that killed writers leave one temporary file at most. */
 	rc = pm_file_sweep_of(path, err);
 	return rc ? rc : pm_file_write(path, store->mode, text, length, err);
 }

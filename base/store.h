@@ -3,8 +3,8 @@
 #define PM_STORE_H
 
 /*
- * Small files of our own, each one JSON object with its version. A kind of file is a row that says
- * which fields it has and who may have written it; reading and replacing are the same for all.
+ * Small own files, each one JSON object with its version. A kind of file is a struct pm_store: its
+ * fields, and the users who may have written it. Reading and replacing are the same for all.
  *
  * One process at a time replaces a file, held apart by a lock (base/lock.h) or by there being only
  * one such process. Readers need no lock: they see the old file or the new one.
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/fields.h"
 
-/* What most of the files may have at most: a thousand entries. */
+/* Limit of most files: a thousand entries. */
 #define PM_STORE_BYTES (256 * 1024)
 
 struct pm_store {
@@ -25,7 +25,7 @@ struct pm_store {
 	mode_t mode;		  /* exact, whatever the umask */
 	size_t max_bytes;	  /* a longer file is neither read nor written */
 	bool starts_empty;	  /* a missing file is the value of zeros, not -ENOENT */
-	bool is_ours;		  /* who reads trusts only pm_file_read_ours() */
+	bool is_ours;		  /* read by pm_file_read_ours() */
 
 	/* The value: its size in bytes, its fields without the version, and whether they fit one
 	 * another, NULL where any do. */
@@ -36,8 +36,8 @@ struct pm_store {
 
 /*
  * Reads a file, relative to the directory `dir_fd`, into *ret, which is untouched on failure.
- * -EBADMSG: truncated, of another version, or its fields are not what they should be; the file is
- * kept, and the sentence says what to do. -EFBIG: longer than allowed. -EPERM, -ELOOP: not ours.
+ * -EBADMSG: truncated, of another version, or with wrong fields; the file is kept, and the sentence
+ * has the cure. -EFBIG: longer than allowed. -EPERM, -ELOOP: see pm_file_read_ours().
  * Else of open(2), read(2).
  */
 int pm_store_read_at(
@@ -45,14 +45,14 @@ int pm_store_read_at(
 int pm_store_read(const struct pm_store *store, const char *path, void *ret, struct pm_err *err);
 
 /*
- * Replaces a file as pm_file_write() does, and removes what earlier writers of it, killed in the
- * middle, have left. -EFBIG: it could not be read again. On failure the old file is as it was, but
- * where only its directory could not be synced.
+ * Replaces a file as pm_file_write() does, and removes temporary files of earlier writers that were
+ * killed. -EFBIG: it could not be read again. On failure the old file is as it was, unless only its
+ * directory could not be synced.
  */
 int pm_store_write(
 	const struct pm_store *store, const char *path, const void *from, struct pm_err *err);
 
-/* Removes a file and what its writers have left. A missing file is fine. */
+/* Removes a file and temporary files of its writers. A missing file is fine. */
 int pm_store_remove(const char *path, struct pm_err *err);
 
 /* For a file that cannot be understood and must not stay: "12.json" becomes "12.json.unreadable". A

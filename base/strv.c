@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/strv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,4 +50,15 @@ char **pm_strv_split(const char *text, const char *separators)
 		text += length;
 	}
 	return list;
+}
+
+int pm_names_find(const char *const *names, unsigned n, const char *name, unsigned *ret)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(names[i], name))
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return -EINVAL;
 }

@@ -17,4 +17,10 @@ void pm_strv_free(char **list);
 /* For cleanup_with(): frees the list in the variable. */
 void pm_strv_cleanup(char ***list);
 
+/*
+ * Looks a name up in a table of `n`: its index, or -EINVAL with *ret untouched. The index may be an
+ * enum without negative values, which GCC has as compatible with unsigned.
+ */
+int pm_names_find(const char *const *names, unsigned n, const char *name, unsigned *ret);
+
 #endif

@@ -8,16 +8,15 @@
 #include "launcher/ranks.h"
 
 /*
- * The processors that all ranks of this node may share. mpirun has bound each rank to a core of its
- * own by the time that we run, so it is not our own affinity: it is that of the launcher's process,
- * the first of our ancestors that is not a rank itself (its environment does not have the rank's
- * variable, or is not for us to read, as slurmstepd's). Under srun it is what that has bound all
- * ranks of the node to together, where it tells. Without a launcher it is our own. What a cgroup
- * forbids is not taken out.
+ * The CPUs that all ranks of this node may share. pmrun's own affinity does not tell: mpirun has
+ * bound each rank to a core. The affinity of the launcher's process does: the first ancestor that
+ * is not a rank. (Its environment does not have the rank's variable, or may not be read, as
+ * slurmstepd's.) Under srun the result is the union of all ranks' masks, if srun has set them.
+ * Without a launcher it is the own affinity. CPUs that a cgroup forbids are not removed.
  */
 void pm_allowed_cpus(const struct pm_rank *rank, cpu_set_t *ret);
 
-/* That process; our own number without a launcher. 0: it is not to be seen. */
+/* That process; without a launcher, this process. 0: it cannot be seen. */
 pid_t pm_launcher_process(const struct pm_rank *rank);
 
 #endif

@@ -27,7 +27,7 @@ static const char *base_dir(void)
 	return "/tmp";
 }
 
-/* Ours, a directory and no link, and nobody else's to write in. */
+/* True: a directory, not a link, of this user, that no other user may access. */
 static bool is_private(const char *dir)
 {
 	struct stat info;
@@ -45,7 +45,7 @@ static int make_dir(char dir[PATH_MAX])
 	return is_private(dir) ? 0 : -EPERM;
 }
 
-/* Numbers of processes are used again: the 22nd field says when it began. */
+/* Process numbers are reused, start times are not: field 22 of proc(5). */
 static int start_time(pid_t pid, unsigned long long *ret)
 {
 	cleanup_free char *stat = pm_proc_stat(pid);
@@ -74,7 +74,7 @@ static int name_file(pid_t launcher, char ret[PATH_MAX])
 	return rc;
 }
 
-/* What launchers that have ended left behind. */
+/* Removes files of launchers that have ended. */
 static void sweep(const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -100,7 +100,7 @@ static int read_cached(const char *xml, const struct pm_topology_source *source,
 	return access(xml, R_OK) ? -ENOENT : pm_topology_load(ret, &cached, err);
 }
 
-/* The others wait here for the first, and find what it has written. */
+/* The first rank discovers. The others wait for its lock, and read its file. */
 static int discover(const char *file, const char *xml, const struct pm_topology_source *source,
 	struct pm_topology **ret, struct pm_err *err)
 {

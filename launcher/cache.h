@@ -7,13 +7,13 @@
 #include "plan/topology.h"
 
 /*
- * The machine, discovered once for all ranks that one launcher starts on this node: the first rank
- * writes it down in a private directory of the user's (pmrun-UID in XDG_RUNTIME_DIR, else in
- * TMPDIR, else in /tmp), the others read that. The file is named after the launcher's process,
- * which also tells when it may go: whoever discovers takes away those of launchers that have ended.
+ * Loads the topology, discovered once for all ranks that a launcher starts on this node. The first
+ * rank writes it to a private directory of the user (pmrun-UID in XDG_RUNTIME_DIR, else in TMPDIR,
+ * else in /tmp), the others read it there. The file is named after the launcher's process. A rank
+ * that discovers also removes the files of launchers that have ended.
  *
- * It is for speed alone: where the directory is not ours alone or nothing can be written there,
- * each rank discovers. Errors are those of pm_topology_load().
+ * This is only for speed: if the directory is not private or cannot be written, each rank
+ * discovers. Errors are those of pm_topology_load().
  */
 int pm_cache_load(pid_t launcher, const struct pm_topology_source *source, struct pm_topology **ret,
 	struct pm_err *err);

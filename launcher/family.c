@@ -20,8 +20,7 @@ struct family {
 	int status; /* of the first that failed */
 	sigset_t watched;
 	sigset_t mask_before;
-	struct sigaction
-		child_before; /* a parent that ignores SIGCHLD would have us wait for ever */
+	struct sigaction child_before; /* if a parent ignored SIGCHLD, waiting would never end */
 };
 
 static void watch(struct family *family)
@@ -109,7 +108,7 @@ static void reap(struct family *family)
 		note_end(family, pid, status);
 }
 
-/* What the kernel sends for a key of the terminal has reached our whole group already. */
+/* False: the kernel has sent it to the whole process group, for a key of the terminal. */
 static bool is_for_us_alone(const siginfo_t *info)
 {
 	return info->si_code != SI_KERNEL;

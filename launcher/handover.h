@@ -12,8 +12,8 @@ struct pm_handover {
 };
 
 /*
- * Binds this process, puts the rank's variables into its environment and executes the program:
- * returns only the negative errno of what failed.
+ * Binds this process, puts the rank's variables into its environment and executes the program.
+ * Returns only if one of these fails: the negative errno.
  */
 int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err *err);
 

@@ -16,9 +16,8 @@
 #include "plan/apply/memory_limit.h"
 
 /*
- * So long the other ranks stay: a launcher may end the first one as soon as one of them has failed,
- * and MPICH's dies of SIGPIPE itself now and then if all are gone at once (4.0.2, two in a hundred
- * on a busy host).
+ * The other ranks stay so long: a launcher may end the first rank as soon as one of them has
+ * failed, and MPICH's sometimes dies of SIGPIPE if all end at once (4.0.2: 2 % on a busy host).
  */
 #define FIRST_SPEAKS_S 1
 
@@ -62,7 +61,7 @@ static int check_words(const struct pm_launch *launch, struct pm_err *err)
 	return 0;
 }
 
-/* Inside of one rank more can be started only where it is the only one. */
+/* A rank may start others only if it is the only one. */
 static int check_ranks(const struct pm_launch *launch, struct pm_err *err)
 {
 	const struct pm_rank *rank = &launch->rank;
@@ -74,7 +73,7 @@ static int check_ranks(const struct pm_launch *launch, struct pm_err *err)
 		launch->own_ranks, rank->size, rank->launcher);
 }
 
-/* What the user has told srun of binding holds, unless he tells us otherwise. */
+/* The user's --cpu-bind of srun holds, unless --pm-bind is given. */
 static void respect_srun(struct pm_launch *launch)
 {
 	const char *binding = launch->rank.is_srun ? pm_srun_users_binding() : NULL;
@@ -109,7 +108,7 @@ int pm_launch_understand(struct pm_launch *launch, struct pm_err *err)
 	return rc;
 }
 
-/* Of the machine that we are on, not of that in a file. */
+/* The limit of this machine; a topology from a file has none. */
 static int limit_memory(struct pm_launch *launch, struct pm_err *err)
 {
 	cleanup_close int root_fd = -1;

@@ -11,7 +11,7 @@
 #include "launcher/cache.h"
 #include "site/plan.h"
 
-/* --topology, which is not of this machine: what is allowed here does not matter there. */
+/* --topology is another machine, so the CPUs allowed on this one do not matter. */
 static int load_file(struct pm_topology_source *source, const char *xml, struct pm_topology **ret,
 	struct pm_err *err)
 {
@@ -85,7 +85,7 @@ static int find_view(const struct pm_config *config, struct pm_jobview *view, st
 	return view_from_environment(view, err);
 }
 
-/* A node of that socket's main memory; -1: there is no such socket, or nothing of it is ours. */
+/* A node of the socket's main memory; -1: no such socket, or none of it may be used. */
 static int node_of_socket(const struct pm_topology *topology, int socket)
 {
 	for (unsigned i = 0; i < topology->n_domains; i++) {

@@ -3,9 +3,9 @@
 #define PM_LAUNCHER_OPTIONS_H
 
 /*
- * What pmrun takes, by the table in plan/options.def: parsing, the environment's twins and the
- * help. Options end at the first word, which is the program: what follows is the program's. An
- * option wins over its twin, the last of two over the first; an empty twin is none.
+ * The options of pmrun, by the table in plan/options.def: parsing, their twins in the environment,
+ * the help. Options end at the first word, the program; later words are the program's. An option
+ * overrides its twin, the last of two the first. An empty twin counts as unset.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <sys/types.h>
 
 /*
- * What /proc/PID/stat says from its third field on, malloc'ed; NULL: it cannot be read. The second
- * field is the name in parentheses, which may hold anything: proc(5).
+ * /proc/PID/stat from its third field on, malloc'ed; NULL: it cannot be read. The second field is
+ * the name in parentheses, which may have any character: proc(5).
  */
 char *pm_proc_stat(pid_t pid);
 

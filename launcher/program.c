@@ -39,7 +39,7 @@ static int try(const char *dir, const char *word, char **ret)
 	return rc;
 }
 
-/* A file that may not be executed does not end the search, but is what is told of. */
+/* A file that may not be executed does not end the search, but the error names it. */
 static int search(const char *word, char **ret)
 {
 	const char *path = getenv("PATH");

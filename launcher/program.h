@@ -2,7 +2,7 @@
 #ifndef PM_PROGRAM_H
 #define PM_PROGRAM_H
 
-/* The user's program: found before anything is started, so that a slip is told once. */
+/* Looks up the user's program before any rank starts, so that an error is printed once. */
 #include "base/err.h"
 
 #define PM_EXIT_NOT_EXECUTABLE 126 /* as shells have it */
@@ -14,7 +14,7 @@
  */
 int pm_program_find(const char *word, char **ret, struct pm_err *err);
 
-/* The exit status that tells of such an error. */
+/* The exit status for such an error. */
 int pm_program_status(int rc);
 
 #endif

@@ -12,8 +12,8 @@
 #define OWN_SIZE  "PM_LOCAL_SIZE"
 
 /*
- * A step's variable and not SLURM_TASKS_PER_NODE: that one is also in batch scripts, which have a
- * SLURM_LOCALID of 0 and are no rank.
+ * SLURM_STEP_TASKS_PER_NODE is set in steps only. SLURM_TASKS_PER_NODE is also set in batch
+ * scripts, which are not ranks and have a SLURM_LOCALID of 0.
  */
 static const struct launcher {
 	const char *name;
@@ -33,7 +33,7 @@ static const struct launcher {
 	{"pmrun", OWN_RANK, OWN_SIZE, NULL},
 };
 
-/* Whoever has one of these is a rank, even if the table does not know which of its node. */
+/* A process with one of these is a rank; its local rank is unknown. */
 static const char *const global_ranks[] = {"PMIX_RANK", "PMI_RANK", "PALS_RANKID"};
 
 #define N_LAUNCHERS (sizeof(launchers) / sizeof(launchers[0]))
@@ -58,7 +58,7 @@ static int read_number(const char *name, unsigned *ret, struct pm_err *err)
 	return 0;
 }
 
-/* "2(x3)": how many, and how many times. Returns what is behind it; NULL: no such text. */
+/* "2(x3)": a number, and how often it is repeated. Returns the rest; NULL: another form. */
 static const char *read_group(const char *at, unsigned *ret_tasks, unsigned *ret_times)
 {
 	char *end;
@@ -133,13 +133,13 @@ static int read_row(const struct launcher *row, struct pm_rank *ret, struct pm_e
 	return 0;
 }
 
-/* A batch script has Slurm's SLURM_LOCALID and is no rank. */
+/* A batch script has SLURM_LOCALID, but is not a rank. */
 static bool applies(const struct launcher *row)
 {
 	return value_of(row->rank) && (!row->node || value_of(row->size));
 }
 
-static int nobody(struct pm_rank *ret, struct pm_err *err)
+static int no_launcher(struct pm_rank *ret, struct pm_err *err)
 {
 	for (size_t i = 0; i < N_GLOBAL; i++)
 		if (value_of(global_ranks[i]))
@@ -156,5 +156,5 @@ int pm_rank_detect(struct pm_rank *ret, struct pm_err *err)
 	for (size_t i = 0; i < N_LAUNCHERS; i++)
 		if (applies(&launchers[i]))
 			return read_row(&launchers[i], ret, err);
-	return nobody(ret, err);
+	return no_launcher(ret, err);
 }

@@ -3,13 +3,12 @@
 #define PM_RANKS_H
 
 /*
- * Which of this node's ranks are we? Every launcher says so in variables of its own: one table in
- * ranks.c, tried from its top, because launchers start each other (mpirun starts its daemons with
- * srun, so Slurm's variables are those of the daemon, and come late).
+ * The rank of this process on its node. Each launcher has its own variables for it: ranks.c has a
+ * table of them, tried from the top. Slurm comes late: mpirun starts its daemons with srun, so that
+ * Slurm's variables describe the daemon.
  *
- * Where a launcher does not tell how many ranks the node has, PM_LOCAL_SIZE does; where it tells
- * nothing of the node at all, PM_LOCAL_RANK and PM_LOCAL_SIZE do, which are also what pmrun hands
- * over.
+ * If a launcher does not set the number of ranks on the node, PM_LOCAL_SIZE does. If it sets
+ * nothing about the node, PM_LOCAL_RANK and PM_LOCAL_SIZE do. pmrun sets these for its ranks, too.
  */
 #include <stdbool.h>
 
@@ -18,14 +17,14 @@
 struct pm_rank {
 	unsigned rank;	      /* 0 to size - 1, among those of this node */
 	unsigned size;	      /* of this node */
-	const char *launcher; /* "Open MPI"; NULL: nobody has started us as a rank */
+	const char *launcher; /* "Open MPI"; NULL: none has started this process */
 	bool is_srun;	      /* it is Slurm */
-	const char *variable; /* that told the rank; NULL likewise */
+	const char *variable; /* of the rank; NULL likewise */
 };
 
 /*
- * Without a launcher: rank 0 of 1. -EINVAL: a variable that cannot be understood, or a rank of a
- * parallel program that is not told which one of the node it is; the sentence says what to set.
+ * Without a launcher: rank 0 of 1. -EINVAL: a variable has a wrong value, or the local rank is not
+ * set in a parallel program; the sentence names the variables to set.
  */
 int pm_rank_detect(struct pm_rank *ret, struct pm_err *err);
 

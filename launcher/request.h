@@ -7,9 +7,9 @@
 #include "site/config.h"
 
 /*
- * What was asked for, in a plan's words: the options, and what the site's configuration says. The
- * number of ranks, the places and the memory limit are not touched. -EINVAL: a value that cannot be
- * understood; the sentence names the option or variable, the value, and what it may be.
+ * Fills a request from pmem.conf and the options. The number of ranks, the directories and the
+ * memory limit are left as they are. -EINVAL: a wrong value; the sentence names the option or
+ * variable, the value, and the values that it may have.
  */
 int pm_run_request(const struct pm_run_given *given, const struct pm_config *config,
 	struct pm_plan_request *request, struct pm_err *err);

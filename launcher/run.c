@@ -16,18 +16,6 @@
 
 #define FAILED 1
 
-/* Told once for all ranks: by the first of the node. */
-static bool is_first(const struct pm_launch *launch)
-{
-	return !launch->rank.rank;
-}
-
-static int fail(const char *text, int status)
-{
-	fprintf(stderr, "pmrun: %s\n", text);
-	return status;
-}
-
 static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_err *err)
 {
 	enum pm_run_option asked = pm_run_has(given, PM_RUN_RUNTIME)   ? PM_RUN_RUNTIME
@@ -40,7 +28,7 @@ static int find_runtime(const struct pm_run_given *given, char **ret, struct pm_
 	return rc ? pm_err_prefix(err, "%s", given->source[asked]) : 0;
 }
 
-/* What the program's file shows is told before it starts: nothing of us may be left after it. */
+/* Checks the program's file before the start: afterwards pmrun may not exist any more. */
 static void report_obstacle(const char *file, const char *runtime)
 {
 	const char *obstacle = runtime ? pm_preload_obstacle(file) : NULL;
@@ -89,19 +77,21 @@ static void report_missing(const struct pm_handover *handover, unsigned n)
 			handover->environment.runtime, missing, n);
 }
 
-/* We outlive the ranks that we start ourselves, and so can say what became of the runtime. */
+/* With -n pmrun outlives its ranks, so it can report a runtime that did not attach. */
 static int start_ranks(unsigned n, struct pm_handover *handover)
 {
 	struct pm_err err;
 	int status;
 
-	if (pm_family_run(n, become, handover, &status, &err))
-		return fail(err.text, FAILED);
+	if (pm_family_run(n, become, handover, &status, &err)) {
+		fprintf(stderr, "pmrun: %s\n", err.text);
+		return FAILED;
+	}
 	report_missing(handover, n);
 	return status;
 }
 
-/* The roll is also what the processes of a rank share its budget by: a rank alone has one, too. */
+/* A single rank has a rank registry, too: its processes share its budget by it. */
 static int start(const struct pm_launch *launch, struct pm_handover *handover)
 {
 	struct pm_rank_environment *environment = &handover->environment;
@@ -115,7 +105,7 @@ static int start(const struct pm_launch *launch, struct pm_handover *handover)
 	return become(launch->rank.rank, handover);
 }
 
-/* The plugin has done the rest. */
+/* The plugin has bound this process and set its environment. */
 static int become_program(const struct pm_launch *launch, const char *file)
 {
 	int rc;
@@ -146,7 +136,7 @@ int pm_launch_run(const struct pm_launch *launch)
 	rc = find_runtime(launch->given, &runtime, &err);
 	if (rc)
 		return pm_launch_fail(launch, err.text, FAILED);
-	if (is_first(launch)) {
+	if (!launch->rank.rank) { /* once for all ranks of the node */
 		report_obstacle(file, runtime);
 		print_plan(launch);
 	}

@@ -3,7 +3,6 @@
 #include "launcher/srun.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/cpulist.h"

@@ -3,19 +3,19 @@
 #define PM_LAUNCHER_SRUN_H
 
 /*
- * How srun has bound the ranks, from SLURM_CPU_BIND_TYPE and SLURM_CPU_BIND_LIST, which
- * slurmstepd puts into each task. By itself Slurm binds with masks alone.
+ * The binding of ranks by srun, from SLURM_CPU_BIND_TYPE and SLURM_CPU_BIND_LIST, which slurmstepd
+ * sets in each task. Unless the user asks for another way, Slurm binds by masks.
  */
 #include <sched.h>
 #include <stdbool.h>
 
 /*
- * The processors of all ranks of this node together, from the masks; false: there are none. Where
- * no cgroup confines a step, nothing else tells them from those of other jobs.
+ * The CPUs of all ranks of this node, from the masks; false: there are none. Without a cgroup of
+ * the step, only the masks tell these CPUs from those of other jobs.
  */
 bool pm_srun_cpus(cpu_set_t *ret);
 
-/* "map_cpu", "rank" and the like, when the user has asked for that; else NULL. */
+/* "map_cpu", "rank" or the like, if the user has asked for it; else NULL. */
 const char *pm_srun_users_binding(void);
 
 #endif

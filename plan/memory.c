@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/cpulist.h"
 
 #define NONE		  (-1)
 #define MIB		  (UINT64_C(1) << 20)

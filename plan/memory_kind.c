@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -55,13 +54,7 @@ const char *pm_memory_evidence_name(enum pm_memory_evidence evidence)
 
 int pm_memory_kind_parse(const char *name, enum pm_memory_kind *ret)
 {
-	for (int i = 0; i < PM_MEMORY_KINDS; i++) {
-		if (!strcmp(name, kind_names[i])) {
-			*ret = (enum pm_memory_kind)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	return pm_names_find(kind_names, PM_MEMORY_KINDS, name, ret);
 }
 
 bool pm_memory_is_slow(enum pm_memory_kind kind)

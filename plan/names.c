@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <string.h>
-
+#include "base/strv.h"
 #include "plan/plan.h"
 
 static const char *const binds[PM_BINDS] = {"socket", "none"};
@@ -16,16 +14,6 @@ static const char *const mem_policies[PM_MEM_POLICIES] = {
 	[PM_MEM_POLICY_NONE] = "none",
 };
 
-/* The index of a name; -EINVAL. */
-static int find(const char *const *names, int n, const char *name)
-{
-	for (int i = 0; i < n; i++) {
-		if (!strcmp(names[i], name))
-			return i;
-	}
-	return -EINVAL;
-}
-
 const char *pm_bind_name(enum pm_bind bind)
 {
 	return binds[bind];
@@ -36,11 +24,6 @@ const char *pm_distribution_name(enum pm_distribution distribution)
 	return distributions[distribution];
 }
 
-const char *pm_smt_name(enum pm_smt smt)
-{
-	return smts[smt];
-}
-
 const char *pm_mem_policy_name(enum pm_mem_policy policy)
 {
 	return mem_policies[policy];
@@ -48,36 +31,20 @@ const char *pm_mem_policy_name(enum pm_mem_policy policy)
 
 int pm_bind_parse(const char *name, enum pm_bind *ret)
 {
-	int i = find(binds, PM_BINDS, name);
-
-	if (i >= 0)
-		*ret = (enum pm_bind)i;
-	return i < 0 ? i : 0;
+	return pm_names_find(binds, PM_BINDS, name, ret);
 }
 
 int pm_distribution_parse(const char *name, enum pm_distribution *ret)
 {
-	int i = find(distributions, PM_DISTRIBUTIONS, name);
-
-	if (i >= 0)
-		*ret = (enum pm_distribution)i;
-	return i < 0 ? i : 0;
+	return pm_names_find(distributions, PM_DISTRIBUTIONS, name, ret);
 }
 
 int pm_smt_parse(const char *name, enum pm_smt *ret)
 {
-	int i = find(smts, PM_SMTS, name);
-
-	if (i >= 0)
-		*ret = (enum pm_smt)i;
-	return i < 0 ? i : 0;
+	return pm_names_find(smts, PM_SMTS, name, ret);
 }
 
 int pm_mem_policy_parse(const char *name, enum pm_mem_policy *ret)
 {
-	int i = find(mem_policies, PM_MEM_POLICIES, name);
-
-	if (i >= 0)
-		*ret = (enum pm_mem_policy)i;
-	return i < 0 ? i : 0;
+	return pm_names_find(mem_policies, PM_MEM_POLICIES, name, ret);
 }

@@ -72,13 +72,9 @@ static bool is_local_to_any(const struct pm_topology *t, const struct pm_memory_
 /* False: the node is local only to CPUs that the job may not use. */
 static bool has_processors(const struct pm_topology *t, const struct pm_memory_node *node)
 {
-	for (unsigned i = 0; i < t->n_cores; i++) {
-		for (unsigned k = 0; k < t->cores[i].n_cpus; k++) {
-			if (CPU_ISSET(t->cores[i].cpus[k], &node->cpus))
-				return true;
-		}
-	}
-	return false;
+	cpu_set_t cpus = pm_topology_cpus(t, 0, t->n_cores);
+
+	return pm_cpus_intersect(&cpus, &node->cpus);
 }
 
 static int note_node(

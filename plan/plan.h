@@ -78,7 +78,6 @@ enum pm_mem_policy {
  */
 const char *pm_bind_name(enum pm_bind bind);
 const char *pm_distribution_name(enum pm_distribution distribution);
-const char *pm_smt_name(enum pm_smt smt);
 const char *pm_mem_policy_name(enum pm_mem_policy policy);
 int pm_bind_parse(const char *name, enum pm_bind *ret);
 int pm_distribution_parse(const char *name, enum pm_distribution *ret);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/mempolicy.h>
 
 #include "base/cleanup.h"

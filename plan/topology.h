@@ -142,6 +142,10 @@ void pm_topology_free(struct pm_topology *topology);
 /* For cleanup_with(). */
 void pm_topology_cleanup(struct pm_topology **topology);
 
+/* The CPUs of a core, and of consecutive cores. */
+cpu_set_t pm_core_cpus(const struct pm_core *core);
+cpu_set_t pm_topology_cpus(const struct pm_topology *topology, unsigned first_core, unsigned n);
+
 /* "dram", "hbm", "pmem", "cxl", "other". */
 const char *pm_memory_kind_name(enum pm_memory_kind kind);
 

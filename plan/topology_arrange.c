@@ -10,25 +10,9 @@
 
 #define NONE (-1)
 
-static void add_cpus(cpu_set_t *set, const struct pm_core *core)
-{
-	for (unsigned i = 0; i < core->n_cpus; i++)
-		CPU_SET(core->cpus[i], set);
-}
-
-static cpu_set_t cpus_of(const struct pm_topology *t, unsigned first_core, unsigned n_cores)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	for (unsigned i = 0; i < n_cores; i++)
-		add_cpus(&cpus, &t->cores[first_core + i]);
-	return cpus;
-}
-
 static cpu_set_t package_cpus(const struct pm_topology *t, unsigned package)
 {
-	return cpus_of(t, t->packages[package].first_core, t->packages[package].n_cores);
+	return pm_topology_cpus(t, t->packages[package].first_core, t->packages[package].n_cores);
 }
 
 /* --- packages: cores sorted by package, in hwloc's order within --- */
@@ -157,12 +141,9 @@ static int nearest_main(const struct pm_topology *t, const cpu_set_t *cpus, bool
 
 static int main_of_core(const struct pm_topology *t, const struct pm_core *core)
 {
-	cpu_set_t cpus;
-	int dram;
+	cpu_set_t cpus = pm_core_cpus(core);
+	int dram = nearest_main(t, &cpus, false);
 
-	CPU_ZERO(&cpus);
-	add_cpus(&cpus, core);
-	dram = nearest_main(t, &cpus, false);
 	if (dram != NONE)
 		return dram;
 	cpus = package_cpus(t, core->package);
@@ -233,7 +214,7 @@ static bool is_beside(const struct pm_topology *t, const struct pm_domain *domai
 static bool is_local(const struct pm_topology *t, const struct pm_domain *domain,
 	const struct pm_memory_node *node)
 {
-	cpu_set_t cpus = cpus_of(t, domain->first_core, domain->n_cores);
+	cpu_set_t cpus = pm_topology_cpus(t, domain->first_core, domain->n_cores);
 
 	return pm_cpus_contain(&node->cpus, &cpus) &&
 	       (node->package == (int)domain->package || is_beside(t, domain, node));

@@ -20,22 +20,12 @@
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
 
-/* A kind of value: how it is read into its field of struct pm_config, and released. */
-struct kind {
+struct row {
+	struct pm_key_info info;
+	size_t offset; /* of the field */
 	int (*parse)(const char *value, void *field, struct pm_err *err);
 	void (*release)(void *field);
 };
-
-struct row {
-	struct pm_key_info info;
-	const struct kind *kind;
-	size_t offset; /* of the field */
-};
-
-static void keep(void *field)
-{
-	(void)field;
-}
 
 static void release_string(void *field)
 {
@@ -83,11 +73,10 @@ static int parse_command(const char *value, void *field, struct pm_err *err)
 
 static int parse_seconds(const char *value, void *field, struct pm_err *err)
 {
-	unsigned long seconds;
+	uint64_t seconds;
 
-	if (!*value || value[strspn(value, "0123456789")] || strlen(value) > 9)
+	if (strlen(value) > 9 || pm_parse_u64(value, &seconds))
 		return pm_err_set(err, -EINVAL, "whole seconds expected");
-	seconds = strtoul(value, NULL, 10);
 	if (seconds < 1 || seconds > MAX_TIMEOUT_S)
 		return pm_err_set(err, -EINVAL, "seconds from 1 to %d expected", MAX_TIMEOUT_S);
 	*(unsigned *)field = (unsigned)seconds;
@@ -97,14 +86,13 @@ static int parse_seconds(const char *value, void *field, struct pm_err *err)
 static int parse_percent(
 	const char *value, unsigned least, unsigned most, void *field, struct pm_err *err)
 {
-	unsigned percent;
+	uint64_t percent;
 
-	if (!*value || value[strspn(value, "0123456789")] || strlen(value) > 3)
+	if (strlen(value) > 3 || pm_parse_u64(value, &percent))
 		return pm_err_set(err, -EINVAL, "a whole percentage expected");
-	percent = (unsigned)strtoul(value, NULL, 10);
 	if (percent < least || percent > most)
 		return pm_err_set(err, -EINVAL, "a percentage from %u to %u expected", least, most);
-	*(unsigned *)field = percent;
+	*(unsigned *)field = (unsigned)percent;
 	return 0;
 }
 
@@ -120,12 +108,10 @@ static int parse_reserve(const char *value, void *field, struct pm_err *err)
 
 static int add_mode(const char *name, unsigned *modes, struct pm_err *err)
 {
-	const struct pm_mode_info *row = pm_mode_by_name(name);
-	cleanup_free char *names = pm_mode_names();
+	const struct pm_mode_info *row = pm_policy_find_mode(name, err);
 
 	if (!row)
-		return pm_err_set(err, -EINVAL, "unknown mode '%.40s', modes are: %s", name,
-			names ? names : "");
+		return -EINVAL;
 	if (*modes & (1u << row->mode))
 		return pm_err_set(err, -EINVAL, "mode '%s' is named twice", name);
 	*modes |= 1u << row->mode;
@@ -159,7 +145,7 @@ static int parse_versions(const char *value, void *field, struct pm_err *err)
 	return store_list(pm_strv_split(value, ","), field, err);
 }
 
-static int parse_appdirect_type(const char *value, void *field, struct pm_err *err)
+static int parse_appdirect(const char *value, void *field, struct pm_err *err)
 {
 	static const char *const types[] = {"AppDirect", "AppDirectNotInterleaved"};
 
@@ -230,14 +216,14 @@ static int parse_yes_no(const char *value, void *field, struct pm_err *err)
 	return 0;
 }
 
-static int parse_file_system(const char *value, void *field, struct pm_err *err)
+static int parse_fstype(const char *value, void *field, struct pm_err *err)
 {
 	if (strcmp(value, "ext4") && strcmp(value, "xfs"))
 		return pm_err_set(err, -EINVAL, "ext4 or xfs expected");
 	return store_string(value, field, err);
 }
 
-static int parse_dram_reserve(const char *value, void *field, struct pm_err *err)
+static int parse_dram(const char *value, void *field, struct pm_err *err)
 {
 	struct pm_reserve reserve = {0};
 	size_t length = strlen(value);
@@ -286,31 +272,18 @@ static int parse_count(const char *value, void *field, struct pm_err *err)
 	return 0;
 }
 
-static const struct kind address_kind = {parse_address, release_string};
-static const struct kind count_kind = {parse_count, keep};
-static const struct kind path_kind = {parse_path, release_string};
-static const struct kind command_kind = {parse_command, release_list};
-static const struct kind seconds_kind = {parse_seconds, keep};
-static const struct kind modes_kind = {parse_modes, keep};
-static const struct kind share_kind = {parse_share, keep};
-static const struct kind reserve_kind = {parse_reserve, keep};
-static const struct kind versions_kind = {parse_versions, release_list};
-static const struct kind appdirect_kind = {parse_appdirect_type, release_string};
-static const struct kind fstype_kind = {parse_file_system, release_string};
-static const struct kind wipe_kind = {parse_wipe, keep};
-static const struct kind mode_kind = {parse_mode, keep};
-static const struct kind usable_kind = {parse_usable, keep};
-static const struct kind limit_kind = {parse_limit, keep};
-static const struct kind delay_kind = {parse_delay, keep};
-static const struct kind users_kind = {parse_users, release_string};
-static const struct kind yes_no_kind = {parse_yes_no, keep};
-static const struct kind dram_kind = {parse_dram_reserve, keep};
-static const struct kind nodes_kind = {parse_nodes, release_string};
+/* By the type of the field; NULL: nothing to release. */
+#define RELEASE_OF(field_)                                                                         \
+	_Generic(((struct pm_config *)0)->field_,                                                  \
+		char *: release_string,                                                            \
+		char **: release_list,                                                             \
+		default: NULL)
 
 #define ROW(key_, name_, kind_, field_, value_, by_partition_)                                     \
 	[PM_KEY_##key_] = {.info = {PM_KEY_##key_, #name_, value_, by_partition_},                 \
-		.kind = &kind_##_kind,                                                             \
-		.offset = offsetof(struct pm_config, field_)},
+		.offset = offsetof(struct pm_config, field_),                                      \
+		.parse = parse_##kind_,                                                            \
+		.release = RELEASE_OF(field_)},
 
 static const struct row rows[PM_KEY_MAX] = {
 #define PM_KEY(key, name, kind, field, value, ...)	  ROW(key, name, kind, field, value, false)
@@ -361,7 +334,7 @@ static int set_row(struct pm_config *config, const struct row *row, const char *
 	if (!is_printable(value))
 		rc = pm_err_set(err, -EINVAL, "unprintable bytes");
 	if (!rc)
-		rc = row->kind->parse(value, (char *)config + row->offset, err);
+		rc = row->parse(value, (char *)config + row->offset, err);
 	if (rc)
 		return pm_err_prefix(err, "%s='%.100s'", row->info.name, value);
 	if (replace(&config->text[key], value) || replace(&config->origin[key], origin))
@@ -436,7 +409,7 @@ static int remember(struct pm_config *config, const char *file, const char *node
 	return (file && !config->file) || !config->node ? -ENOMEM : 0;
 }
 
-/* What is App Direct in mode mixed is what these two leave. */
+/* In mode mixed, App Direct gets the percentage that these two leave. */
 static int check_shares(const struct pm_config *config, struct pm_err *err)
 {
 	bool is_set = strcmp(config->origin[PM_KEY_MIXED_PERCENT], "default");
@@ -503,23 +476,14 @@ enum pm_mode pm_config_default_mode(const struct pm_config *config, const char *
 
 char *pm_config_mode_names(const struct pm_config *config)
 {
-	char *names = NULL;
-	size_t size, n = 0;
-	FILE *stream = open_memstream(&names, &size);
-
-	if (!stream)
-		return NULL;
-	pm_mode_foreach(row)
-		if (pm_config_allows(config, row->mode))
-			fprintf(stream, "%s%s", n++ ? ", " : "", row->name);
-	fclose(stream);
-	return names;
+	return pm_mode_names_in(config->modes);
 }
 
 void pm_config_done(struct pm_config *config)
 {
 	for (size_t i = 0; i < PM_KEY_MAX; i++) {
-		rows[i].kind->release((char *)config + rows[i].offset);
+		if (rows[i].release)
+			rows[i].release((char *)config + rows[i].offset);
 		free(config->text[i]);
 		free(config->origin[i]);
 	}

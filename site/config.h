@@ -26,7 +26,7 @@ enum pm_key {
 	PM_KEY_MAX,
 };
 
-/* How bytes are made unreadable. */
+/* Methods to make bytes unreadable. */
 enum pm_wipe { PM_WIPE_ZERO, PM_WIPE_DISCARD, PM_WIPE_CRYPTO_ERASE };
 
 /* Of a socket's DRAM, kept back from the ranks: so much, or that share of it. */
@@ -39,10 +39,10 @@ struct pm_key_info {
 	enum pm_key key;
 	const char *name;  /* "ToolTimeout" */
 	const char *value; /* the default, as one would write it */
-	bool by_partition; /* may stand on a line PartitionName=LIST: what jobs get */
+	bool by_partition; /* allowed on a line PartitionName=LIST */
 };
 
-/* What a value of each kind is read into. Strings and lists are the configuration's. */
+/* The field of a value of each kind. The configuration owns strings and lists. */
 #define PM_FIELD_address(field)	  char *field	 /* "none" or HOST[:PORT], see pm_address_parse() */
 #define PM_FIELD_appdirect(field) char *field	 /* "AppDirect" or "AppDirectNotInterleaved" */
 #define PM_FIELD_command(field)	  char **field	 /* words, NULL at the end */
@@ -90,12 +90,12 @@ int pm_config_load_for(
 /* One Key=Value of plugstack's arguments; overrides the file. -EINVAL: unknown key, bad value. */
 int pm_config_set(struct pm_config *config, const char *key, const char *value, struct pm_err *err);
 
-/* Is this mode one of Modes=? PM_MODE_UNKNOWN never is. */
+/* True: the mode is one of Modes=. PM_MODE_UNKNOWN never is. */
 bool pm_config_allows(const struct pm_config *config, enum pm_mode mode);
 
 /*
- * The mode of a job in this partition that names none, which also tells the modes of one feature
- * apart; PM_MODE_UNKNOWN for none. `partition` NULL: what holds for all.
+ * The mode of a job that names none, in this partition; PM_MODE_UNKNOWN for none. It also decides
+ * between modes of the same feature. `partition` NULL: the value for all partitions.
  */
 enum pm_mode pm_config_default_mode(const struct pm_config *config, const char *partition);
 

@@ -130,7 +130,7 @@ static int split_line(struct line *line, char *text, struct pm_err *err)
 	return rc;
 }
 
-/* The key that says whom a line holds for, in one spelling; NULL for any other. */
+/* The key that limits a line to nodes or partitions, in one spelling; NULL: another key. */
 static const char *scope_of(const struct pair *pair)
 {
 	static const char *const scopes[] = {"NodeName", "PartitionName"};

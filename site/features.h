@@ -3,7 +3,7 @@
 #define PM_FEATURES_H
 
 /*
- * Slurm's constraint expressions (sbatch --constraint), as far as they speak of our features.
+ * Slurm's constraint expressions (sbatch --constraint), as far as they name the features of modes.
  *
  *	level = item { ('&' | ',' | '|') item }
  *	item  = name [count] | '(' level ')' [count] | '[' level ']'
@@ -15,15 +15,14 @@
  * characters and !"'`\ are refused, as Slurm would look for a feature with such a name. An operator
  * at the end, or text behind a count or a bracket, which Slurm skips, is refused too.
  *
- * A name that starts with "pm_" is ours: true when it is the feature of the mode the node is in.
- * Any other name counts as true: slurmctld has already chosen the node by it. ',' is '&'. With one
- * of our names, '&' and '|' on one level are refused: releases of Slurm differ in which binds
+ * A name that starts with "pm_" is true if it is the feature of the node's mode. Any other name
+ * counts as true: slurmctld has already chosen the node by it. ',' is '&'. Beside a
+ * name with "pm_", '&' and '|' on one level are refused: releases of Slurm differ in which binds
  * first.
  *
  * pmem_constraint.lua reads the same; tests/fixtures/constraints.tsv is the table of both.
  */
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/err.h"
 #include "site/modes.h"
@@ -31,7 +30,7 @@
 struct pm_features {
 	unsigned
 		modes; /* those that a node may be in, 1 << enum pm_mode; UNKNOWN: one of no mode */
-	bool mentioned; /* one of its names is ours */
+	bool mentioned; /* one of its names begins with "pm_" */
 };
 
 /*
@@ -45,12 +44,12 @@ static inline bool pm_features_allow(const struct pm_features *features, enum pm
 	return features->modes & (1u << mode);
 }
 
-/* Is this name one of ours? */
+/* True: the name begins with "pm_". */
 bool pm_features_is_ours(const char *name);
 
 /*
- * Does a text that may not even be readable hold "pm_" anywhere? Where it does, a text that cannot
- * be read must not be taken for one that does not speak of us. NULL does not.
+ * True: "pm_" is anywhere in the text, which may be malformed: an expression that cannot be parsed
+ * may still name a mode. False for NULL.
  */
 bool pm_features_may_be_ours(const char *expr);
 

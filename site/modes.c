@@ -63,21 +63,27 @@ const char *pm_mode_name(enum pm_mode mode)
 	return row ? row->name : "unknown";
 }
 
-char *pm_mode_names(void)
+char *pm_mode_names_in(unsigned set)
 {
 	char *names = NULL;
-	size_t size;
+	size_t size, n = 0;
 	FILE *stream = open_memstream(&names, &size);
 
 	if (!stream)
 		return NULL;
 	pm_mode_foreach(row)
-		fprintf(stream, "%s%s", row == modes ? "" : ", ", row->name);
+		if (set & (1u << row->mode))
+			fprintf(stream, "%s%s", n++ ? ", " : "", row->name);
 	if (fclose(stream)) {
 		free(names);
 		return NULL;
 	}
 	return names;
+}
+
+char *pm_mode_names(void)
+{
+	return pm_mode_names_in(~0u);
 }
 
 enum pm_platform pm_mode_platform(enum pm_mode mode)

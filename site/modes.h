@@ -16,7 +16,7 @@ enum pm_mode {
 	PM_MODE_MAX,
 };
 
-/* What the firmware does with the persistent memory; only a goal and a reboot change it. */
+/* Platform mode, of the firmware; only a goal and a reboot change it. */
 enum pm_platform {
 	PM_PLATFORM_UNKNOWN = 0,
 	PM_PLATFORM_MEMORY,    /* 2LM: main memory, DRAM is its cache */
@@ -24,7 +24,7 @@ enum pm_platform {
 	PM_PLATFORM_MIXED,     /* 2LM: a part is main memory, the rest are regions */
 };
 
-/* What the operating system does with the regions; changed without a reboot. */
+/* Sub-state, of the regions; changed without a reboot. */
 enum pm_substate {
 	PM_SUBSTATE_EMPTY = 0, /* no namespace */
 	PM_SUBSTATE_FSDAX,     /* a file system on each region */
@@ -34,7 +34,7 @@ enum pm_substate {
 
 struct pm_mode_info {
 	enum pm_mode mode;
-	const char *name;	   /* what a user writes: --pm-mode=NAME */
+	const char *name;	   /* as in --pm-mode=NAME */
 	const char *feature;	   /* of nodes, in Slurm */
 	enum pm_platform platform; /* that it needs */
 	enum pm_substate substate; /* that its jobs get */
@@ -63,13 +63,15 @@ const char *pm_mode_name(enum pm_mode mode);
 /* "memory, appdirect, flat, mixed": every name; malloc'ed, NULL when out of memory. */
 char *pm_mode_names(void);
 
+/* The same for a set of modes, 1 << enum pm_mode for each. */
+char *pm_mode_names_in(unsigned set);
+
 /* The platform mode that `mode` needs; PM_PLATFORM_UNKNOWN when it has no row. */
 enum pm_platform pm_mode_platform(enum pm_mode mode);
 
 /*
- * The mode of a node in a platform mode: its first one, which all names and features of a platform
- * lead to; flat is told from appdirect by the kernel alone, see pm_mode_now() in
- * node/see/evidence.h.
+ * The first mode of a platform mode. The kernel alone tells flat from appdirect, see pm_mode_now()
+ * in node/see/evidence.h.
  */
 const struct pm_mode_info *pm_mode_of_platform(enum pm_platform platform);
 
@@ -80,8 +82,8 @@ enum pm_platform pm_platform_by_name(const char *name);
 /* "empty", "fsdax", "devdax", "flat". */
 const char *pm_substate_name(enum pm_substate substate);
 
-/* Is a part of the persistent memory main memory, so that the platform needs 2LM? Are there
- * regions? */
+/* True: a part of the persistent memory is main memory, so that the platform needs 2LM; there are
+ * regions. */
 bool pm_platform_has_volatile(enum pm_platform platform);
 bool pm_platform_has_regions(enum pm_platform platform);
 

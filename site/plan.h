@@ -2,7 +2,7 @@
 #ifndef PM_PLAN_SITE_H
 #define PM_PLAN_SITE_H
 
-/* What pmem.conf says of plans. */
+/* The keys of pmem.conf for plans. */
 #include "plan/plan.h"
 #include "site/config.h"
 

@@ -14,8 +14,7 @@
 
 #define NONE "none"
 
-/* NULL, with its sentence, when there is no such mode. */
-static const struct pm_mode_info *find_mode(const char *name, struct pm_err *err)
+const struct pm_mode_info *pm_policy_find_mode(const char *name, struct pm_err *err)
 {
 	const struct pm_mode_info *row = pm_mode_by_name(name);
 	cleanup_free char *names = row ? NULL : pm_mode_names();
@@ -34,7 +33,7 @@ int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *er
 		*ret = PM_MODE_UNKNOWN;
 		return 0;
 	}
-	row = find_mode(value, err);
+	row = pm_policy_find_mode(value, err);
 	if (!row)
 		return -EINVAL;
 	*ret = row->mode;
@@ -51,7 +50,7 @@ static int add_usable(char *word, uint64_t bytes[PM_POLICY_MODES], struct pm_err
 	if (!size)
 		return pm_err_set(err, -EINVAL, "MODE:SIZE expected at '%.40s'", word);
 	*size++ = '\0';
-	row = find_mode(word, err);
+	row = pm_policy_find_mode(word, err);
 	if (!row)
 		return -EINVAL;
 	if (bytes[row->mode])
@@ -136,7 +135,7 @@ void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key)
 	pairs->count = kept;
 }
 
-/* Is the name one of "a,b"? */
+/* True: the name is one of "a,b". */
 static bool names_partition(const char *list, const char *name)
 {
 	size_t length = strlen(name);

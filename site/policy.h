@@ -3,7 +3,7 @@
 #define PM_POLICY_H
 
 /*
- * The keys of pmem.conf that say what jobs get: their values, and the lines that hold for some
+ * The keys of pmem.conf that apply to jobs: their values, and the lines that hold for some
  * partitions only. The controller's pmem.lua reads the same; see site/config.h for the file.
  */
 #include <stddef.h>
@@ -28,6 +28,9 @@ struct pm_partition_pairs {
 	size_t count;
 };
 
+/* The row of a mode's name; NULL, with a sentence of all names, when there is none. */
+const struct pm_mode_info *pm_policy_find_mode(const char *name, struct pm_err *err);
+
 /* "none" or a mode's name; none is PM_MODE_UNKNOWN. -EINVAL. */
 int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *err);
 
@@ -41,10 +44,10 @@ int pm_policy_check_users(const char *value, struct pm_err *err);
 /* Copies the strings. -ENOMEM. */
 int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_partition_pair *pair);
 
-/* A later line for all partitions overrides what was said of this key for some. */
+/* Removes the pairs of a key: a later line for all partitions overrides them. */
 void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key);
 
-/* What the last line for this partition says of the key; NULL when none does. */
+/* The value of the key in the last line for this partition; NULL: there is none. */
 const char *pm_partition_pairs_find(
 	const struct pm_partition_pairs *pairs, const char *partition, int key);
 

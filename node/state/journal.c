@@ -122,14 +122,13 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-/* The last step has the journal's state, and an order for a job has a time. */
+/* The last step is the state. */
 static bool fits(const void *value)
 {
 	const struct pm_journal *journal = value;
 	size_t n = journal->n_steps;
 
-	return n && journal->steps[n - 1].state == journal->state &&
-	       (!journal->for_job || journal->ordered_s);
+	return n && journal->steps[n - 1].state == journal->state;
 }
 
 static const struct pm_store store = {

@@ -11,9 +11,9 @@
 
 static const struct pm_field pin_fields[] = {
 	{"uuid", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, uuid), .filled = true},
-	{"name", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, name)},
-	{"dev", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, dev)},
-	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, time)},
+	{"name", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, name), .may_lack = true},
+	{"dev", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, dev), .may_lack = true},
+	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_pin, time), .may_lack = true},
 	{0},
 };
 

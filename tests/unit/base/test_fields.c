@@ -17,7 +17,7 @@ struct part {
 };
 
 struct value {
-	char text[8], later[8];
+	char text[8], later[8], lax[8];
 	char *string;
 	uint32_t small;
 	uint64_t large;
@@ -46,6 +46,7 @@ static const struct pm_field part_fields[] = {
 static const struct pm_field fields[] = {
 	{"text", PM_FIELD_TEXT, PM_FIELD(struct value, text), .filled = true},
 	{"later", PM_FIELD_TEXT, PM_FIELD(struct value, later), .since = 2},
+	{"lax", PM_FIELD_TEXT, PM_FIELD(struct value, lax), .may_lack = true},
 	{"string", PM_FIELD_STRING, PM_FIELD(struct value, string), .optional = true},
 	{"small", PM_FIELD_U32, PM_FIELD(struct value, small)},
 	{"large", PM_FIELD_U64, PM_FIELD(struct value, large), .optional = true},
@@ -70,19 +71,23 @@ static const struct {
 	const char *written; /* NULL: as it was read */
 } rows[] = {
 	{"{" WHOLE "}", 2, true,
-		"{'text': 'abc', 'later': '', 'small': 0, 'colour': 'green', 'parts': [], "
+		"{'text': 'abc', 'later': '', 'lax': '', 'small': 0, 'colour': 'green', 'parts': "
+		"[], "
 		"'numbers': []}"},
-	{"{'text': 'abcdefg', 'later': 'x', 'string': 'long enough', 'small': 4294967295, "
+	{"{'text': 'abcdefg', 'later': 'x', 'lax': 'y', 'string': 'long enough', 'small': "
+	 "4294967295, "
 	 "'large': 9223372036854775807, 'colour': 'blue', 'flag': 'on', 'parts': "
 	 "[{'text': 'a', 'number': 1}, {'text': 'b', 'number': 2}], "
 	 "'numbers': [0, 18446744073709551615], 'object': {'any': [1]}}",
 		2, true, NULL},
 	{"{'text': 'abc', " SHORT "}", 1, true,
-		"{'text': 'abc', 'later': '', 'small': 0, 'colour': 'green', 'parts': [], "
+		"{'text': 'abc', 'later': '', 'lax': '', 'small': 0, 'colour': 'green', 'parts': "
+		"[], "
 		"'numbers': []}"},
 	{"{'text': 'abc', " SHORT "}", 2, false, NULL},
 	{"{" WHOLE ", 'other': 1, 'flag': 'off', 'numbers': []}", 2, true,
-		"{'text': 'abc', 'later': '', 'small': 0, 'colour': 'green', 'parts': [], "
+		"{'text': 'abc', 'later': '', 'lax': '', 'small': 0, 'colour': 'green', 'parts': "
+		"[], "
 		"'numbers': []}"},
 	{"{'text': '', 'later': '', " SHORT "}", 2, false, NULL},
 	{"{'text': 'abcdefgh', 'later': '', " SHORT "}", 2, false, NULL},
