@@ -20,17 +20,19 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 	PM_BUILD=$(abspath $(BUILD)) tests/lua/test_agreement.sh
 	tests/lua/test_constraints.py $(PRINT_CONSTRAINTS)
 
-# In two halves, each on a bench of its own: most of a test is waiting for Slurm.
-BENCH_2 := $(wildcard tests/slurm/08[5-9]*.bats tests/slurm/09*.bats tests/slurm/1*.bats)
+# In three parts, each on a bench of its own: most of a test is waiting for Slurm.
+BENCH_2 := $(wildcard tests/slurm/07*.bats tests/slurm/08*.bats)
+BENCH_3 := $(wildcard tests/slurm/09*.bats tests/slurm/1*.bats)
 # Tests of a moment between two daemons, most of which wait for a time limit: check-all runs them.
 BENCH_RACES := tests/slurm/083-late-change.bats
-BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_RACES),$(wildcard tests/slurm/*.bats))
+BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3),$(wildcard tests/slurm/*.bats))
+BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
 
-.PHONY: build-bench run-bench run-bench-1 run-bench-2 run-bench-races run-bench-trixie
+.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie
 build-bench: programs $(BUILD)/tests/pmshim.so
-run-bench: run-bench-1 run-bench-2
-run-bench-1 run-bench-2: run-bench-%: build-bench
-	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_$*)
+run-bench: $(BENCH_PARTS)
+$(BENCH_PARTS): run-bench-%: build-bench
+	PM_BUILD=$(abspath $(BUILD)) bats --timing $(filter-out $(BENCH_RACES),$(BENCH_$*))
 run-bench-races: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_RACES)
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.

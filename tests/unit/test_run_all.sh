@@ -12,7 +12,7 @@ cp tests/run-all "$scratch/tests"
 # with TARGETS: run-all in a project in which each suite passes one test, but for what these rules say; its status in $status.
 with() {
 	local suite
-	for suite in all build-bench run-{lint,fuzz,unit,image-trixie,ansible,bench-1,bench-2,sequences-short,twin,rare,last}; do
+	for suite in all build-bench run-{lint,fuzz,unit,image-trixie,ansible,bench-1,bench-2,bench-3,sequences-short,twin,rare,last}; do
 		grep -q "^$suite:" <<<"$1" || printf '%s:\n\t@echo "ok 1 - %s"\n' "$suite" "$suite"
 	done >"$scratch/Makefile"
 	printf '%s\n' "$1" >>"$scratch/Makefile"
@@ -29,11 +29,11 @@ with ''
 check "all pass" test $status -eq 0
 check "each has its line" says twin passed 1 0 0
 check "what is not named does not run" test -z "$(grep rare "$scratch/out")"
-check "they are added up" said '^9 passed, 0 failed in'
+check "they are added up" said '^10 passed, 0 failed in'
 
 with '' rare last
 check "what is named runs as well" says last passed 1 0 0
-check "and is added" said '^11 passed, 0 failed in'
+check "and is added" said '^12 passed, 0 failed in'
 
 with $'run-fuzz:\n\t@echo "not ok 1 - reader"\n\t@false\nrun-rare:\n\t@echo "== 3 passed, 1 failed, 2 skipped in 4.00s =="\n\t@false' rare last
 check "a failure fails the whole" test $status -ne 0
@@ -57,7 +57,7 @@ check "which go on after it" says last passed 1 0 0
 
 # What a person can ask for by check-NAME runs run-NAME: in check, in check-all, in parts of it, or it is no test.
 listed=" $(sed -n "s/^LANES=(\(.*\))$/\1/p; s/^LAST=//p" tests/run-all | tr -d "'" | xargs) $(sed -n 's/^CHECK_ALL := //p' Makefile) "
-declare -A PARTS=([bench]='bench-1 bench-2' [ansible-all]='ansible ansible-tests') # with lint and sanity, which are in ansible
+declare -A PARTS=([bench]='bench-1 bench-2 bench-3' [ansible-all]='ansible ansible-tests') # with lint and sanity, which are in ansible
 asked=$(grep -hA3 '^check-[a-z-]*:' Makefile tests/*/rules.mk | sed -n 's/.*no-print-directory run-\([a-z-]*\)$/\1/p')
 check "there are such targets" test "$(wc -w <<<"$asked")" -ge 12
 for suite in $asked; do
