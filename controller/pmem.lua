@@ -436,7 +436,7 @@ end
 local function check_size(text, source, policy)
 	local bytes = #text <= 20 and conf.size(text)
 	if not bytes or bytes == 0 then
-		return problem("%s: '%s' is no size, write it like 100G", source, text)
+		return problem("%s: '%s' is not a size; write a whole number and K, M, G or T, as 100G", source, text)
 	elseif policy.UsablePmem and bytes > policy.UsablePmem then
 		return problem("%s=%s is more than a socket's persistent memory has for a job (%.0fM)",
 			source, text, policy.UsablePmem / MIB)

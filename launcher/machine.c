@@ -64,10 +64,10 @@ static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
 		if (!path || !socket)
 			return 0;
 		if (pm_parse_u64(socket, &number) || number > INT16_MAX)
-			return pm_err_set(err, -EINVAL, "%s='%.32s' is no socket's number",
+			return pm_err_set(err, -EINVAL, "%s='%.32s' is not the number of a socket",
 				socket_name, socket);
 		if (pm_jobview_add(view, PM_ALLOTMENT_DIR, path, (int)number))
-			return pm_err_set(err, -EINVAL, "%s='%.200s' is no path", name, path);
+			return pm_err_set(err, -EINVAL, "%s='%.200s' is not a path", name, path);
 	}
 	return 0;
 }

@@ -52,7 +52,7 @@ static int read_number(const char *name, unsigned *ret, struct pm_err *err)
 	uint64_t number;
 
 	if (!text || pm_parse_u64(text, &number) || number > MAX_RANKS)
-		return pm_err_set(err, -EINVAL, "%s='%.32s' is no number from 0 to %d", name,
+		return pm_err_set(err, -EINVAL, "%s='%.32s' is not a number from 0 to %d", name,
 			text ? text : "", MAX_RANKS);
 	*ret = (unsigned)number;
 	return 0;

@@ -57,7 +57,9 @@ static int check_size(const char *source, const char *text, struct pm_err *err)
 
 	if (strlen(text) <= MAX_SIZE_TEXT && !pm_parse_size(text, &bytes) && bytes)
 		return 0;
-	return pm_err_set(err, -EINVAL, "%s: '%.64s' is no size, write it like 100G", source, text);
+	return pm_err_set(err, -EINVAL,
+		"%s: '%.64s' is not a size; write a whole number and K, M, G or T, as 100G", source,
+		text);
 }
 
 static int check_namespace(const char *source, const char *text, struct pm_err *err)

@@ -165,7 +165,7 @@ static int chown_device(const char *path, uid_t uid, gid_t gid, struct pm_err *e
 	if (fd < 0 || fstat(fd, &st))
 		return pm_err_sys(err, -errno, "open '%s'", path);
 	if (!S_ISCHR(st.st_mode))
-		return pm_err_set(err, -EIO, "'%s' is no device", path);
+		return pm_err_set(err, -EIO, "'%s' is not a device", path);
 	if (fchmod(fd, 0600) || fchown(fd, uid, gid))
 		return pm_err_sys(err, -errno, "give '%s' to user %u", path, (unsigned)uid);
 	return 0;
@@ -184,7 +184,7 @@ static int allot_device(const struct pm_inventory_region *region, const struct p
 	int rc;
 
 	if (!ns || !*ns->dax.chardev)
-		return pm_err_set(err, -EIO, "there is no device on %s", region->nd.dev);
+		return pm_err_set(err, -EIO, "there is not a device on %s", region->nd.dev);
 	device_path(ns, path);
 	rc = chown_device(path, job->uid, job->gid, err);
 	return rc ? rc : add(view, PM_ALLOTMENT_DAX, path, region->socket, err);

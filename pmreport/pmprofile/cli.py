@@ -20,7 +20,7 @@ SIZE = re.compile(r"(\d+)([KMGT]?)")
 def parse_size(word: str) -> int:
     found = SIZE.fullmatch(word.upper())
     if not found:
-        raise argparse.ArgumentTypeError(f"'{word}' is no size, write it like 4G")
+        raise argparse.ArgumentTypeError(f"'{word}' is not a size; write a whole number and K, M, G or T, as 4G")
     return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 

@@ -20,7 +20,7 @@ NO_RANK = 0xffffffff
 
 
 class ProfileError(Exception):
-    """A file that is no profile, or cannot be read."""
+    """A file that is not a profile, or cannot be read."""
 
 
 class Frame(NamedTuple):
@@ -141,7 +141,7 @@ def read(path: Path) -> Profile:
     except OSError as error:
         raise ProfileError(f"'{path}': {error.strerror}") from None
     if not data[HEAD.size:].startswith(b"pmprofile\0"):
-        raise ProfileError(f"'{path}' is no profile of the placement runtime: give the directory that PM_PROFILE named")
+        raise ProfileError(f"'{path}' is not a profile of the placement runtime: give the directory that PM_PROFILE named")
     try:
         for kind, number, body in split(data):
             TAKERS.get(kind, lambda *_: None)(profile, number, body)

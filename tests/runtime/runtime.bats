@@ -580,7 +580,7 @@ data = bytearray(1000000)'
 			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
 	done
 	run -1 pmreport/pmreport "$BATS_TEST_TMPDIR/advice"
-	assert_output --partial 'is no profile of the placement runtime'
+	assert_output --partial 'is not a profile of the placement runtime'
 	mkdir "$BATS_TEST_TMPDIR/empty"
 	run -1 pmreport/pmreport "$BATS_TEST_TMPDIR/empty"
 	assert_output --partial "'$BATS_TEST_TMPDIR/empty' holds no profile"

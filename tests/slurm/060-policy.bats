@@ -233,15 +233,15 @@ assert_nothing_unusual() {
 
 @test "--pm-size and --pm-namespace are checked where they are typed, and by the controller" {
 	run_client sbatch 255 --pm-mode=appdirect --pm-size=5 --wrap=true
-	assert_output --partial "pm: --pm-size: '5' is no size, write it like 100G"
+	assert_output --partial "pm: --pm-size: '5' is not a size; write a whole number and K, M, G or T, as 100G"
 	run_client sbatch 255 --pm-mode=appdirect --pm-size="$(printf '%0300d' 1)G" --wrap=true
-	assert_output --partial 'is no size'
+	assert_output --partial 'is not a size'
 	run_client sbatch 255 --pm-mode=appdirect --pm-namespace=raw --wrap=true
 	assert_output --partial "pm: --pm-namespace: unknown kind 'raw', valid kinds are fsdax, devdax"
 	run_client sbatch 1 --pm-mode=memory --pm-size=1G --wrap=true
 	assert_output --partial "pm: --pm-size needs --pm-mode=appdirect or mixed, the job's mode is memory"
 	PM_SIZE=5 run_client sbatch 1 --pm-mode=appdirect --wrap=true
-	assert_output --partial "pm: PM_SIZE: '5' is no size"
+	assert_output --partial "pm: PM_SIZE: '5' is not a size"
 	with_site UsablePmem=2G
 	run_client sbatch 1 --pm-mode=appdirect --pm-size=3G --wrap=true
 	assert_output --partial "pm: --pm-size=3G is more than a socket's persistent memory has for a job"

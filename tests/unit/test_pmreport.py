@@ -74,8 +74,8 @@ def reading() -> list[tuple[bool, str]]:
             (whole.iterations == [(1, 4)] and whole.phases == [(6, "push")], "marks"),
             (whole.is_whole and whole.end_ns == 100 and whole.slab_bytes == 2 * MIB, "and an end"),
             (not cut.is_whole and len(cut.objects) == 1 and cut.end_ns == 9, "of a killed process, what is whole"),
-            ("is no profile" in fails(b"something else"), "what is none is told of"),
-            ("is no profile" in fails(), "nothing, too"),
+            ("is not a profile" in fails(b"something else"), "what is none is told of"),
+            ("is not a profile" in fails(), "nothing, too"),
             ("version 2" in fails(program(version=2)), "a version that is not known"),
             ("is damaged" in fails(program(), record(3, 0, b"short")), "a record that is too short"),
             ("is damaged" in fails(program(), thing(1, 0, 1, 2)) and "is damaged" in fails(program(), thing(1, 8, 3, 2))
