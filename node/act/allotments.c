@@ -184,7 +184,7 @@ static int allot_device(const struct pm_inventory_region *region, const struct p
 	int rc;
 
 	if (!ns || !*ns->dax.chardev)
-		return pm_err_set(err, -EIO, "there is not a device on %s", region->nd.dev);
+		return pm_err_set(err, -EIO, "there is no device on %s", region->nd.dev);
 	device_path(ns, path);
 	rc = chown_device(path, job->uid, job->gid, err);
 	return rc ? rc : add(view, PM_ALLOTMENT_DAX, path, region->socket, err);
