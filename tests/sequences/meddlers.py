@@ -144,8 +144,9 @@ def other_modes(world: World, node: str) -> list[str]:
     return sorted(set(world.site.modes()) - {"flat"} - set(modes_of(world, node)))
 
 
-def job_on(world: World, node: str, modes: list[str], chance: random.Random, client: str = "sbatch") -> dict:
-    return {"job": next_number(world), "argv": [client, f"--pm-mode={chance.choice(modes)}", "-w", node], "env": {},
+def job_on(world: World, node: str, modes: list[str], chance: random.Random | None = None, client: str = "sbatch") -> dict:
+    mode = chance.choice(modes) if chance else modes[0]
+    return {"job": next_number(world), "argv": [client, f"--pm-mode={mode}", "-w", node], "env": {},
             "seconds": 0.3}
 
 

@@ -9,17 +9,13 @@ from pathlib import Path
 from actions import end_reservations, repair
 from catalogue import named
 from common import Cluster
-from meddlers import come_to_rest, forget_reboot, let_go, modes_of, other_modes
+from meddlers import come_to_rest, forget_reboot, let_go, modes_of
 from oracle import Oracle, Violation, unfinished
 from promises import has_mode
+from quiet import WAYS
 from sites import wait_for
-from submitting import next_number, submit
 from where import PLACES
 from world import Submission, World
-
-
-# A node's job ends well before the oracle says that the one behind it is held; until then the hold is Slurm's, and in order.
-BEHIND_S = 12
 
 
 class Sequence:
@@ -41,8 +37,8 @@ class Sequence:
         self.world.said.append(f"--- {time.strftime('%T')} {json.dumps(step)}")
         if step["do"] == "rest":
             self.rest()
-            if "behind" in step and not self.violations:
-                self.wait_behind(step)
+            if "then" in step and not self.violations:
+                self.in_quiet(step)
             done = True
         else:
             done = named(step["do"], self.world.site).do(self.world, step)
@@ -71,19 +67,12 @@ class Sequence:
         if not self.violations:
             self.violations += [Violation("left", text) for text in world.site.left_behind()]
 
-    def wait_behind(self, step: dict) -> None:
-        """A job names a node that another one has. Nothing else happens that would have slurmctld look again at it."""
-        world, node = self.world, step["behind"]
-        number, modes = step.setdefault("job", next_number(world)), modes_of(world, node)
-        if not modes:
-            return
-        alone, both = ["-w", node], ["-w", node, "-N", "2"]
-        submit(world, {"job": number, "argv": ["sbatch", f"--pm-mode={modes[0]}", *alone], "env": {},
-                       "seconds": BEHIND_S})
-        wait_for(BEHIND_S, lambda: self.look() or world.state(node) != "IDLE")
-        submit(world, {"job": number + 1, "argv": ["sbatch", f"--pm-mode={other_modes(world, node)[0]}", *both],
-                       "env": {}, "seconds": 0.3})
-        self._wait(asks=False)
+    def in_quiet(self, step: dict) -> None:
+        """Something that needs a cluster on which nothing else happens, see quiet.py."""
+        node = step["node"]
+        if modes_of(self.world, node):
+            WAYS[step["then"]](self.world, node, self.look)
+            self._wait(asks=False)
 
     def _let_go(self, job: Submission) -> None:
         """Cancels a job that cannot be served, or that lost its node: Slurm misses an interactive one at no time."""
