@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "site/features.h"
+#include "spank_plugin/batch_step.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/cancel.h"
 #include "spank_plugin/node.h"
@@ -16,15 +17,23 @@
 #include "spank_plugin/requeue.h"
 
 #define IN_PROLOG    "Prolog"
+#define PAST_PROLOG  "None"
 #define FEATURES_MAX 1024
-#define JOBS_MAX     (sizeof((struct pm_unprepared){0}.jobs) / sizeof(uint32_t))
+#define FORMAT	     "--Format=JobID:12,Reason:24,Feature:1024,BatchFlag:8,BatchHost:255"
+#define JOBS_MAX     (sizeof((struct pm_unprepared){0}.jobs) / sizeof(struct pm_unprepared_job))
 
-static bool is_in_prolog(const char *line, unsigned *ret_id)
+/* A line of squeue with FORMAT. The job's first node starts its batch step. */
+static bool is_candidate(const char *line, const char *node, struct pm_unprepared_job *ret)
 {
-	char reason[32], constraint[FEATURES_MAX + 1] = "";
+	char reason[32], constraint[FEATURES_MAX + 1], host[256] = "";
+	int is_batch = 0;
 
-	return sscanf(line, "%u %31s %1024[^\n]", ret_id, reason, constraint) == 3 &&
-	       !strcmp(reason, IN_PROLOG) && pm_features_may_be_ours(constraint);
+	if (sscanf(line, "%u %31s %1024s %d %255s", &ret->id, reason, constraint, &is_batch, host) <
+			3 ||
+		!pm_features_may_be_ours(constraint))
+		return false;
+	ret->was_prepared = !strcmp(reason, PAST_PROLOG) && is_batch && !strcmp(host, node);
+	return ret->was_prepared || !strcmp(reason, IN_PROLOG);
 }
 
 /* After its restart slurmctld shows a node as UNKNOWN until it registers, also one with jobs. */
@@ -43,9 +52,8 @@ static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
 	const char *argv[] = {config->squeue_path, "--noheader", "--states=RUNNING", "--nodelist",
-		node, "--Format=JobID:12,Reason:24,Feature:1024", NULL};
+		node, FORMAT, NULL};
 	struct pm_err err = {0};
-	unsigned id;
 
 	*ret = (struct pm_unprepared){0};
 	if (!node || !may_have_jobs(config, timeout_ms))
@@ -56,17 +64,22 @@ static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_
 	}
 	for (const char *line = output.out; *line && ret->count < JOBS_MAX;
 		line += strspn(line, "\n")) {
-		if (is_in_prolog(line, &id))
-			ret->jobs[ret->count++] = id;
+		if (is_candidate(line, node, &ret->jobs[ret->count]))
+			ret->count++;
 		line += strcspn(line, "\n");
 	}
 }
 
-static void requeue_or_cancel(const struct pm_config *config, unsigned job_id, unsigned timeout_ms)
+static void requeue_or_cancel(
+	const struct pm_config *config, const struct pm_unprepared_job *job, unsigned timeout_ms)
 {
+	unsigned job_id = job->id;
 	struct pm_err err = {0};
 
-	slurm_error("pm: job %u lost its prolog here, requeuing it", job_id);
+	if (job->was_prepared)
+		slurm_error("pm: the launch of job %u was lost here, requeuing it", job_id);
+	else
+		slurm_error("pm: job %u lost its prolog here, requeuing it", job_id);
 	if (!pm_job_requeue(config, job_id, timeout_ms, &err))
 		return;
 	slurm_error("pm: %s, job %u ends instead", err.text, job_id);
@@ -78,9 +91,18 @@ static void requeue_or_cancel(const struct pm_config *config, unsigned job_id, u
 static bool contains(const struct pm_unprepared *jobs, uint32_t id)
 {
 	for (size_t i = 0; i < jobs->count; i++)
-		if (jobs->jobs[i] == id)
+		if (jobs->jobs[i].id == id)
 			return true;
 	return false;
+}
+
+/* Does the job wait for an earlier slurmd, which is gone? */
+static bool is_lost(const struct pm_config *config, const struct pm_unprepared_job *job)
+{
+	if (pm_prolog_is_waited_for(config, job->id))
+		return false;
+	return !job->was_prepared ||
+	       (pm_prolog_is_marked(config, job->id) && !pm_batch_step_exists(job->id));
 }
 
 void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms)
@@ -89,8 +111,8 @@ void pm_lost_prologs(const struct pm_config *config, unsigned timeout_ms)
 
 	look(config, timeout_ms, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
-		if (pm_prolog_is_marked(config, jobs.jobs[i]))
-			requeue_or_cancel(config, jobs.jobs[i], timeout_ms);
+		if (!jobs.jobs[i].was_prepared && pm_prolog_is_marked(config, jobs.jobs[i].id))
+			requeue_or_cancel(config, &jobs.jobs[i], timeout_ms);
 }
 
 void pm_unprepared_find(
@@ -101,7 +123,7 @@ void pm_unprepared_find(
 	look(config, timeout_ms, &jobs);
 	*ret = (struct pm_unprepared){0};
 	for (size_t i = 0; i < jobs.count; i++)
-		if (!pm_prolog_is_waited_for(config, jobs.jobs[i]))
+		if (is_lost(config, &jobs.jobs[i]))
 			ret->jobs[ret->count++] = jobs.jobs[i];
 }
 
@@ -114,6 +136,6 @@ void pm_unprepared_requeue(
 		return;
 	pm_unprepared_find(config, timeout_ms, &now);
 	for (size_t i = 0; i < now.count; i++)
-		if (contains(before, now.jobs[i]))
-			requeue_or_cancel(config, now.jobs[i], timeout_ms);
+		if (contains(before, now.jobs[i].id))
+			requeue_or_cancel(config, &now.jobs[i], timeout_ms);
 }

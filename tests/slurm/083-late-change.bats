@@ -193,3 +193,26 @@ stop_slurmd() {
 	run_salloc -w n1 --pm-mode=mixed sh -c 'srun pmctl mode'
 	assert_line mixed
 }
+
+# As where slurmd 24.11 takes the launch and gives way to a new slurmd. Slurm itself misses such a job at one of the node's next
+# registrations, unless that is soon after the job's start.
+@test "a batch job whose launch was lost with its slurmd is requeued, and runs" {
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null \
+		--wrap='[ -n "$SLURM_RESTART_COUNT" ] || sleep 600'
+	job=$output
+	wait_for 20 pgrep -f "^slurmstepd: \[$job.batch\]"
+	pkill -KILL -f "^slurmstepd: \[$job.batch\]"
+	bench restart-slurmd n1
+	wait_for 90 job_is "$job" COMPLETED
+	grep -q "pm: the launch of job $job was lost here, requeuing it" "$(bench_dir)/log/slurmd.n1.log"
+}
+
+@test "a batch job that goes on under a new slurmd is left alone" {
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 35'
+	job=$output
+	wait_for 20 pgrep -f "^slurmstepd: \[$job.batch\]"
+	bench restart-slurmd n1
+	wait_for 90 job_is "$job" COMPLETED
+	run job_field "$job" Restarts
+	assert_output Restarts=0
+}
