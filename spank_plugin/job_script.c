@@ -25,7 +25,8 @@
 #define SCONTROL_TIMEOUT_MS 20000
 #define MODE_TIMEOUT_MS	    10000
 
-static void drain_node(const struct pm_config *config, const char *where, const char *sentence)
+/* False: the node is not drained. */
+static bool drain_node(const struct pm_config *config, const char *where, const char *sentence)
 {
 	cleanup_free char *reason = NULL;
 	struct pm_node_update update = {.config = config, .timeout_ms = SCONTROL_TIMEOUT_MS};
@@ -33,14 +34,33 @@ static void drain_node(const struct pm_config *config, const char *where, const 
 
 	if (pm_node_is_drained_by_others(config, SCONTROL_TIMEOUT_MS)) {
 		slurm_error("pm: %s: %s, somebody has drained this node", where, sentence);
-		return;
+		return true;
 	}
 	slurm_error("pm: %s: %s, draining node", where, sentence);
 	if (asprintf(&reason, "pm: %s: %s", where, sentence) < 0)
 		reason = NULL;
 	update.reason = reason ? reason : "pm";
-	if (pm_node_update(&update, &err))
-		slurm_error("pm: %s: %s, leaving it to Slurm", where, err.text);
+	if (!pm_node_update(&update, &err))
+		return true;
+	slurm_error("pm: %s: %s, leaving it to Slurm", where, err.text);
+	return false;
+}
+
+/*
+ * The prolog fails only if the node is not drained or the job may still start. After a failed
+ * prolog slurmd 22.05 reports the failure, and asks slurmctld to requeue or cancel the job, each 15
+ * s until slurmctld does so (_rpc_prolog() in req.c). For a job that is over that is for ever: a
+ * node that an administrator has resumed is drained again, and a cancelled batch job comes back.
+ */
+static int give_up(const struct pm_prepare *prepare, const char *sentence)
+{
+	bool is_drained = drain_node(prepare->config, "prolog", sentence);
+	struct pm_err unwritten = {0};
+
+	if (pm_prepare_fail_tasks(prepare, sentence, &unwritten))
+		slurm_error(
+			"pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, unwritten.text);
+	return pm_prepare_requeue(prepare, sentence) || !is_drained ? -EIO : 0;
 }
 
 static void report_reachable(const struct pm_config *config, const char *where)
@@ -124,15 +144,8 @@ static int serve(const struct pm_prepare *prepare)
 
 	if (!pm_prepare_begin(prepare, &err))
 		return 0;
-	if (!is_not_at_fault(prepare)) {
-		drain_node(prepare->config, "prolog", err.text);
-		/*
-		 * slurmctld treats a failed prolog as ended, too: it would start the job on its
-		 * other nodes before it requeues it. So the requeue comes before the failure.
-		 */
-		(void)pm_prepare_requeue(prepare, err.text);
-		return err.code;
-	}
+	if (!is_not_at_fault(prepare))
+		return give_up(prepare, err.text);
 	slurm_error("pm: prolog: %s, turning the job away", err.text);
 	/*
 	 * Before the requeue: slurmctld has the mode as active and would send the job here again.
@@ -160,12 +173,12 @@ static void end(const struct pm_prepare *prepare, const char *where)
 	case PM_ENDING_DONE:
 		return;
 	case PM_ENDING_FAULT:
-		drain_node(prepare->config, where, err.text);
+		(void)drain_node(prepare->config, where, err.text);
 		return;
 	case PM_ENDING_REBOOT:
 		slurm_error("pm: %s: %s, rebooting node", where, err.text);
 		if (pm_reboot_order(prepare->config, err.text, SCONTROL_TIMEOUT_MS, &failed))
-			drain_node(prepare->config, where, failed.text);
+			(void)drain_node(prepare->config, where, failed.text);
 	}
 }
 
@@ -218,7 +231,7 @@ static int fail_tasks(const struct pm_prepare *prepare, const char *sentence)
 	slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, sentence);
 	if (!pm_prepare_fail_tasks(prepare, sentence, &err))
 		return 0;
-	drain_node(prepare->config, "prolog", err.text);
+	(void)drain_node(prepare->config, "prolog", err.text);
 	return err.code;
 }
 
@@ -255,7 +268,7 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 	int rc;
 
 	if (identify(sp, &prepare, &err)) {
-		drain_node(config, "prolog", err.text);
+		(void)drain_node(config, "prolog", err.text);
 		return err.code;
 	}
 	mark(&prepare);
@@ -283,7 +296,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	if (!pm_features_may_be_ours(constraints) && !asks_for_mode(sp))
 		return end_without_mode(sp, ac, av);
 	if (pm_settings_load(ac, av, &config, &err)) {
-		drain_node(NULL, "prolog", err.text);
+		(void)drain_node(NULL, "prolog", err.text);
 		return err.code;
 	}
 	rc = read_and_serve(sp, constraints, &config);

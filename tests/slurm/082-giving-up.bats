@@ -93,6 +93,32 @@ ends() {
 	change_behind n2 appdirect
 }
 
+# After a failed prolog of a job that is over slurmd 22.05 would say so each 15 s, which drains the node again.
+@test "a node that is resumed after a fault stays in service" {
+	pmctl_in_case "*'n2 job begin'*) echo 'pmctl: make a file system: broken' >&2; exit 1 ;;"
+	run bench srun -w n2 --pm-mode=appdirect true
+	assert_failure
+	assert_drained n2 'pm: prolog: '
+	put_pmctl_back
+	resume n2
+	sleep 20
+	state_is n2 idle
+}
+
+@test "a job that a node with a fault has sent elsewhere is not started anew there" {
+	pmctl_in_case "*'n2 job begin'*) echo 'pmctl: make a file system: broken' >&2; exit 1 ;;"
+	admin scontrol update nodename=n1 state=drain reason=test
+	run_client sbatch --parsable --pm-mode=appdirect --output=/dev/null --wrap='sleep 20'
+	job=$output
+	wait_for 20 eval '[[ $(node_field n2 %T) == drain* ]]'
+	put_pmctl_back
+	admin scontrol update nodename=n1 state=resume
+	wait_for 60 job_is "$job" COMPLETED
+	run job_field "$job" Restarts
+	assert_output Restarts=1
+	resume n2
+}
+
 # For slurmctld a prolog that fails is over as well: it would begin the job on its other nodes.
 @test "where one of two nodes has a fault nothing runs on the other" {
 	local client
