@@ -259,6 +259,10 @@ def ansible_features() -> str:
     return f"__pmem_features: [{', '.join(features())}]\n"
 
 
+def ansible_exclusive() -> str:
+    return f"  MutuallyExclusive: [{', '.join(features())}]\n"
+
+
 def ansible_choices() -> str:
     return f"    choices: [{', '.join(mode.name for mode in modes())}]\n"
 
@@ -293,7 +297,8 @@ PARTS = [
     Part("controller/pmem_conf.lua", f"-- {MADE} {KEYS}\n", "-- end\n", lua),
     Part("controller/pmem_conf.lua", f"-- The modes; {MADE} {MODES}\n", "-- end of the modes\n", lua_modes),
     Part("etc/helpers.conf", "where only some nodes have PMem.\n", "\n# Seconds that", helpers),
-    Part("ansible/roles/pmem/vars/main.yml", f"# {MADE} {MODES}\n", "# end\n", ansible_features),
+    Part("ansible/roles/pmem/vars/main.yml", f"\n# {MADE} {MODES}\n", "# end\n", ansible_features),
+    Part("ansible/roles/pmem/vars/main.yml", f"  # {MADE} {MODES}\n", "  # end\n", ansible_exclusive),
     Part("ansible/plugins/modules/pmem_mode.py", f"    # {MADE} {MODES}\n", "    # end\n", ansible_choices),
     Part("ansible/plugins/modules/pmem_mode.py", f"\n# {MADE} {MODES}\n", "# end\n", ansible_modes),
     Part("ansible/roles/pmem/meta/argument_specs.yml", f"        # {MADE} {KEYS}\n", "        # end\n", ansible),
