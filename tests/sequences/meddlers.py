@@ -385,7 +385,7 @@ def let_go(world: World, job: Submission, promises) -> None:
     if (promises.is_limited(job) or promises.is_half_updated(job)) and not job.cancelled:
         job.cancelled = True
         world.user("scancel", job.job_id() or "")
-    elif promises.is_turned_away(job) and not job.held:
+    elif promises.is_turned_away(job):
         for record in job.pending():
             if is_held_by_user(record):
                 world.more.uncounted.add(job.number)
