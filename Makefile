@@ -68,7 +68,7 @@ $(BUILD)/%.o: %.c
 help:
 	@printf '%s\n' \
 	'make demo         shows a job that changes a node'\''s memory mode, on an emulated cluster' \
-	'make check        lint, fuzz, unit, ansible, bench, sequences, twin (installs what they need, says so first); three quarters of an hour' \
+	'make check        lint, fuzz, unit, ansible, bench, sequences, twin (installs what they need, says so first); half an hour' \
 	'make check-all    these, and all check-… that takes long or is rarely needed, once and whole; many hours' \
 	'make check-unit   library, emulated machine, lua: no Slurm, no guest; T=NAME: the tests of one file, in seconds' \
 	'make check-bench  a real Slurm with several slurmd on this host, real ipmctl; needs root' \
