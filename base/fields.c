@@ -22,6 +22,11 @@ static void *pointer_in(const struct pm_field *field, const void *value)
 	return pointer;
 }
 
+static bool is_required(const struct pm_field *field, bool may_lack, const json_object *object)
+{
+	return !may_lack || (field->with && json_object_object_get_ex(object, field->with, NULL));
+}
+
 /* --- reading --- */
 
 static bool read_string(const struct pm_field *field, const json_object *object, char **at)
@@ -148,7 +153,8 @@ bool pm_fields_read(
 	for (const struct pm_field *field = fields; field->key; field++) {
 		bool may_lack = field->optional || field->may_lack || field->since > version;
 
-		if (may_lack && !json_object_object_get_ex(object, field->key, NULL))
+		if (!is_required(field, may_lack, object) &&
+			!json_object_object_get_ex(object, field->key, NULL))
 			continue;
 		if (!read_member(field, version, object, into))
 			return false;
@@ -188,7 +194,7 @@ static void add_array(const struct pm_field *field, const void *value, json_obje
 
 static void add_u64(const struct pm_field *field, uint64_t number, json_object *object)
 {
-	if (number || !field->optional)
+	if (number || is_required(field, field->optional, object))
 		pm_json_add_u64(object, field->key, number);
 }
 

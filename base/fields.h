@@ -30,14 +30,15 @@ struct pm_field {
 	size_t n_offset; /* of an array: where its length stands, a size_t */
 	const struct pm_field *entry;
 	const char *flag;
-	const char *(*name)(
-		unsigned); /* of PM_FIELD_NAME, for the values first to last. GCC: an
-			    * enum without negative values is compatible with unsigned */
+	/* Of PM_FIELD_NAME, for the values first to last. GCC: an enum without negative values is
+	 * compatible with unsigned. */
+	const char *(*name)(unsigned);
 	unsigned first, last;
-	bool may_lack;	/* a missing member is read as 0, "" or NULL */
-	bool optional;	/* the same, and these are not written */
-	bool filled;	/* "" is refused */
-	unsigned since; /* the first version of the file that has it */
+	bool may_lack;	  /* a missing member is read as 0, "" or NULL */
+	bool optional;	  /* the same, and these are not written */
+	bool filled;	  /* "" is refused */
+	const char *with; /* neither holds in an object that has this member, of an earlier row */
+	unsigned since;	  /* the first version of the file that has it */
 };
 
 /* Where a member of a struct stands; of an array by pm_list_next() (base/list.h), its entries. */

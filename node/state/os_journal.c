@@ -97,7 +97,7 @@ int pm_os_journal_end(struct pm_os_journal *journal, const char *reason, struct 
 }
 
 static const struct pm_field step_fields[] = {
-	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_os_step, time)},
+	{"time", PM_FIELD_TEXT, PM_FIELD(struct pm_os_step, time), .may_lack = true},
 	{"text", PM_FIELD_STRING, PM_FIELD(struct pm_os_step, text)},
 	{0},
 };

@@ -49,7 +49,7 @@ static const struct pm_field fields[] = {
 	{"lax", PM_FIELD_TEXT, PM_FIELD(struct value, lax), .may_lack = true},
 	{"string", PM_FIELD_STRING, PM_FIELD(struct value, string), .optional = true},
 	{"small", PM_FIELD_U32, PM_FIELD(struct value, small)},
-	{"large", PM_FIELD_U64, PM_FIELD(struct value, large), .optional = true},
+	{"large", PM_FIELD_U64, PM_FIELD(struct value, large), .optional = true, .with = "string"},
 	{"colour", PM_FIELD_NAME, PM_FIELD(struct value, colour), .name = colour_name,
 		.first = GREEN, .last = BLUE},
 	{"flag", PM_FIELD_FLAG, PM_FIELD(struct value, flag), .flag = "on"},
@@ -93,6 +93,11 @@ static const struct {
 	{"{'text': 'abcdefgh', 'later': '', " SHORT "}", 2, false, NULL},
 	{"{'text': 1, 'later': '', " SHORT "}", 2, false, NULL},
 	{"{" WHOLE ", 'string': 1}", 2, false, NULL},
+	{"{" WHOLE ", 'string': 'x'}", 2, false, NULL},
+	{"{'text': 'abc', 'later': '', 'lax': '', 'string': 'x', 'small': 0, 'large': 0, 'colour': "
+	 "'green', 'parts': [], "
+	 "'numbers': []}",
+		2, true, NULL},
 	{"{" WHOLE ", 'small': 4294967296}", 2, false, NULL},
 	{"{" WHOLE ", 'small': -1}", 2, false, NULL},
 	{"{" WHOLE ", 'large': '1'}", 2, false, NULL},

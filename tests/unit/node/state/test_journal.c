@@ -106,6 +106,7 @@ static const struct {
 	{"\"mode\":\"memory\"", "\"mode\":\"fast\""},
 	{"\"from\":\"unknown\"", "\"from\":\"\""},
 	{"\"boot_id\":\"x\",\"steps\"", "\"steps\""},
+	{"\"steps\":", "\"ordered_by\":\"job\",\"steps\":"},
 	{"[{\"time\"", "[{\"tim\""},
 	{"\"text\":\"\"}]", "\"text\":\"\"},3]"},
 	{"{\"version\"", "[{\"version\""},
