@@ -48,19 +48,16 @@ static bool drain_node(const struct pm_config *config, const char *where, const 
 
 /*
  * The prolog fails only if the node is not drained or the job may still start. After a failed
- * prolog slurmd 22.05 reports the failure, and asks slurmctld to requeue or cancel the job, each 15
- * s until slurmctld does so (_rpc_prolog() in req.c). For a job that is over that is for ever: a
- * node that an administrator has resumed is drained again, and a cancelled batch job comes back.
+ * prolog slurmd 22.05 reports the failure, and asks slurmctld to requeue or cancel the job. It
+ * repeats both every 15 s until slurmctld does so (_rpc_prolog() in req.c), for a job that is over
+ * until slurmd ends: a node that an administrator has resumed is drained again, and a cancelled
+ * batch job comes back.
  */
 static int give_up(const struct pm_prepare *prepare, const char *sentence)
 {
 	bool is_drained = drain_node(prepare->config, "prolog", sentence);
-	struct pm_err unwritten = {0};
 
-	if (pm_prepare_fail_tasks(prepare, sentence, &unwritten))
-		slurm_error(
-			"pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, unwritten.text);
-	return pm_prepare_requeue(prepare, sentence) || !is_drained ? -EIO : 0;
+	return pm_prepare_withdraw(prepare, sentence) || !is_drained ? -EIO : 0;
 }
 
 static void report_reachable(const struct pm_config *config, const char *where)

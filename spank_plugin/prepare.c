@@ -197,15 +197,26 @@ int pm_prepare_requeue(const struct pm_prepare *prepare, const char *sentence)
 	return rc;
 }
 
-int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence)
+/* The view comes first: a script on this node alone that cannot be requeued fails by it. */
+static int withdraw_by(const struct pm_prepare *prepare, const char *sentence, bool by_controller)
 {
 	struct pm_err untold = {0};
 
 	if (pm_prepare_fail_tasks(prepare, sentence, &untold))
 		slurm_error("pm: prolog: tell job %u: %s", (unsigned)prepare->job_id, untold.text);
-	if (controller_requeues(prepare, sentence))
+	if (by_controller && controller_requeues(prepare, sentence))
 		return 0;
 	return pm_prepare_requeue(prepare, sentence) ?: untold.code;
+}
+
+int pm_prepare_withdraw(const struct pm_prepare *prepare, const char *sentence)
+{
+	return withdraw_by(prepare, sentence, /* by_controller= */ false);
+}
+
+int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence)
+{
+	return withdraw_by(prepare, sentence, /* by_controller= */ true);
 }
 
 /* Ends another job that is over and had no epilog here. True if its end was made up for. */

@@ -36,9 +36,12 @@ int pm_prepare_fail_tasks(
 int pm_prepare_requeue(const struct pm_prepare *prepare, const char *sentence);
 
 /*
- * Rejects the job: writes that view, and has pm-controller requeue it; without pm-controller it
- * requeues the job itself. A negative errno: none of this could be done, and the prolog must fail.
+ * Writes that view and requeues the job. A negative errno: one of these could not be done, and the
+ * prolog must fail.
  */
+int pm_prepare_withdraw(const struct pm_prepare *prepare, const char *sentence);
+
+/* Rejects the job: the same, but pm-controller requeues it; without pm-controller as above. */
 int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence);
 
 enum pm_ending {
