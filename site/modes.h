@@ -6,8 +6,8 @@
 
 /*
  * The modes a node can be asked for: one table, site/modes.def, which drives option checking, help,
- * features, goals and documentation. PM_MODE_UNKNOWN has no row: it is a node whose evidence is
- * contradictory or whose persistent memory is not configured.
+ * features, goals and documentation. PM_MODE_UNKNOWN has no row: it
+ * stands for a node with contradictory evidence, or with persistent memory that is not configured.
  */
 enum pm_mode {
 	PM_MODE_UNKNOWN = 0,
