@@ -26,7 +26,8 @@ MODULES = {
     "base": ("crc32c_generic", "virtio_pci", "virtio_console", "virtio_blk", "ext4", "overlay", "virtio_net", "9pnet_virtio", "9p", "virtio_rng"),
     "compute": ("nfit", "nd_pmem", "dax_pmem", "device_dax", "kmem"),
 }
-SDK_LIBRARIES = ("libc.so.6", "libm.so.6", "libjson-c.so.5", "libxml2.so.2", "libhwloc.so.15", "libnuma.so.1", "libmunge.so.2",
+# libmvec.so.1 is in the linker script libm.so: without it nothing links with -lm.
+SDK_LIBRARIES = ("libc.so.6", "libm.so.6", "libmvec.so.1", "libjson-c.so.5", "libxml2.so.2", "libhwloc.so.15", "libnuma.so.1", "libmunge.so.2",
                  "libslurm.so.38", "libslurm.so.42")
 MIRROR = "/srv/mirror"
 SLURM_CONF = "/etc/slurm/slurm.conf"
