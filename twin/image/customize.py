@@ -27,8 +27,8 @@ MODULES = {
     "compute": ("nfit", "nd_pmem", "dax_pmem", "device_dax", "kmem"),
 }
 # libmvec.so.1 is in the linker script libm.so: without it nothing links with -lm.
-SDK_LIBRARIES = ("libc.so.6", "libm.so.6", "libmvec.so.1", "libjson-c.so.5", "libxml2.so.2", "libhwloc.so.15", "libnuma.so.1", "libmunge.so.2",
-                 "libslurm.so.38", "libslurm.so.42")
+SDK_LIBRARIES = ("libc.so.6", "libm.so.6", "libmvec.so.1", "libjson-c.so.5", "libxml2.so.2", "libhwloc.so.15", "libnuma.so.1",
+                 "libmunge.so.2", "libslurm.so.38", "libslurm.so.42")
 MIRROR = "/srv/mirror"
 SLURM_CONF = "/etc/slurm/slurm.conf"
 LIBDIR = "/usr/lib/x86_64-linux-gnu"
