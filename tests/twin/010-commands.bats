@@ -27,6 +27,20 @@ assert status[\"nodes\"][1][\"slurm\"][\"state\"] == \"idle\", status"'
 	assert_output --partial 'the twin is up'
 }
 
+# `up` does that by itself only for sources that have changed since the image was made.
+@test "our programs build with the headers and libraries that the image brings" {
+	local image
+	image=$(pmtwin --suite "$TWIN_SUITE" build 2>/dev/null)
+	run -0 env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$ROOT/twin" /usr/bin/python3 -c '
+import sys
+from pathlib import Path
+from cluster import payload
+from image.build import Image
+payload.install(Image(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3]))' "$image" "$TWIN_SUITE" "$BATS_TEST_TMPDIR"
+	assert [ -x "$BATS_TEST_TMPDIR/usr/bin/pmctl" ]
+	assert [ -e "$BATS_TEST_TMPDIR/usr/lib/slurm-pmem/libpmplace.so" ]
+}
+
 @test "exec: runs as root, streams apart, exit status passed on" {
 	run -0 --separate-stderr pmtwin exec n1 -- sh -c 'id -un; hostname; echo wrong >&2'
 	assert_output $'root\nn1'
