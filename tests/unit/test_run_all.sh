@@ -35,11 +35,13 @@ with '' rare last
 check "what is named runs as well" says last passed 1 0 0
 check "and is added" said '^12 passed, 0 failed in'
 
-with $'run-fuzz:\n\t@echo "not ok 1 - reader"\n\t@false\nrun-rare:\n\t@echo "== 3 passed, 1 failed, 2 skipped in 4.00s =="\n\t@false' rare last
+with $'run-fuzz:\n\t@echo "not ok 1 - reader"; echo "# for a reason"; echo "ok 2 - writer"; echo "# went well"\n\t@false\nrun-rare:\n\t@echo "== 3 passed, 1 failed, 2 skipped in 4.00s =="\n\t@false' rare last
 check "a failure fails the whole" test $status -ne 0
 check "a failure early on leaves out none" says last passed 1 0 0
-check "a failure has its line" says fuzz FAILED 0 1 0
+check "a failure has its line" says fuzz FAILED 1 1 0
 check "a failure is shown again" said '^fuzz +\| not ok 1 - reader'
+check "with its cause" test "$(sed -n '/^=== failures/,$p' "$scratch/out" | grep -A1 reader | tail -n 1)" = 'fuzz           | # for a reason'
+check "and nothing else" test "$(sed -n '/^=== failures/,$p' "$scratch/out" | grep -c 'went well')" = 0
 check "pytest's are counted" says rare FAILED 3 1 2
 
 with $'run-rare:\n\t@false' rare
