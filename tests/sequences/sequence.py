@@ -79,7 +79,7 @@ class Sequence:
         world = self.world
         if job.held:
             named("release", world.site).do(world, {"job": job.number})
-        if (job.waits_for_ever() or not job.can_be_served(set(world.site.nodes))
+        if (world.waits_for_ever(job) or not job.can_be_served(set(world.site.nodes))
                 or job.client and job.disturbed):
             named("cancel", world.site).do(world, {"job": job.number, "how": "scancel"})
 
@@ -111,7 +111,7 @@ class Sequence:
             for job in world.live():
                 let_go(world, job, self.oracle.more)
                 lost = waited > times.reconfigure and is_in_prolog(job) and job.disturbed and not has_mode(job)
-                if (job.waits_for_ever() or lost) and not job.cancelled:
+                if (world.waits_for_ever(job) or lost) and not job.cancelled:
                     self._let_go(job)
 
 

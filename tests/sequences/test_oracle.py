@@ -49,6 +49,20 @@ def test_an_update_counts_from_its_answer_on(tmp_path):
     assert asked == [{"memory"}, {"memory", "mixed"}, {"mixed"}]
 
 
+@pytest.mark.parametrize("dependency, states, for_ever", [
+    ("after:1_*(unfulfilled)", ["CANCELLED"], True),
+    ("after:1_*(unfulfilled)", ["CANCELLED", "PENDING"], False),
+    ("after:1_*(unfulfilled)", ["COMPLETED"], False),
+    ("after:11_*(unfulfilled)", ["CANCELLED"], False),
+    ("afterany:1_*(unfulfilled)", ["CANCELLED"], False),
+])
+def test_a_job_behind_a_cancelled_array(tmp_path, dependency, states, for_ever):
+    array, job = job_of("sbatch --array=0-1", tmp_path), job_of("sbatch", tmp_path)
+    array.records = [{"JobId": "1", "ArrayJobId": "1", "JobState": state} for state in states]
+    job.records = [{"JobId": "2", "JobState": "PENDING", "Reason": "Dependency", "Dependency": dependency}]
+    assert World(None, {1: array, 2: job}).waits_for_ever(job) == for_ever
+
+
 def test_an_update_that_took_some_tasks_of_an_array_may_count(tmp_path):
     job = job_of("sbatch --array=0-2 -C pm_memory", tmp_path)
     job.versions.append(Version(update(job.request, {"features": "pm_mixed"}), 20, NEVER))

@@ -12,6 +12,7 @@ from request import Request
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
 NEVER = float("inf")
+AFTER_ARRAY = re.compile(r"\bafter:(\d+)_\*\(unfulfilled\)")
 
 
 def nodes_of(record: dict) -> list[str]:
@@ -89,10 +90,6 @@ class Submission:
 
     def pending(self) -> list[dict]:
         return [record for record in self.records if record["JobState"] == "PENDING"]
-
-    def waits_for_ever(self) -> bool:
-        """For a job that failed, or was cancelled."""
-        return any("DependencyNever" in record.get("Reason", "") for record in self.records)
 
     def is_over(self) -> bool:
         return (self.status is not None and not self.live()) if self.client or self.seen else (
@@ -178,6 +175,15 @@ class World:
     def up(self) -> set[str]:
         """Nodes that nothing of ours keeps from serving jobs."""
         return {node for node in self.in_service() if not self.is_disturbed(node)}
+
+    def waits_for_ever(self, job: Submission) -> bool:
+        """For a job that failed, or was cancelled. Slurm 22.05 says so of all but one: 'after' an array that was cancelled
+        before any task of it began."""
+        waits = [record for record in job.records if record["JobState"] == "PENDING"]
+        arrays = {found[1] for record in waits if (found := AFTER_ARRAY.search(record.get("Dependency", "")))}
+        return (any("DependencyNever" in record.get("Reason", "") for record in waits)
+                or any(other.job_id() in arrays and {record["JobState"] for record in other.records} == {"CANCELLED"}
+                       for other in self.submissions.values()))
 
     # --- noting --------------------------------------------------------------------------------
     def disturb(self, *nodes: str) -> None:
