@@ -204,7 +204,7 @@ def write_programs(bench: Bench, build: Path) -> None:
                  f"exec {home}/lib/prolog_slurmctld")
     (home / "lib").mkdir()
     for product in ("pmctl", "spank_pmem.so", "pm-reachable", "pm-controller", "prolog_slurmctld",
-                    "tests/pmshim.so"):  # a build may go on meanwhile
+                    "tests/pmshim.so", "tests/uptime.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
     shutil.copy(TOP / "controller" / "prolog_poll", home / "lib")
     (home / "share").mkdir()

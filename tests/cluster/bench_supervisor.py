@@ -24,11 +24,10 @@ class Daemons:
         self.running: dict[str, subprocess.Popen] = {}
         self.resets = dict.fromkeys(bench.nodes(), 0)
         self.boots = {node: threading.Lock() for node in bench.nodes()}
+        self.booted_s = dict.fromkeys(bench.nodes(), time.time() - 1)
 
-    def start(self, name: str, *command: str, node: str | None = None) -> None:
-        environment = self.bench.environment()
-        if node:
-            environment["SLURMD_NODENAME"] = node
+    def start(self, name: str, *command: str, **variables: str) -> None:
+        environment = self.bench.environment() | variables
         log = open(self.bench.dir / "log" / f"{name}.out", "ab")
         self.running[name] = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                                               stdout=log, stderr=log, start_new_session=True)
@@ -69,9 +68,10 @@ class Daemons:
             daemon.wait()
         self.start_controller()
 
-    def start_slurmd(self, node: str, rebooted: bool) -> None:
-        options = ["-b"] if rebooted else []
-        self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, *options, node=node)
+    def start_slurmd(self, node: str) -> None:
+        """It tells the uptime of its machine, see tests/machine/shim/uptime.c."""
+        self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, SLURMD_NODENAME=node,
+                   LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so", PMSHIM_BOOTED=str(int(self.booted_s[node])))
 
     def kill_slurmd(self, node: str, jobs: bool) -> None:
         """The slurmd alone, or with all that runs on that node, as a reset would."""
@@ -139,8 +139,8 @@ def power_on(bench: Bench, node: str) -> None:
 def let_second_pass(since_s: float) -> None:
     """Waits for the second of the wall clock behind that of `since_s`.
 
-    slurmctld compares whole seconds, and slurmd's uptime may be rounded up by one: a node that is back in the second
-    of the order has not rebooted yet for it, and is down after ResumeTimeout. Real machines take minutes.
+    slurmctld compares whole seconds: to it a node has not rebooted yet that is back in the second of the order, and is
+    down after ResumeTimeout; and a boot counts for whatever is ordered in its second. Real machines take minutes.
     """
     while int(time.time()) <= int(since_s):
         time.sleep(0.01)
@@ -158,20 +158,21 @@ def reboot(daemons: Daemons, node: str) -> None:
         daemons.kill_slurmd(node, jobs=True)
         power_on(bench, node)
         verify(bench, node)
+        daemons.booted_s[node] = ordered_s
         let_second_pass(ordered_s)
         if daemons.resets[node] == this:
-            daemons.start_slurmd(node, rebooted=True)
+            daemons.start_slurmd(node)
 
 
 def restart(daemons: Daemons, node: str) -> None:
     daemons.kill_slurmd(node, jobs=False)
-    daemons.start_slurmd(node, rebooted=False)
+    daemons.start_slurmd(node)
 
 
 def crash(daemons: Daemons, node: str) -> None:
     """All processes of the node end at once, slurmd's and the jobs', and slurmd is started anew."""
     daemons.kill_slurmd(node, jobs=True)
-    daemons.start_slurmd(node, rebooted=False)
+    daemons.start_slurmd(node)
 
 
 def service(daemons: Daemons, what: str) -> None:
@@ -231,7 +232,7 @@ def supervise(bench: Bench, owner_fd: int | None) -> int:
     for node in bench.nodes():
         machine("init", str(bench.dir / node / "machine"), "--mode", "appdirect")
         verify(bench, node)
-        daemons.start_slurmd(node, rebooted=False)
+        daemons.start_slurmd(node)
     serve(daemons, orders, owner_fd)
     os.kill(-1, signal.SIGKILL)  # everything in the namespace but us
     shutil.rmtree(bench.dir, ignore_errors=True)

@@ -12,7 +12,7 @@ FAULTS_SAMPLE ?=
 check-faults:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-faults
-run-faults: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
+run-faults: build-bench $(BUILD)/tests/pmfault.so
 	tests/faults/campaign $(FAULTS_ARGS) $(FAULTS_SAMPLE)
 
 check-faults-twin:

@@ -50,10 +50,6 @@ class Cluster:
     def has_said(self, node: str, words: str) -> bool:
         return False
 
-    def took_for_booted(self, job_id: str, node: str) -> bool:
-        """Did slurmctld take the node for booted before it had booted for this job?"""
-        return False
-
     def is_marked(self, node: str, mark: str) -> bool:
         return False
 

@@ -1,6 +1,6 @@
 # Sequences that a test makes up: users, administrators and faults on a bench, the promises checked after each step.
 SEQUENCES_ARGS ?=
-sequences_need = programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/pmfault.so
+sequences_need = build-bench $(BUILD)/tests/pmfault.so
 
 .PHONY: check-sequences run-sequences run-sequences-short check-sequences-twin run-sequences-twin check-sequences-pieces
 check-sequences:

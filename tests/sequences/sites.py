@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import time
-from datetime import datetime
 from pathlib import Path
 
 from common import Cluster, goals_in
@@ -90,12 +89,6 @@ case "$*" in
 		exit 5
 	fi ;;
 esac"""
-
-
-def seconds_of(log: str, pattern: str) -> list[float]:
-    """Of the lines of a daemon of Slurm's that have this, in seconds."""
-    found = re.findall(rf"^\[(\S+?)\] .*?{pattern}", log, re.M)
-    return [datetime.fromisoformat(time_).timestamp() for time_ in found]
 
 
 class BenchSite(Cluster, benchsite.Site):
@@ -305,14 +298,6 @@ class BenchSite(Cluster, benchsite.Site):
     def has_said(self, node: str, text: str) -> bool:
         """Has the node's slurmd logged that?"""
         return text in (self.home / "log" / f"slurmd.{node}.log").read_text(errors="replace")
-
-    def took_for_booted(self, job_id: str, node: str) -> bool:
-        """slurmctld counts in whole seconds. A node of the bench registers when it has just booted, which counts for the
-        boot that slurmctld orders in the same second. A real one registers many seconds after its kernel's start."""
-        log = (self.home / "log/slurmctld.log").read_text(errors="replace")
-        ordered = seconds_of(log, rf"(?:Allocate|Started) JobId=(?:\S+\({job_id}\)|{job_id}) ")
-        came = seconds_of(log, rf"Node {node} now responding")
-        return any(0 <= after - before < 1 for before in ordered for after in came)
 
     def boot_id(self, node: str) -> str:
         try:

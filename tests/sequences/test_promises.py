@@ -17,7 +17,6 @@ def job_of(line: str, number: int = 1, **said) -> Submission:
 
 def promises(**site) -> Promises:
     given = {"given": lambda number: [], "has_said": lambda node, text: False, "turned_away": list, "cycled": {},
-             "took_for_booted": lambda job_id, node: False,
              "nodes": ["n1"]} | site
     world = SimpleNamespace(site=SimpleNamespace(**given), more=Meddling(), up=set, live=list, is_disturbed=lambda node: False)
     return Promises(world, lambda *_: False)
@@ -120,11 +119,6 @@ def test_started_anew_for_what_happened_to_another(restarts, turned, disturbed, 
     assert kinds(judge.check_job(job)) == found
     judge.world.is_disturbed = lambda node: False
     assert kinds(judge.check_job(job)) == found, "what was excused once stays so"
-
-
-def test_started_anew_since_slurmctld_took_its_node_for_booted():
-    judge = promises(took_for_booted=lambda job_id, node: (job_id, node) == ("1", "n1"))
-    assert not judge.check_job(job_of("sbatch --pm-mode=memory", Restarts="1"))
 
 
 def test_what_the_service_could_not_count():

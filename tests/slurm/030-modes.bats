@@ -30,6 +30,23 @@ setup() {
 	assert_equal "$(boot_id n1)$(boot_id n2)" "$before"
 }
 
+# slurm_second NODE NAME: a time that the controller has of a node, in seconds since the Epoch.
+slurm_second() {
+	local shown
+	shown=$(admin scontrol -o show node "$1" | grep -o "\b$2=[^ ]*")
+	date -d "${shown#*=}" +%s
+}
+
+@test "to slurmctld a node has booted before it registers, and since its reboot was ordered" {
+	put_in appdirect n1
+	local ordered booted
+	ordered=$(date +%s)
+	put_in memory n1
+	booted=$(slurm_second n1 BootTime)
+	[ "$booted" -ge "$ordered" ]
+	[ "$booted" -lt "$(slurm_second n1 SlurmdStartTime)" ]
+}
+
 @test "a plain constraint is served the same" {
 	put_in appdirect n1
 	run_srun -w n1 -C pm_memory pmctl mode

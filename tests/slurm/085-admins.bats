@@ -162,12 +162,12 @@ is_back() {
 }
 
 @test "an administrator's reboot does not apply the goal of a job that is gone" {
-	local when
-	for when in '' ASAP; do
+	local command
+	for command in 'scontrol reboot n1' 'scontrol reboot ASAP n1'; do
 		bench node n1 pmctl helper pm_memory
 		age_goal n1
 		before=$(boot_id n1)
-		order_reboot $when n1
+		admin $command
 		wait_for 30 is_back
 		run bench node n1 pmctl mode
 		assert_output appdirect
@@ -177,7 +177,7 @@ is_back() {
 @test "an administrator's reboot applies the goal that an administrator has staged, and serves" {
 	bench node n1 pmctl set memory
 	before=$(boot_id n1)
-	order_reboot ASAP n1
+	admin scontrol reboot ASAP n1
 	wait_for 30 is_back
 	run bench node n1 pmctl mode
 	assert_output memory

@@ -139,7 +139,7 @@ reboot_behind() {
 	shift
 	submit_waiting 'sleep 300'
 	"$@"
-	order_reboot n1
+	admin scontrol reboot n1
 	sleep 2.5
 	waits_as "$prolog" "$job"
 	bench power-cycle n1

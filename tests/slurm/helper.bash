@@ -152,16 +152,6 @@ wait_for() {
 	done
 }
 
-# order_reboot [ASAP] NODE: not within the second of its last boot, which takes no time here. Slurm 22.05 compares whole
-# seconds, takes the answer to the order for a node that is back (node_did_resp), and leaves REBOOT_ISSUED for ever.
-order_reboot() {
-	local booted
-	booted=$(admin scontrol -o show node "${!#}" | grep -o 'BootTime=[^ ]*')
-	booted=$(date -d "${booted#*=}" +%s)
-	wait_for 5 eval "[ \$(date +%s) -gt $booted ]"
-	admin scontrol reboot "$@"
-}
-
 state_is() {
 	[ "$(node_field "$1" %T)" = "$2" ]
 }

@@ -29,7 +29,7 @@ BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3),$(wildcard tests/slurm/*.bats))
 BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
 
 .PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie
-build-bench: programs $(BUILD)/tests/pmshim.so
+build-bench: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/uptime.so
 run-bench: $(BENCH_PARTS)
 $(BENCH_PARTS): run-bench-%: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats --timing $(filter-out $(BENCH_RACES),$(BENCH_$*))
