@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "agent/gather.h"
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "node/tools/tools.h"
@@ -56,16 +56,14 @@ static int add_directory(
 /* Adds an own directory, and jobs/ in it. */
 static int add_state(struct pm_gather *gather, const char *path, const char *as, struct pm_err *err)
 {
-	cleanup_free char *jobs = NULL;
+	cleanup_free char *jobs = pm_asprintf("%s/jobs", path);
 	char as_jobs[40];
 	int rc = add_directory(gather, path, as, err);
 
 	if (rc)
 		return rc;
-	if (asprintf(&jobs, "%s/jobs", path) < 0) {
-		jobs = NULL;
+	if (!jobs)
 		return pm_err_nomem(err);
-	}
 	snprintf(as_jobs, sizeof(as_jobs), "%s/jobs", as);
 	return add_directory(gather, jobs, as_jobs, err);
 }

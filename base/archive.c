@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/run.h"
 
@@ -129,13 +130,11 @@ static int put_long(struct pm_archive *archive, char type, const char *text, siz
 static int put_entry(struct pm_archive *archive, const char *name, char type, size_t size,
 	const char *link, struct pm_err *err)
 {
-	cleanup_free char *full = NULL;
+	cleanup_free char *full = pm_asprintf("%s/%s", archive->prefix, name);
 	int rc;
 
-	if (asprintf(&full, "%s/%s", archive->prefix, name) < 0) {
-		full = NULL;
+	if (!full)
 		return pm_err_nomem(err);
-	}
 	rc = put_long(archive, 'K', link, sizeof(((struct header *)0)->link), err);
 	if (!rc)
 		rc = put_long(archive, 'L', full, sizeof(((struct header *)0)->name), err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "base/columns.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/asprintf.h"
 
 static void add(struct pm_columns *columns, char *text)
 {
@@ -22,14 +23,11 @@ static void add(struct pm_columns *columns, char *text)
 
 void pm_columns_add(struct pm_columns *columns, const char *fmt, ...)
 {
-	char *text;
 	va_list args;
 
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	add(columns, pm_vasprintf(fmt, args));
 	va_end(args);
-	add(columns, text);
 }
 
 void pm_columns_head(struct pm_columns *columns, const char *head, bool right)

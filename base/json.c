@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "base/json.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "base/asprintf.h"
 
 #define MAX_DEPTH 16
 
@@ -150,11 +150,8 @@ char *pm_json_format(json_object *object)
 	const int flags =
 		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
 	const char *text = json_object_to_json_string_ext(object, flags);
-	char *copy = NULL;
 
-	if (!text || asprintf(&copy, "%s\n", text) < 0)
-		return NULL;
-	return copy;
+	return text ? pm_asprintf("%s\n", text) : NULL;
 }
 
 void pm_json_cleanup(json_object **object)

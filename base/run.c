@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -426,12 +427,9 @@ char *pm_run_describe(const struct pm_run *run, const struct pm_output *output)
 	cleanup_free char *line = pm_run_line(run->argv);
 	cleanup_free char *out = pm_quote(output->out, output->out_len, QUOTE_BYTES);
 	cleanup_free char *err = pm_quote(output->err, output->err_len, QUOTE_BYTES);
-	char *text = NULL;
 
 	if (!line || !out || !err)
 		return NULL;
-	if (asprintf(&text, "'%s' ended with status %d, printed: '%s%s%s'", line, output->status,
-		    out, *out && *err ? " | " : "", err) < 0)
-		return NULL;
-	return text;
+	return pm_asprintf("'%s' ended with status %d, printed: '%s%s%s'", line, output->status,
+		out, *out && *err ? " | " : "", err);
 }

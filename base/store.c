@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "base/store.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
@@ -104,12 +104,10 @@ int pm_store_remove(const char *path, struct pm_err *err)
 
 int pm_store_set_aside(const char *path, struct pm_err *err)
 {
-	cleanup_free char *aside = NULL;
+	cleanup_free char *aside = pm_asprintf("%s.unreadable", path);
 
-	if (asprintf(&aside, "%s.unreadable", path) < 0) {
-		aside = NULL;
+	if (!aside)
 		return pm_err_nomem(err);
-	}
 	if (rename(path, aside) && errno != ENOENT)
 		return pm_err_sys(err, -errno, "set '%s' aside", path);
 	return 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm-controller, the service beside slurmctld; see docs/dev/controller.md and service.h. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "controller/notify.h"
 #include "controller/service.h"
@@ -106,16 +106,17 @@ static int open_sockets(struct pm_service *service, struct pm_err *err)
 	rc = open_tcp(service, config.controller_addr, err);
 	if (rc)
 		return rc;
-	if (asprintf(&path, "%s/socket", service->run_dir) < 0)
+	path = pm_asprintf("%s/socket", service->run_dir);
+	if (!path)
 		return pm_err_nomem(err);
 	return pm_server_open_unix(&service->server, path, err);
 }
 
 static int open_state(struct pm_service *service, struct pm_err *err)
 {
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = pm_asprintf("%s/turned-away.json", service->state_dir);
 
-	if (asprintf(&path, "%s/turned-away.json", service->state_dir) < 0)
+	if (!path)
 		return pm_err_nomem(err);
 	return pm_rejected_open(&service->rejected, path, err);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "controller/modes_file.h"
 
 #include <endian.h>
@@ -12,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "site/modes.h"
@@ -139,10 +139,10 @@ static int let_read(const char *path, uid_t reader)
  */
 static int write_private(const char *path, const char *text, uid_t reader, struct pm_err *err)
 {
-	cleanup_free char *beside = NULL;
+	cleanup_free char *beside = pm_asprintf("%s.new", path);
 	int rc;
 
-	if (asprintf(&beside, "%s.new", path) < 0)
+	if (!beside)
 		return pm_err_nomem(err);
 	rc = pm_file_write(beside, 0600, text, strlen(text), err);
 	if (rc)

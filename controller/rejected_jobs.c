@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "controller/rejected_jobs.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/store.h"
 #include "controller/candidates.h"
@@ -156,8 +156,7 @@ static char *hold_sentence(uint32_t job_id, json_object *nodes)
 	fclose(out);
 	if (text && length > MAX_SENTENCE)
 		strcpy(text + MAX_SENTENCE, "...");
-	if (!text || asprintf(&cut, "%s); mend it and 'scontrol release %u'", text, job_id) < 0)
-		cut = NULL;
+	cut = text ? pm_asprintf("%s); mend it and 'scontrol release %u'", text, job_id) : NULL;
 	free(text);
 	return cut;
 }
@@ -169,11 +168,9 @@ static char *extended_list(const char *excluded, json_object *nodes)
 
 	json_object_object_foreach(nodes, node, sentence)
 	{
-		char *longer = NULL;
+		char *longer = list ? pm_asprintf("%s%s%s", list, *list ? "," : "", node) : NULL;
 
 		(void)sentence;
-		if (!list || asprintf(&longer, "%s%s%s", list, *list ? "," : "", node) < 0)
-			longer = NULL;
 		free(list);
 		list = longer;
 	}

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "controller/rejection.h"
 
 #include <errno.h>
@@ -8,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/hostlist.h"
 
@@ -21,9 +21,8 @@ static char *beside(const char *sentence, const char *comment)
 	const char *before = comment ? comment : "", *ours = strstr(before, PM_REJECTED_HELD);
 	int length = (int)(ours ? (size_t)(ours - before) : strlen(before));
 	const char *between = ours || !length ? "" : "; ";
-	char *both = NULL;
 
-	return asprintf(&both, "%.*s%s%s", length, before, between, sentence) < 0 ? NULL : both;
+	return pm_asprintf("%.*s%s%s", length, before, between, sentence);
 }
 
 static int refused(uint32_t job_id, const char *what, struct pm_err *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "controller/service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/reinstate.h"
@@ -65,13 +65,13 @@ static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, u
 /* Only with new tables: readers ignore an old file. */
 static void write_modes(struct pm_service *service)
 {
-	cleanup_free char *path = NULL, *text = NULL;
+	cleanup_free char *path = pm_asprintf("%s/modes", service->run_dir), *text = NULL;
 	struct pm_err err = {0};
 
 	if (!load(service, pm_cluster_load_partitions, &service->file_ms, FILE_MS))
 		return;
 	text = pm_modes_text(&service->cluster, time(NULL));
-	if (!text || asprintf(&path, "%s/modes", service->run_dir) < 0)
+	if (!text || !path)
 		return;
 	if (pm_modes_write(path, text,
 		    service->cluster.private_nodes ? &service->cluster.slurm_uid : NULL, &err))

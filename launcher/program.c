@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "launcher/program.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/strv.h"
 
@@ -26,12 +25,9 @@ static int check(const char *path)
 
 static int try(const char *dir, const char *word, char **ret)
 {
-	char *path;
-	int rc;
+	char *path = pm_asprintf("%s/%s", dir, word);
+	int rc = path ? check(path) : -ENOMEM;
 
-	if (asprintf(&path, "%s/%s", dir, word) < 0)
-		return -ENOMEM;
-	rc = check(path);
 	if (rc)
 		free(path);
 	else

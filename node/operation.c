@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/operation.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 
 __attribute__((format(printf, 3, 0))) static void tell(
 	const struct pm_operation *op, enum pm_tone tone, const char *fmt, va_list args)
 {
-	cleanup_free char *text = NULL;
+	cleanup_free char *text = pm_vasprintf(fmt, args);
 
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
 	if (text && op->tell)
 		op->tell(op, tone, text);
 }

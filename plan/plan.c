@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "base/strv.h"
@@ -19,16 +20,15 @@ __attribute__((format(printf, 2, 3))) static int note(struct pm_plan *plan, cons
 	size_t n = pm_strv_length(plan->notes);
 	char **longer = realloc(plan->notes, (n + 2) * sizeof(*longer));
 	va_list args;
-	int length;
 
 	if (!longer)
 		return -ENOMEM;
 	plan->notes = longer;
 	va_start(args, fmt);
-	length = vasprintf(&longer[n], fmt, args);
+	longer[n] = pm_vasprintf(fmt, args);
+	longer[n + 1] = NULL;
 	va_end(args);
-	longer[n + (length < 0 ? 0 : 1)] = NULL;
-	return length < 0 ? -ENOMEM : 0;
+	return longer[n] ? 0 : -ENOMEM;
 }
 
 static bool is_used(const struct pm_plan *plan, const struct pm_core *core)

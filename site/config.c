@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "site/config.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/address.h"
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "base/units.h"
@@ -393,9 +392,9 @@ static int take_pair(void *context, const struct pm_config_pair *pair, struct pm
 {
 	struct pm_config *config = context;
 	cleanup_with(pm_config_done) struct pm_config ignored = {0};
-	cleanup_free char *origin = NULL;
+	cleanup_free char *origin = pm_asprintf("%s:%u", pair->file, pair->line);
 
-	if (asprintf(&origin, "%s:%u", pair->file, pair->line) < 0)
+	if (!origin)
 		return pm_err_nomem(err);
 	if (pair->partitions)
 		return set_by_partition(config, pair, origin, err);

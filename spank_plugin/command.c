@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 
 #define MAX_SENTENCE 900
@@ -16,11 +17,8 @@ static int print_variable(const char *name, char **ret)
 
 	if (!value)
 		return 0;
-	if (asprintf(ret, "%s=%s", name, value) < 0) {
-		*ret = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	*ret = pm_asprintf("%s=%s", name, value);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* Programs print warnings first; the last line has the cause of the failure. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "node/state/jobview.h"
 #include "site/features.h"
@@ -28,8 +28,10 @@
 /* False: the node is not drained. */
 static bool drain_node(const struct pm_config *config, const char *where, const char *sentence)
 {
-	cleanup_free char *reason = NULL;
-	struct pm_node_update update = {.config = config, .timeout_ms = SCONTROL_TIMEOUT_MS};
+	cleanup_free char *reason = pm_asprintf("pm: %s: %s", where, sentence);
+	struct pm_node_update update = {.config = config,
+		.timeout_ms = SCONTROL_TIMEOUT_MS,
+		.reason = reason ? reason : "pm"};
 	struct pm_err err = {0};
 
 	if (pm_node_is_drained_by_others(config, SCONTROL_TIMEOUT_MS)) {
@@ -37,9 +39,6 @@ static bool drain_node(const struct pm_config *config, const char *where, const 
 		return true;
 	}
 	slurm_error("pm: %s: %s, draining node", where, sentence);
-	if (asprintf(&reason, "pm: %s: %s", where, sentence) < 0)
-		reason = NULL;
-	update.reason = reason ? reason : "pm";
 	if (!pm_node_update(&update, &err))
 		return true;
 	slurm_error("pm: %s: %s, leaving it to Slurm", where, err.text);
@@ -106,15 +105,10 @@ static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 static bool has_missed_change(const struct pm_prepare *prepare)
 {
 	const char *const health[] = {"health", NULL, NULL};
-	cleanup_free char *argument = NULL;
-	const char *mode[] = {"job", "begin", NULL};
+	cleanup_free char *argument = pm_asprintf("--expect=%s", prepare->requirement->modes);
+	const char *mode[] = {"job", "begin", argument};
 
-	if (asprintf(&argument, "--expect=%s", prepare->requirement->modes) < 0) {
-		argument = NULL;
-		return false;
-	}
-	mode[2] = argument;
-	return says_no(prepare->config, mode) && !says_no(prepare->config, health) &&
+	return argument && says_no(prepare->config, mode) && !says_no(prepare->config, health) &&
 	       has_booted_since(prepare->config, prepare->job_id);
 }
 
@@ -155,10 +149,10 @@ static int serve(const struct pm_prepare *prepare)
 /* True if the node has a job record or a job view of the job. */
 static bool left_something(const struct pm_config *config, uint32_t job_id)
 {
-	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id), *record = NULL;
+	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id);
+	cleanup_free char *record =
+		pm_asprintf("%s/jobs/%u.json", config->state_dir, (unsigned)job_id);
 
-	if (asprintf(&record, "%s/jobs/%u.json", config->state_dir, (unsigned)job_id) < 0)
-		record = NULL;
 	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
 }
 

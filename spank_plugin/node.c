@@ -2,11 +2,11 @@
 #include "spank_plugin/node.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "spank_plugin/command.h"
 
@@ -40,10 +40,11 @@ static void add_word(struct words *words, const char *key, const char *value)
 {
 	if (!value)
 		return;
-	if (asprintf(&words->list[words->count], "%s=%s", key, value) < 0)
-		words->lost = true;
-	else
+	words->list[words->count] = pm_asprintf("%s=%s", key, value);
+	if (words->list[words->count])
 		words->count++;
+	else
+		words->lost = true;
 }
 
 static void release_words(struct words *words)

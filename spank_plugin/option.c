@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/units.h"
 
@@ -150,11 +151,10 @@ static struct spank_option spank_form(enum pm_option option, char *usage)
 static int register_one(spank_t sp, enum pm_option option)
 {
 	cleanup_free char *names = option == PM_OPTION_MODE ? pm_mode_names() : strdup("");
-	cleanup_free char *usage = NULL;
+	cleanup_free char *usage = names ? pm_asprintf("%s%s", options[option].usage, names) : NULL;
 	struct spank_option form;
 
-	if (!names || asprintf(&usage, "%s%s", options[option].usage, names) < 0) {
-		usage = NULL;
+	if (!usage) {
 		slurm_error("pm: register '--%s': out of memory", options[option].name);
 		return -ENOMEM;
 	}

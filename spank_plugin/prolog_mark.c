@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
@@ -16,17 +17,12 @@
 
 static char *folder_path(const struct pm_config *config)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/prologs", config->run_dir) < 0 ? NULL : path;
+	return pm_asprintf("%s/prologs", config->run_dir);
 }
 
 static char *mark_path(const struct pm_config *config, uint32_t job_id)
 {
-	cleanup_free char *folder = folder_path(config);
-	char *path = NULL;
-
-	return !folder || asprintf(&path, "%s/%u", folder, (unsigned)job_id) < 0 ? NULL : path;
+	return pm_asprintf("%s/prologs/%u", config->run_dir, (unsigned)job_id);
 }
 
 int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err)

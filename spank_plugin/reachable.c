@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strv.h"
@@ -64,9 +65,7 @@ static int ask_node(
 /* The mark holds the features that were removed: slurmctld does not keep what slurmd reported. */
 static char *mark_path(const struct pm_config *config)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/unreachable", config->run_dir) < 0 ? NULL : path;
+	return pm_asprintf("%s/unreachable", config->run_dir);
 }
 
 static char *read_mark(const char *path)
@@ -187,9 +186,9 @@ static int tell(const struct pm_config *config, const struct answer *answer, con
 
 	if (rc)
 		return rc;
-	if (divide(known.available, mark, answer, &available, &missing) ||
-		asprintf(&comment, "%s%s", *missing ? OUR_COMMENT : "",
-			*missing ? answer->why : "") < 0)
+	if (!divide(known.available, mark, answer, &available, &missing))
+		comment = *missing ? pm_asprintf(OUR_COMMENT "%s", answer->why) : strdup("");
+	if (!comment)
 		return pm_err_nomem(err);
 	rc = set_mark(mark_file, missing, err);
 	update.available = same_set(known.available, available) ? NULL : available;

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "spank_plugin/node.h"
@@ -16,23 +16,17 @@
 
 static char *mark_path(const struct pm_config *config)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/rebooting", config->state_dir) < 0 ? NULL : path;
+	return pm_asprintf("%s/rebooting", config->state_dir);
 }
 
 static int drain(const struct pm_config *config, const char *sentence, unsigned timeout_ms,
 	struct pm_err *err)
 {
-	cleanup_free char *reason = NULL;
-	struct pm_node_update update = {.config = config, .timeout_ms = timeout_ms};
+	cleanup_free char *reason = pm_asprintf(REASON "%s", sentence);
+	struct pm_node_update update = {
+		.config = config, .timeout_ms = timeout_ms, .reason = reason};
 
-	if (asprintf(&reason, REASON "%s", sentence) < 0) {
-		reason = NULL;
-		return pm_err_nomem(err);
-	}
-	update.reason = reason;
-	return pm_node_update(&update, err);
+	return reason ? pm_node_update(&update, err) : pm_err_nomem(err);
 }
 
 /* The order comes first: while it is pending the health check waits for it (look_after()). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/command.h"
@@ -26,12 +26,11 @@
 static char *reason_to_drain(const struct pm_config *config)
 {
 	const char *argv[] = {config->pmctl_path, "health", NULL};
-	char *reason = NULL;
 	struct pm_err err = {0};
 	int rc = pm_command(argv, PMCTL_MS, &err);
 
 	if (rc == PM_COMMAND_SAID_NO)
-		return asprintf(&reason, "pm: %s", err.text) < 0 ? NULL : reason;
+		return pm_asprintf("pm: %s", err.text);
 	if (rc)
 		slurm_error("pm: %s, not checking this node", err.text);
 	return NULL;

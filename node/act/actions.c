@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/act/actions.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "node/act/mount.h"
 #include "node/tools/tools.h"
@@ -190,13 +190,10 @@ char *pm_action_text(const struct pm_config *config, const struct pm_step *step)
 char *pm_action_loss(const struct pm_step *step)
 {
 	const char *loss = rows[step->kind].loss;
-	char *text = NULL;
 
 	if (!loss || !step->ns)
 		return NULL;
-	if (asprintf(&text, "%s %s%s%s%s (%llu bytes)", loss, step->ns->nd.dev,
-		    *step->ns->nd.name ? " named '" : "", step->ns->nd.name,
-		    *step->ns->nd.name ? "'" : "", (unsigned long long)step->ns->nd.size_bytes) < 0)
-		return NULL;
-	return text;
+	return pm_asprintf("%s %s%s%s%s (%llu bytes)", loss, step->ns->nd.dev,
+		*step->ns->nd.name ? " named '" : "", step->ns->nd.name,
+		*step->ns->nd.name ? "'" : "", (unsigned long long)step->ns->nd.size_bytes);
 }

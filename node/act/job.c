@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/act/job.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/secure.h"
@@ -20,9 +20,7 @@
 
 static char *records_dir(const struct pm_operation *op)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/jobs", op->config.state_dir) < 0 ? NULL : path;
+	return pm_asprintf("%s/jobs", op->config.state_dir);
 }
 
 int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err *err)
@@ -46,25 +44,16 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
  */
 static int sweep_temporaries(const char *parent, struct pm_err *err)
 {
-	cleanup_free char *jobs = NULL;
+	cleanup_free char *jobs = pm_asprintf("%s/jobs", parent);
 
-	if (asprintf(&jobs, "%s/jobs", parent) < 0) {
-		jobs = NULL;
-		return pm_err_nomem(err);
-	}
-	return pm_file_sweep(jobs, NULL, err);
+	return jobs ? pm_file_sweep(jobs, NULL, err) : pm_err_nomem(err);
 }
 
 static int make_dir(const char *parent, mode_t mode, struct pm_err *err)
 {
-	cleanup_free char *path = NULL;
-	int rc;
+	cleanup_free char *path = pm_asprintf("%s/jobs", parent);
+	int rc = path ? pm_file_make_dir(path, mode, err) : pm_err_nomem(err);
 
-	if (asprintf(&path, "%s/jobs", parent) < 0) {
-		path = NULL;
-		return pm_err_nomem(err);
-	}
-	rc = pm_file_make_dir(path, mode, err);
 	return rc ? rc : pm_secure_path(path, err);
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/act/sweeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "node/act/mount.h"
 
@@ -30,13 +29,11 @@ enum { WORKS, WAITS };
 
 static int open_lock(const struct pm_operation *op, struct pm_err *err)
 {
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = pm_asprintf("%s/sweep.lock", op->config.run_dir);
 	int fd;
 
-	if (asprintf(&path, "%s/sweep.lock", op->config.run_dir) < 0) {
-		path = NULL;
+	if (!path)
 		return pm_err_nomem(err);
-	}
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return fd < 0 ? pm_err_sys(err, -errno, "open '%s'", path) : fd;
 }
@@ -171,13 +168,14 @@ static void start(char *const *argv)
 void pm_sweeper_start(const struct pm_operation *op)
 {
 	char *argv[WORDS] = {"pmctl", "sweep"};
-	cleanup_free char *config = NULL, *node = NULL;
 	cleanup_free char *path = op->config_path ? realpath(op->config_path, NULL) : NULL;
+	cleanup_free char *config = path ? pm_asprintf("--config=%s", path) : NULL;
+	cleanup_free char *node = op->node ? pm_asprintf("--node=%s", op->node) : NULL;
 	int n = 2;
 
-	if (path && asprintf(&config, "--config=%s", path) >= 0)
+	if (config)
 		argv[n++] = config;
-	if (op->node && asprintf(&node, "--node=%s", op->node) >= 0)
+	if (node)
 		argv[n++] = node;
 	start(argv);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/state/jobs.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/store.h"
@@ -38,9 +37,7 @@ int pm_job_parse_id(const char *text, uint32_t *ret)
 
 static char *path_of(const char *dir, uint32_t id)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/%u" SUFFIX, dir, (unsigned)id) < 0 ? NULL : path;
+	return pm_asprintf("%s/%u" SUFFIX, dir, (unsigned)id);
 }
 
 static const struct pm_field fields[] = {

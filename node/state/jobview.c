@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/state/jobview.h"
 
 #include <ctype.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -30,9 +30,7 @@ const char *pm_jobview_name(enum pm_allotment_kind kind)
 
 char *pm_jobview_path(const char *run_dir, uint32_t job_id)
 {
-	char *path = NULL;
-
-	return asprintf(&path, "%s/jobs/%u", run_dir, (unsigned)job_id) < 0 ? NULL : path;
+	return pm_asprintf("%s/jobs/%u", run_dir, (unsigned)job_id);
 }
 
 static bool fits_a_line(const char *value)

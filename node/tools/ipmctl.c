@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/tools/ipmctl.h"
 
 #include <ctype.h>
@@ -10,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/run.h"
 #include "base/units.h"
@@ -72,15 +72,12 @@ __attribute__((format(printf, 4, 5))) static int misread(
 	cleanup_free char *quote = pm_quote(answer->text, answer->length, QUOTE_BYTES);
 	cleanup_free char *what = NULL;
 	va_list args;
-	int length;
 
 	va_start(args, fmt);
-	length = vasprintf(&what, fmt, args);
+	what = pm_vasprintf(fmt, args);
 	va_end(args);
-	if (!quote || length < 0) {
-		what = NULL;
+	if (!quote || !what)
 		return pm_err_nomem(err);
-	}
 	return pm_err_set(err, code, "%s, it printed: '%s'", what, quote);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "node/tools/tool_locks.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/lock.h"
 #include "base/secure.h"
@@ -32,14 +31,12 @@ int pm_tool_held_lock(void)
 
 int pm_tool_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err)
 {
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = pm_asprintf("%s/ipmctl.lock", config->run_dir);
 	int rc = pm_secure_make_dir(config->run_dir, err);
 
 	if (rc)
 		return rc;
-	if (asprintf(&path, "%s/ipmctl.lock", config->run_dir) < 0) {
-		path = NULL;
+	if (!path)
 		return pm_err_nomem(err);
-	}
 	return pm_lock_take(path, "ipmctl", config->tool_timeout_s * 1000, ret_fd, err);
 }

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/cpulist.h"
 #include "plan/apply/attach.h"
@@ -98,14 +99,11 @@ static void add_set(struct environment *e, const char *name, const cpu_set_t *se
 __attribute__((format(printf, 3, 4))) static void add_text(
 	struct environment *e, const char *name, const char *fmt, ...)
 {
-	char *text = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	add(e, name, pm_vasprintf(fmt, args), false);
 	va_end(args);
-	add(e, name, text, false);
 }
 
 static void add_spaces(struct environment *e, const struct pm_spaces *spaces)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "plan/apply/preload.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 
 #define MAX_SCRIPTS 4 /* nested interpreters that the kernel follows: BINPRM_MAX_RECURSION */
@@ -38,11 +37,11 @@ static bool fits_in_a_list(const char *path)
 
 int pm_preload_find(const char *name, char **ret, struct pm_err *err)
 {
-	cleanup_free char *path = NULL;
+	cleanup_free char *path =
+		strchr(name, '/') ? strdup(name) : pm_asprintf(PM_RUNTIMEDIR "/libpm%s.so", name);
 	char *resolved;
 
-	if (strchr(name, '/') ? !(path = strdup(name))
-			      : asprintf(&path, PM_RUNTIMEDIR "/libpm%s.so", name) < 0)
+	if (!path)
 		return pm_err_nomem(err);
 	resolved = realpath(path, NULL);
 	if (!resolved)
@@ -59,11 +58,7 @@ int pm_preload_find(const char *name, char **ret, struct pm_err *err)
 
 char *pm_preload_prepend(const char *runtime, const char *old)
 {
-	char *text;
-
-	if (!old || !*old)
-		return strdup(runtime);
-	return asprintf(&text, "%s:%s", runtime, old) < 0 ? NULL : text;
+	return old && *old ? pm_asprintf("%s:%s", runtime, old) : strdup(runtime);
 }
 
 /*

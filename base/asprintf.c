@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "base/asprintf.h"
+
+#include <stdio.h>
+
+char *pm_vasprintf(const char *fmt, va_list args)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
+}
+
+char *pm_asprintf(const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, fmt);
+	text = pm_vasprintf(fmt, args);
+	va_end(args);
+	return text;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_ASPRINTF_H
+#define PM_ASPRINTF_H
+
+#include <stdarg.h>
+
+/*
+ * asprintf(3) that returns the text: malloc'ed, NULL when out of memory. The C library leaves the
+ * pointer undefined then, which a variable that is freed at the end of its block cannot bear.
+ */
+__attribute__((format(printf, 1, 2))) char *pm_asprintf(const char *fmt, ...);
+__attribute__((format(printf, 1, 0))) char *pm_vasprintf(const char *fmt, va_list args);
+
+#endif
