@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/list.h"
-#include "base/store.h"
 #include "base/timestamp.h"
 
 static const char *const state_names[PM_JOURNAL_STATE_MAX] = {
@@ -132,30 +131,21 @@ static bool fits(const void *value)
 	return n && journal->steps[n - 1].state == journal->state;
 }
 
-static const struct pm_store store = {
+const struct pm_store pm_journal_store = {
 	.what = "a journal",
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
+	.is_ours = true,
 	.size = sizeof(struct pm_journal),
 	.fields = fields,
 	.fits = fits,
 };
 
-int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err)
-{
-	return pm_store_read(&store, path, ret, err);
-}
-
-int pm_journal_write(const char *path, const struct pm_journal *journal, struct pm_err *err)
-{
-	return pm_store_write(&store, path, journal, err);
-}
-
 char *pm_journal_format(const struct pm_journal *journal)
 {
-	return pm_store_format(&store, journal);
+	return pm_store_format(&pm_journal_store, journal);
 }
 
 void pm_journal_done(struct pm_journal *journal)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/store.h"
 #include "node/tools/kernel.h"
 #include "site/modes.h"
 
@@ -59,10 +60,9 @@ uint64_t pm_journal_clock(void);
 void pm_journal_order(struct pm_journal *journal, bool for_job);
 
 /*
- * A missing file is PM_JOURNAL_NONE. -EBADMSG: it cannot be parsed. Release with
- * pm_journal_done().
+ * The file, a struct pm_journal; a missing one is PM_JOURNAL_NONE. Release with pm_journal_done().
  */
-int pm_journal_read(const char *path, struct pm_journal *ret, struct pm_err *err);
+extern const struct pm_store pm_journal_store;
 
 /* Starts a new change in the state INTENT and frees the previous one. */
 int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode from,
@@ -74,9 +74,6 @@ int pm_journal_begin(struct pm_journal *journal, enum pm_mode mode, enum pm_mode
  */
 int pm_journal_step(struct pm_journal *journal, enum pm_journal_state state, const char *boot_id,
 	const char *text, struct pm_err *err);
-
-/* Writes the file as a whole, mode 0644. */
-int pm_journal_write(const char *path, const struct pm_journal *journal, struct pm_err *err);
 
 /* The text of the file; malloc'ed, NULL when out of memory. */
 char *pm_journal_format(const struct pm_journal *journal);

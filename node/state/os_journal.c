@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "base/list.h"
-#include "base/store.h"
 #include "base/timestamp.h"
 
 static const char *const states[] = {
@@ -118,25 +117,16 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-static const struct pm_store store = {
+const struct pm_store pm_os_journal_store = {
 	.what = "a journal of sub-states",
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
+	.is_ours = true,
 	.size = sizeof(struct pm_os_journal),
 	.fields = fields,
 };
-
-int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err)
-{
-	return pm_store_read(&store, path, ret, err);
-}
-
-int pm_os_journal_write(const char *path, const struct pm_os_journal *journal, struct pm_err *err)
-{
-	return pm_store_write(&store, path, journal, err);
-}
 
 void pm_os_journal_done(struct pm_os_journal *journal)
 {

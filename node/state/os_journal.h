@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/store.h"
 #include "node/tools/kernel.h"
 #include "site/modes.h"
 
@@ -44,10 +45,9 @@ struct pm_os_journal {
 };
 
 /*
- * A missing file is PM_OS_NONE. -EBADMSG: it cannot be parsed, and is kept. Release with
- * pm_os_journal_done().
+ * The file, a struct pm_os_journal; a missing one is PM_OS_NONE. Release with pm_os_journal_done().
  */
-int pm_os_journal_read(const char *path, struct pm_os_journal *ret, struct pm_err *err);
+extern const struct pm_store pm_os_journal_store;
 
 /* Starts a new change. Settings to restore in this boot, and dirty regions, are kept. */
 void pm_os_journal_begin(
@@ -63,9 +63,6 @@ int pm_os_journal_add(struct pm_os_journal *journal, const char *text, struct pm
 
 /* Enters DONE, or FAILED with a reason. */
 int pm_os_journal_end(struct pm_os_journal *journal, const char *reason, struct pm_err *err);
-
-/* Writes the file as a whole, mode 0644. */
-int pm_os_journal_write(const char *path, const struct pm_os_journal *journal, struct pm_err *err);
 
 void pm_os_journal_done(struct pm_os_journal *journal);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "base/store.h"
 #include "base/timestamp.h"
 
 static const struct pm_field pin_fields[] = {
@@ -22,25 +21,16 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-static const struct pm_store store = {
+const struct pm_store pm_pins_store = {
 	.what = "a list of pins",
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
+	.is_ours = true,
 	.size = sizeof(struct pm_pins),
 	.fields = fields,
 };
-
-int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err)
-{
-	return pm_store_read(&store, path, ret, err);
-}
-
-int pm_pins_write(const char *path, const struct pm_pins *pins, struct pm_err *err)
-{
-	return pm_store_write(&store, path, pins, err);
-}
 
 const struct pm_pin *pm_pins_find(const struct pm_pins *pins, const char *uuid)
 {

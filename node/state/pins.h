@@ -8,6 +8,7 @@
  * it may protect something.
  */
 #include "base/err.h"
+#include "base/store.h"
 #include "node/tools/ndctl.h"
 
 struct pm_pin {
@@ -21,9 +22,8 @@ struct pm_pins {
 	size_t n;
 };
 
-/* A missing file is an empty list. -EBADMSG: it cannot be parsed. Release with pm_pins_done(). */
-int pm_pins_read(const char *path, struct pm_pins *ret, struct pm_err *err);
-int pm_pins_write(const char *path, const struct pm_pins *pins, struct pm_err *err);
+/* The file, a struct pm_pins; a missing one is an empty list. Release with pm_pins_done(). */
+extern const struct pm_store pm_pins_store;
 
 /* -EEXIST: it is pinned already; -EINVAL: it has no UUID. */
 int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_err *err);

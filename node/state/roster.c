@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/store.h"
-
 static const struct pm_field module_fields[] = {
 	{"id", PM_FIELD_TEXT, PM_FIELD(struct pm_dimm, id), .filled = true},
 	{"socket", PM_FIELD_TEXT, PM_FIELD(struct pm_dimm, socket), .filled = true},
@@ -18,25 +16,16 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-static const struct pm_store store = {
+const struct pm_store pm_roster_store = {
 	.what = "a list of modules",
 	.version = 1,
 	.mode = 0644,
 	.max_bytes = PM_STORE_BYTES,
 	.starts_empty = true,
+	.is_ours = true,
 	.size = sizeof(struct pm_dimms),
 	.fields = fields,
 };
-
-int pm_roster_read(const char *path, struct pm_dimms *ret, struct pm_err *err)
-{
-	return pm_store_read(&store, path, ret, err);
-}
-
-int pm_roster_write(const char *path, const struct pm_dimms *dimms, struct pm_err *err)
-{
-	return pm_store_write(&store, path, dimms, err);
-}
 
 static bool has(const struct pm_dimms *roster, const struct pm_dimm *dimm)
 {

@@ -8,15 +8,11 @@
  */
 #include <stdbool.h>
 
+#include "base/store.h"
 #include "node/tools/ipmctl.h"
 
-/*
- * A missing file is an empty roster. -EBADMSG: it cannot be parsed. Release with pm_dimms_done().
- */
-int pm_roster_read(const char *path, struct pm_dimms *ret, struct pm_err *err);
-
-/* Replaces the roster by these modules, mode 0644. */
-int pm_roster_write(const char *path, const struct pm_dimms *dimms, struct pm_err *err);
+/* The file, a struct pm_dimms; a missing one is an empty roster. Release with pm_dimms_done(). */
+extern const struct pm_store pm_roster_store;
 
 /* The first module of the roster that is missing; NULL: none is. */
 const struct pm_dimm *pm_roster_missing(

@@ -59,13 +59,13 @@ int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err
 int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err)
 {
-	return pm_journal_read(JOURNAL(config), ret, err);
+	return pm_store_read(&pm_journal_store, JOURNAL(config), ret, err);
 }
 
 int pm_state_write_journal(
 	const struct pm_config *config, const struct pm_journal *journal, struct pm_err *err)
 {
-	return pm_journal_write(JOURNAL(config), journal, err);
+	return pm_store_write(&pm_journal_store, JOURNAL(config), journal, err);
 }
 
 int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
@@ -79,24 +79,24 @@ int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 int pm_state_read_os_journal(
 	const struct pm_config *config, struct pm_os_journal *ret, struct pm_err *err)
 {
-	return pm_os_journal_read(OS_JOURNAL(config), ret, err);
+	return pm_store_read(&pm_os_journal_store, OS_JOURNAL(config), ret, err);
 }
 
 int pm_state_write_os_journal(
 	const struct pm_config *config, const struct pm_os_journal *journal, struct pm_err *err)
 {
-	return pm_os_journal_write(OS_JOURNAL(config), journal, err);
+	return pm_store_write(&pm_os_journal_store, OS_JOURNAL(config), journal, err);
 }
 
 int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, struct pm_err *err)
 {
-	return pm_pins_read(PINS(config), ret, err);
+	return pm_store_read(&pm_pins_store, PINS(config), ret, err);
 }
 
 int pm_state_write_pins(
 	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err)
 {
-	return pm_pins_write(PINS(config), pins, err);
+	return pm_store_write(&pm_pins_store, PINS(config), pins, err);
 }
 
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
@@ -122,13 +122,13 @@ int pm_state_write_record(
 
 int pm_state_read_roster(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err)
 {
-	return pm_roster_read(ROSTER(config), ret, err);
+	return pm_store_read(&pm_roster_store, ROSTER(config), ret, err);
 }
 
 int pm_state_write_roster(
 	const struct pm_config *config, const struct pm_dimms *dimms, struct pm_err *err)
 {
-	return pm_roster_write(ROSTER(config), dimms, err);
+	return pm_store_write(&pm_roster_store, ROSTER(config), dimms, err);
 }
 
 void pm_state_drop_record(const struct pm_config *config)

@@ -11,7 +11,7 @@ static void check_again(const struct pm_journal *journal)
 
 	CHECK(text);
 	pm_fuzz_set_file((const uint8_t *)text, strlen(text));
-	CHECK(!pm_journal_read(PM_FUZZ_FILE, &again, &err));
+	CHECK(!pm_store_read(&pm_journal_store, PM_FUZZ_FILE, &again, &err));
 	CHECK(again.state == journal->state && again.n_steps == journal->n_steps);
 }
 
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc;
 
 	pm_fuzz_set_file(data, size);
-	rc = pm_journal_read(PM_FUZZ_FILE, &journal, &err);
+	rc = pm_store_read(&pm_journal_store, PM_FUZZ_FILE, &journal, &err);
 	CHECK_RESULT(rc, err);
 	CHECK_FITS(journal.boot_id);
 	if (!rc)

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc;
 
 	pm_fuzz_set_file(data, size);
-	rc = pm_os_journal_read(PM_FUZZ_FILE, &journal, &err);
+	rc = pm_store_read(&pm_os_journal_store, PM_FUZZ_FILE, &journal, &err);
 	CHECK_RESULT(rc, err);
 	CHECK_FITS(journal.boot_id);
 	CHECK_FITS(journal.policy);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc;
 
 	pm_fuzz_set_file(data, size);
-	rc = pm_pins_read(PM_FUZZ_FILE, &pins, &err);
+	rc = pm_store_read(&pm_pins_store, PM_FUZZ_FILE, &pins, &err);
 	CHECK_RESULT(rc, err);
 	CHECK(!rc || !pins.n);
 	for (size_t left = pins.n; left; left--) {

@@ -171,11 +171,11 @@ static void test_roster(void)
 	struct pm_dimms roster = {0};
 	struct pm_err err = {0};
 
-	is_number(pm_roster_read(path, &roster, &err), 0, "no file");
+	is_number(pm_store_read(&pm_roster_store, path, &roster, &err), 0, "no file");
 	is_number((long long)roster.n, 0, "is an empty roster");
 	is_number(pm_check_roster(&roster, &dimms, &err), 0, "which misses nothing");
-	is_number(pm_roster_write(path, &dimms, &err), 0, "written");
-	is_number(pm_roster_read(path, &roster, &err), 0, "and read");
+	is_number(pm_store_write(&pm_roster_store, path, &dimms, &err), 0, "written");
+	is_number(pm_store_read(&pm_roster_store, path, &roster, &err), 0, "and read");
 	ok(pm_roster_equals(&roster, &dimms), "is the same");
 	is_number(pm_check_roster(&roster, &dimms, &err), 0, "all are there");
 	dimms.list[1].capacity_bytes++;
@@ -200,7 +200,7 @@ static void test_bad_rosters(void)
 		struct pm_dimms roster = {.n = 7};
 		struct pm_err err = {0};
 
-		is_number(pm_roster_read(path, &roster, &err), -EBADMSG, *text);
+		is_number(pm_store_read(&pm_roster_store, path, &roster, &err), -EBADMSG, *text);
 		has_text(err.text, "bad.json", "is named");
 		is_number((long long)roster.n, 7, "the result is untouched");
 	}

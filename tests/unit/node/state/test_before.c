@@ -42,10 +42,10 @@ static void test_journal(const char *name, enum pm_journal_state state, bool for
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 	const char *path = scratch_path("new-journal.json");
 
-	is_number(pm_journal_read(old_file(name), &journal, NULL), 0, name);
+	is_number(pm_store_read(&pm_journal_store, old_file(name), &journal, NULL), 0, name);
 	is_number(journal.state, state, "its state");
 	is_number(journal.for_job, for_job, "who ordered it");
-	is_number(pm_journal_write(path, &journal, NULL), 0, "written");
+	is_number(pm_store_write(&pm_journal_store, path, &journal, NULL), 0, "written");
 	is_same(path, name);
 }
 
@@ -54,10 +54,11 @@ static void test_os_journal(void)
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
 	const char *path = scratch_path("new-os-journal.json");
 
-	is_number(pm_os_journal_read(old_file("os-journal.json"), &journal, NULL), 0, "read");
+	is_number(pm_store_read(&pm_os_journal_store, old_file("os-journal.json"), &journal, NULL),
+		0, "read");
 	ok(pm_os_journal_is_dirty(&journal, 0xf1a2b3c4d5e6f708ULL), "a dirty interleave set");
 	ok(journal.demotion && !strcmp(journal.policy, "online_movable"), "what goes back");
-	is_number(pm_os_journal_write(path, &journal, NULL), 0, "written");
+	is_number(pm_store_write(&pm_os_journal_store, path, &journal, NULL), 0, "written");
 	is_same(path, "os-journal.json");
 }
 
@@ -66,9 +67,9 @@ static void test_pins(void)
 	cleanup_with(pm_pins_done) struct pm_pins pins = {0};
 	const char *path = scratch_path("new-pins.json");
 
-	is_number(pm_pins_read(old_file("pins.json"), &pins, NULL), 0, "read");
+	is_number(pm_store_read(&pm_pins_store, old_file("pins.json"), &pins, NULL), 0, "read");
 	ok(pm_pins_find(&pins, "c4708bbc-0000-4000-8000-000000000002"), "a pin without a name");
-	is_number(pm_pins_write(path, &pins, NULL), 0, "written");
+	is_number(pm_store_write(&pm_pins_store, path, &pins, NULL), 0, "written");
 	is_same(path, "pins.json");
 }
 
@@ -77,9 +78,10 @@ static void test_roster(void)
 	cleanup_with(pm_dimms_done) struct pm_dimms roster = {0};
 	const char *path = scratch_path("new-modules.json");
 
-	is_number(pm_roster_read(old_file("modules.json"), &roster, NULL), 0, "read");
+	is_number(pm_store_read(&pm_roster_store, old_file("modules.json"), &roster, NULL), 0,
+		"read");
 	is_number((long long)roster.n, 4, "all modules");
-	is_number(pm_roster_write(path, &roster, NULL), 0, "written");
+	is_number(pm_store_write(&pm_roster_store, path, &roster, NULL), 0, "written");
 	is_same(path, "modules.json");
 }
 

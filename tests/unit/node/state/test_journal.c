@@ -37,11 +37,11 @@ static void test_round_trip(void)
 	const char *path = scratch_path("journal.json");
 	struct pm_err err = {0};
 
-	is_number(pm_journal_read(path, &back, &err), 0, "no journal yet");
+	is_number(pm_store_read(&pm_journal_store, path, &back, &err), 0, "no journal yet");
 	is_number(back.state, PM_JOURNAL_NONE, "is the state none");
 	make(&journal);
-	is_number(pm_journal_write(path, &journal, &err), 0, "written");
-	is_number(pm_journal_read(path, &back, &err), 0, "read");
+	is_number(pm_store_write(&pm_journal_store, path, &journal, &err), 0, "written");
+	is_number(pm_store_read(&pm_journal_store, path, &back, &err), 0, "read");
 	is_number(back.state, PM_JOURNAL_FAILED, "state");
 	is_number(back.mode, PM_MODE_MEMORY, "wanted");
 	is_number(back.from, PM_MODE_APPDIRECT, "before");
@@ -76,7 +76,7 @@ static void test_truncated(void)
 		char *copy = strndup(text, cut), *kept = NULL;
 		const char *path = scratch_file("cut.json", copy);
 
-		accepted += pm_journal_read(path, &back, NULL) != -EBADMSG;
+		accepted += pm_store_read(&pm_journal_store, path, &back, NULL) != -EBADMSG;
 		pm_file_read(AT_FDCWD, path, length, &kept, NULL, NULL);
 		changed += !kept || strcmp(kept, copy);
 		free(copy);
@@ -118,7 +118,8 @@ static void test_garbage(void)
 	struct pm_journal back = {0};
 	struct pm_err err = {0};
 
-	is_number(pm_journal_read(scratch_file("g.json", good), &back, &err), 0, "a good one");
+	is_number(pm_store_read(&pm_journal_store, scratch_file("g.json", good), &back, &err), 0,
+		"a good one");
 	pm_journal_done(&back);
 	FOR_EACH(edit, edits)
 	{
@@ -129,7 +130,7 @@ static void test_garbage(void)
 		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - good), good, edit->new,
 			at + strlen(edit->old));
 		path = scratch_file("g.json", text);
-		is_number(pm_journal_read(path, &back, &err), -EBADMSG, edit->new);
+		is_number(pm_store_read(&pm_journal_store, path, &back, &err), -EBADMSG, edit->new);
 		has_text(err.text, path, "the file is named");
 	}
 }

@@ -13,14 +13,14 @@ static void test_life(void)
 	const char *path = scratch_path("substate.json");
 	struct pm_err err = {0};
 
-	is_number(pm_os_journal_read(path, &journal, &err), 0, "no file");
+	is_number(pm_store_read(&pm_os_journal_store, path, &journal, &err), 0, "no file");
 	is_number(journal.state, PM_OS_NONE, "is no change yet");
 	pm_os_journal_begin(&journal, PM_SUBSTATE_FLAT, boot);
 	pm_os_journal_add(&journal, "ndctl create-namespace", &err);
 	strcpy(journal.policy, "online");
 	journal.demotion = true;
-	is_number(pm_os_journal_write(path, &journal, &err), 0, "written");
-	is_number(pm_os_journal_read(path, &got, &err), 0, "and read");
+	is_number(pm_store_write(&pm_os_journal_store, path, &journal, &err), 0, "written");
+	is_number(pm_store_read(&pm_os_journal_store, path, &got, &err), 0, "and read");
 	is_number(got.state, PM_OS_ACTING, "acting");
 	is_number(got.wanted, PM_SUBSTATE_FLAT, "on flat");
 	is_text(got.boot_id, boot, "in this boot");
@@ -29,9 +29,9 @@ static void test_life(void)
 	is_number((long long)got.n_steps, 1, "a step");
 	is_text(got.steps[0].text, "ndctl create-namespace", "its command");
 	pm_os_journal_end(&got, "it failed", &err);
-	pm_os_journal_write(path, &got, &err);
+	pm_store_write(&pm_os_journal_store, path, &got, &err);
 	pm_os_journal_done(&got);
-	pm_os_journal_read(path, &got, &err);
+	pm_store_read(&pm_os_journal_store, path, &got, &err);
 	is_number(got.state, PM_OS_FAILED, "failed");
 	is_text(got.reason, "it failed", "why");
 	pm_os_journal_done(&got);
@@ -66,8 +66,8 @@ static void test_dirty_survives(void)
 	pm_os_journal_mark(&journal, 16271752734322008903ULL, NULL);
 	pm_os_journal_mark(&journal, 7, NULL);
 	pm_os_journal_mark(&journal, 7, NULL);
-	pm_os_journal_write(path, &journal, NULL);
-	is_number(pm_os_journal_read(path, &got, NULL), 0, "read");
+	pm_store_write(&pm_os_journal_store, path, &journal, NULL);
+	is_number(pm_store_read(&pm_os_journal_store, path, &got, NULL), 0, "read");
 	pm_os_journal_begin(&got, PM_SUBSTATE_FSDAX, "another boot");
 	is_number((long long)got.n_dirty, 2, "two are dirty");
 	ok(pm_os_journal_is_dirty(&got, 16271752734322008903ULL), "beyond INT64_MAX");
@@ -97,8 +97,9 @@ static void test_refusals(void)
 
 	FOR_EACH(text, texts)
 	{
-		is_number(pm_os_journal_read(scratch_file("bad", *text), &journal, &err), -EBADMSG,
-			*text);
+		is_number(pm_store_read(
+				  &pm_os_journal_store, scratch_file("bad", *text), &journal, &err),
+			-EBADMSG, *text);
 		has_text(err.text, "it is kept as it is", "the sentence");
 	}
 }

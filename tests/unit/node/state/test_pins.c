@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "node/state/pins.h"
 #include "tests/unit/recorded.h"
@@ -14,13 +15,13 @@ static void test_add_and_remove(void)
 	struct pm_err err = {0};
 
 	recorded_inventory("ndctl-81", "devdax", &inventory);
-	is_number(pm_pins_read(path, &pins, &err), 0, "no file");
+	is_number(pm_store_read(&pm_pins_store, path, &pins, &err), 0, "no file");
 	is_number((long long)pins.n, 0, "is no pins");
 	is_number(pm_pins_add(&pins, &inventory.list[0].list[0].nd, &err), 0, "pin the first");
 	is_number(pm_pins_add(&pins, &inventory.list[0].list[0].nd, &err), -EEXIST, "twice");
 	is_number(pm_pins_add(&pins, &inventory.list[1].list[0].nd, &err), 0, "and the second");
-	is_number(pm_pins_write(path, &pins, &err), 0, "written");
-	is_number(pm_pins_read(path, &again, &err), 0, "and read");
+	is_number(pm_store_write(&pm_pins_store, path, &pins, &err), 0, "written");
+	is_number(pm_store_read(&pm_pins_store, path, &again, &err), 0, "and read");
 	is_number((long long)again.n, 2, "two");
 	is_text(again.list[1].uuid, inventory.list[1].list[0].nd.uuid, "UUID");
 	is_text(again.list[1].dev, "namespace1.0", "device");
@@ -77,9 +78,13 @@ static void test_refusals(void)
 	{
 		const char *path = scratch_file("bad", *text);
 
-		is_number(pm_pins_read(path, &pins, &err), -EBADMSG, *text);
+		is_number(pm_store_read(&pm_pins_store, path, &pins, &err), -EBADMSG, *text);
 		has_text(err.text, "it is kept as it is", "the sentence");
 	}
+	is_number(
+		chmod(scratch_file("others", "{\"version\": 1, \"pins\": []}"), 0666), 0, "chmod");
+	is_number(pm_store_read(&pm_pins_store, scratch_path("others"), &pins, &err), -EPERM,
+		"a file that others can write");
 	is_number(pm_pins_add(&pins, &without, &err), -EINVAL, "a namespace without UUID");
 	ok(!pm_pins_find(&pins, ""), "no UUID is nobody's");
 }
