@@ -6,11 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+#include <sys/param.h>
 
 static int begin_body(struct pm_frame *frame)
 {
@@ -29,7 +25,7 @@ static int begin_body(struct pm_frame *frame)
 
 static size_t take_head(struct pm_frame *frame, const char *data, size_t length)
 {
-	size_t n = least(PM_FRAME_HEAD - frame->have, length);
+	size_t n = MIN(PM_FRAME_HEAD - frame->have, length);
 
 	memcpy(frame->head + frame->have, data, n);
 	frame->have += n;
@@ -39,7 +35,7 @@ static size_t take_head(struct pm_frame *frame, const char *data, size_t length)
 static size_t take_body(struct pm_frame *frame, const char *data, size_t length)
 {
 	size_t at = frame->have - PM_FRAME_HEAD;
-	size_t n = least(frame->length - at, length);
+	size_t n = MIN(frame->length - at, length);
 
 	memcpy(frame->body + at, data, n);
 	frame->body[at + n] = '\0';

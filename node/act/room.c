@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,18 +38,13 @@ struct room {
 	bool is_alone;
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static struct pm_share needed(const struct room *room, const struct pm_space *space)
 {
 	uint64_t bytes = room->job->size_bytes, part = room->is_alone ? 2 : SMALL_PART;
 
 	if (!bytes)
 		return (struct pm_share){space->total.bytes / part, space->total.files / part};
-	return (struct pm_share){bytes, least(bytes / BYTES_PER_FILE, space->total.files / 2)};
+	return (struct pm_share){bytes, MIN(bytes / BYTES_PER_FILE, space->total.files / 2)};
 }
 
 /* *ret_short: the file system lacks room, and has trash. */

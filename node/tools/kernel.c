@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "node/tools/kernel_dax.h"
+#include "node/tools/node_memory.h"
 
 #define MAX_FILE_BYTES (64 * 1024)
 
@@ -70,19 +71,13 @@ int pm_kernel_boot_id(const char *root, char ret[PM_BOOT_ID_MAX], struct pm_err 
 
 static int read_mem_total(int root_fd, uint64_t *ret, struct pm_err *err)
 {
-	static const char path[] = "proc/meminfo", key[] = "MemTotal:";
+	static const char path[] = "proc/meminfo";
 	cleanup_free char *text = NULL;
-	unsigned long long kib;
-	const char *line;
 	int rc = pm_file_read(root_fd, path, MAX_FILE_BYTES, &text, NULL, err);
 
-	if (rc)
-		return rc;
-	line = strstr(text, key);
-	if (!line || sscanf(line + strlen(key), " %llu kB", &kib) != 1 || kib > INT64_MAX / 1024)
-		return pm_err_set(err, -EBADMSG, "read '%s': no MemTotal in it", path);
-	*ret = kib * 1024;
-	return 0;
+	if (!rc && !pm_meminfo_find(text, "MemTotal:", ret))
+		rc = pm_err_set(err, -EBADMSG, "read '%s': no MemTotal in it", path);
+	return rc;
 }
 
 /* Regions of other kinds (volatile, block) do not count; one without devtype is taken as pmem. */

@@ -14,6 +14,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "node/tools/node_memory.h"
 
 #define MAX_FILE_BYTES (64 * 1024)
 #define MAX_SEEN       64
@@ -104,10 +105,7 @@ static int target_node(int dir_fd, const char *name, uint64_t *ret, struct pm_er
 /* 0 bytes for a node that is not there: its memory is offline. */
 static int node_memory(int root_fd, uint64_t node, uint64_t *ret, struct pm_err *err)
 {
-	static const char key[] = "MemTotal:";
 	cleanup_free char *text = NULL;
-	unsigned long long kib;
-	const char *line;
 	char path[100];
 	int rc;
 
@@ -117,10 +115,8 @@ static int node_memory(int root_fd, uint64_t node, uint64_t *ret, struct pm_err 
 	rc = read_text(root_fd, path, &text, err);
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
-	line = strstr(text, key);
-	if (!line || sscanf(line + strlen(key), " %llu kB", &kib) != 1 || kib > INT64_MAX / 1024)
+	if (!pm_meminfo_find(text, " MemTotal:", ret))
 		return pm_err_set(err, -EBADMSG, "read '%s': no MemTotal in it", path);
-	*ret = kib * 1024;
 	return 0;
 }
 

@@ -18,14 +18,14 @@
 #define MAX_NODE       65535
 
 /* "Node 2 MemFree:         875432 kB" */
-static bool find(const char *text, const char *key, uint64_t *ret)
+bool pm_meminfo_find(const char *text, const char *key, uint64_t *ret_bytes)
 {
 	const char *at = strstr(text, key);
 	unsigned long long kib;
 
 	if (!at || sscanf(at + strlen(key), " %llu kB", &kib) != 1 || kib > INT64_MAX / 1024)
 		return false;
-	*ret = kib * 1024;
+	*ret_bytes = kib * 1024;
 	return true;
 }
 
@@ -40,8 +40,8 @@ int pm_node_memory_read(const char *root, int node, struct pm_node_memory *ret, 
 	rc = pm_file_read(AT_FDCWD, path, MAX_FILE_BYTES, &text, NULL, err);
 	if (rc && rc != -ENOENT)
 		return rc;
-	if (!rc && (!find(text, " MemTotal:", &memory.total_bytes) ||
-			   !find(text, " MemFree:", &memory.free_bytes) ||
+	if (!rc && (!pm_meminfo_find(text, " MemTotal:", &memory.total_bytes) ||
+			   !pm_meminfo_find(text, " MemFree:", &memory.free_bytes) ||
 			   memory.free_bytes > memory.total_bytes))
 		return pm_err_set(err, -EBADMSG, "read '%s': no MemTotal and MemFree in it", path);
 	memory.used_bytes = memory.total_bytes - memory.free_bytes;

@@ -13,6 +13,9 @@ struct pm_node_memory {
 	uint64_t total_bytes, free_bytes, used_bytes;
 };
 
+/* Reads a value of a text as in proc/meminfo, such as that of "MemTotal:". False: it has none. */
+bool pm_meminfo_find(const char *text, const char *key, uint64_t *ret_bytes);
+
 /* Reads sys/devices/system/node/nodeN/meminfo; zeros for a node that does not exist. */
 int pm_node_memory_read(const char *root, int node, struct pm_node_memory *ret, struct pm_err *err);
 

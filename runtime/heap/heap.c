@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 
 #include "runtime/heap/live_bytes.h"
 #include "runtime/heap/size_predictor.h"
@@ -124,11 +125,6 @@ static void zero_fill(char *start, size_t bytes)
 		memset(start, 0, bytes);
 }
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 static void *alloc_object(const enum pm_space_id *where, size_t bytes, size_t align, bool zero)
 {
 	struct pm_allocation t = {0};
@@ -139,7 +135,7 @@ static void *alloc_object(const enum pm_space_id *where, size_t bytes, size_t al
 	prefault(t.start, t.bytes, t.fresh_bytes);
 	errno = t.start ? saved : ENOMEM;
 	if (t.start && zero && t.dirty_bytes)
-		zero_fill(t.start, least(t.dirty_bytes, bytes));
+		zero_fill(t.start, MIN(t.dirty_bytes, bytes));
 	return t.start;
 }
 
@@ -149,7 +145,7 @@ void *pm_heap_alloc_sample(size_t bytes, size_t align, bool zero)
 		alloc_in_spaces(for_slabs, bytes ? bytes : 1, align, PM_EXTENT_OBJECT);
 
 	if (t.start && zero)
-		memset(t.start, 0, least(t.dirty_bytes, bytes));
+		memset(t.start, 0, MIN(t.dirty_bytes, bytes));
 	return t.start;
 }
 
