@@ -37,16 +37,10 @@ static bool read_row(const char *line, struct row *ret)
 	return true;
 }
 
-static const char *next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return line + strspn(line, "\n");
-}
-
 /* squeue --jobs=ID also prints the other tasks of the array and the other components. */
 static bool find_row(const char *text, uint32_t job_id, struct row *ret)
 {
-	for (; *text; text = next_line(text))
+	for (; *text; text = pm_next_line(text))
 		if (read_row(text, ret) && ret->id == job_id)
 			return true;
 	return false;
@@ -181,7 +175,7 @@ int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsi
 
 	if (rc)
 		return rc;
-	for (const char *line = output.out; *line; line = next_line(line))
+	for (const char *line = output.out; *line; line = pm_next_line(line))
 		if (read_constraint(line, &job) && job.id == job_id) {
 			*ret = names_mode(job.features);
 			return 0;
@@ -207,7 +201,7 @@ bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsig
 
 	if (!node || pm_command_output(argv, timeout_ms, &output, NULL))
 		return true;
-	for (const char *line = output.out; *line; line = next_line(line))
+	for (const char *line = output.out; *line; line = pm_next_line(line))
 		if (is_without_mode(line, job_id))
 			return true;
 	return false;

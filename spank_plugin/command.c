@@ -132,3 +132,9 @@ int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, st
 	*ret = strndup(output.out, strcspn(output.out, "\n"));
 	return *ret ? 0 : pm_err_nomem(err);
 }
+
+const char *pm_next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + strspn(line, "\n");
+}

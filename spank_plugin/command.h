@@ -31,4 +31,7 @@ int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, st
 int pm_command_output(
 	const char *const *argv, unsigned timeout_ms, struct pm_output *ret, struct pm_err *err);
 
+/* Behind the end of this line of an output; "" at the end. Empty lines are skipped. */
+const char *pm_next_line(const char *line);
+
 #endif

@@ -63,11 +63,9 @@ static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_
 		return;
 	}
 	for (const char *line = output.out; *line && ret->count < JOBS_MAX;
-		line += strspn(line, "\n")) {
+		line = pm_next_line(line))
 		if (is_candidate(line, node, &ret->jobs[ret->count]))
 			ret->count++;
-		line += strcspn(line, "\n");
-	}
 }
 
 static void requeue_or_cancel(

@@ -49,7 +49,7 @@ static const char *feature_waited_for(const struct pm_config *config, unsigned s
 
 	if (!node || pm_command_output(argv, squeue_ms, &output, NULL))
 		return NULL;
-	for (const char *line = output.out; *line; line += strspn(line, "\n")) {
+	for (const char *line = output.out; *line; line = pm_next_line(line)) {
 		char constraint[FEATURES_MAX + 1] = "";
 		const char *one = NULL;
 
@@ -58,7 +58,6 @@ static const char *feature_waited_for(const struct pm_config *config, unsigned s
 		if (!one || (all && strcmp(all, one)))
 			return NULL;
 		all = one;
-		line += strcspn(line, "\n");
 	}
 	return all;
 }
