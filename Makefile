@@ -80,7 +80,7 @@ help:
 	'make check-ansible-twin  its playbooks on an emulated cluster that begins as plain Debian; half an hour' \
 	'make check-runtime  the placement runtime: 64 threads for a minute in each configuration, valgrind; a quarter of an hour' \
 	'make check-modes  the long way round: every sub-state and every pair of modes, on both releases' \
-	'make check-ranks  MPI programs and job templates on the emulated cluster: whose processors and memory they get' \
+	'make check-ranks  MPI programs and job templates on the emulated cluster, and the processors and memory that they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make check-sequences  sequences that the test makes up: users, administrators and faults; ten minutes' \

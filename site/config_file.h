@@ -11,7 +11,7 @@ struct pm_config_pair {
 	const char *file;
 	unsigned line; /* from 1 */
 	const char *key, *value;
-	bool is_ours;		/* false on a line whose NodeName= does not name this node */
+	bool is_ours;		/* false if the line's NodeName= does not name this node */
 	const char *partitions; /* the list on a line that starts with PartitionName=, else NULL */
 };
 

@@ -73,7 +73,7 @@ static int identify(spank_t sp, struct pm_prepare *prepare, struct pm_err *err)
 	if (spank_get_item(sp, S_JOB_ID, &prepare->job_id) != ESPANK_SUCCESS ||
 		spank_get_item(sp, S_JOB_UID, &prepare->uid) != ESPANK_SUCCESS ||
 		spank_get_item(sp, S_JOB_GID, &prepare->gid) != ESPANK_SUCCESS)
-		return pm_err_set(err, -EINVAL, "Slurm does not say whose job this is");
+		return pm_err_set(err, -EINVAL, "Slurm does not give the job's ID, user and group");
 	return 0;
 }
 

@@ -37,8 +37,8 @@ void pm_evidence_decide(const struct pm_evidence *evidence, struct pm_verdict *r
 void pm_evidence_done(struct pm_evidence *evidence);
 
 /*
- * Writes "0x0001, 0x0011", the modules whose ConfigurationStatus starts with `prefix`, to `ids`,
- * cut with "..." if it is too long, and the first of these states to `status`. Returns their
+ * Writes "0x0001, 0x0011", the modules with a ConfigurationStatus that starts with `prefix`, to
+ * `ids`, cut with "..." if it is too long, and the first of these states to `status`. Returns their
  * number.
  */
 size_t pm_dimms_with_status(const struct pm_dimms *dimms, const char *prefix, char *ids,

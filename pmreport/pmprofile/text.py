@@ -23,7 +23,7 @@ def size(amount: float) -> str:
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], left: int = 0) -> str:
-    """Columns to the right, but for the one whose number is `left`."""
+    """Columns to the right, but for column `left`."""
     lines = [head, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(word.ljust(width) if i == left else word.rjust(width)

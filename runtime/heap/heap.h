@@ -11,9 +11,9 @@
  * The DRAM range has exactly as many bytes of addresses as the budget, so that no error in the
  * bookkeeping can put more pages than the budget into DRAM. An object that finds no room there is
  * spilled: it goes to PMem and is counted. DRAM is never returned to the node. Before the heap
- * commits more DRAM it checks that the node has it: the kernel's OOM killer ends a process whose
- * bound nodes are full. A large object in DRAM is prefaulted, by MADV_POPULATE_WRITE (Linux 5.14,
- * madvise(2)).
+ * commits more DRAM it checks that the node has it: the kernel's OOM killer ends a process when
+ * the nodes that it is bound to are full. A large object in DRAM is prefaulted, by
+ * MADV_POPULATE_WRITE (Linux 5.14, madvise(2)).
  *
  * Objects below PM_LARGE bytes are allocated by jemalloc (runtime/heap/jemalloc.h), which takes
  * its memory, bookkeeping included, from here as slabs. A larger object is an extent of its own

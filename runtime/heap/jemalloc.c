@@ -9,7 +9,7 @@
 #include "runtime/heap/jemalloc_calls.h"
 
 /*
- * One arena a processor: each has 2 MiB of bookkeeping, which is DRAM of the budget. No brk, whose
+ * One arena a processor: each has 2 MiB of bookkeeping, which is DRAM of the budget. No brk: its
  * memory is not ours. Objects up to 64 KiB in the threads' caches: in DRAM nothing is gained by
  * giving them back.
  */
@@ -20,7 +20,7 @@ struct growth {
 	unsigned next, limit;
 };
 
-/* Of jemalloc/jemalloc.h 5, whose names for the rest are not ours. */
+/* Of jemalloc/jemalloc.h 5; its names for the rest are not ours. */
 #define MALLOCX_ALIGN(a)    ((int)__builtin_ctzl(a))
 #define MALLOCX_ZERO	    0x40
 #define MALLOCX_TCACHE_NONE 0x100

@@ -245,7 +245,7 @@ def free_port() -> int:
 
 
 def configless() -> dict:
-    """Variables of a site whose nodes have no files of Slurm's; slurmctld and slurmd can run side by side on one machine."""
+    """Variables of a site with no files of Slurm's on the nodes; slurmctld and slurmd can run side by side on one machine."""
     return {"slurm_configless": True, "pmem_configless": True,
             "slurm_conf": {"SlurmctldHost": f"{HOST_NAME}(127.0.0.1)", "SlurmctldPort": free_port(), "SlurmUser": "root",
                            "ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "SlurmdParameters": "config_overrides"},

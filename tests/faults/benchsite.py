@@ -1,4 +1,4 @@
-"""A bench whose first node can be broken, and how it looks from outside: Slurm, firmware, files."""
+"""A bench with a first node that can be broken, and how it looks from outside: Slurm, firmware, files."""
 
 import json
 import os

@@ -252,7 +252,7 @@ def snapshot(node) -> dict:
 
 
 def interrupted(tmp_path, monkeypatch, writes: int, fault) -> tuple[Node, bool]:
-    """A node in App Direct whose POST for Memory Mode lost power after so many writes."""
+    """A node in App Direct that lost power in its POST for Memory Mode, after so many writes."""
     node = configured(tmp_path / str(writes))
     goals.stage(node, goals.memory(node))
     with monkeypatch.context() as patch:

@@ -69,7 +69,7 @@ told() {
 		print ref $value eq "HASH" ? sum0(values %$value) : $value' "$@"
 }
 
-# dram PATTERN: the DRAM of each process that has reported and whose line has such words.
+# dram PATTERN: the DRAM of each process that has reported a line with such words.
 dram() {
 	grep "$1" "$report" | perl -MJSON::PP -MList::Util=sum0 -ne '
 		print sum0(values %{decode_json($_)->{resident_bytes}{dram}}), "\n"'

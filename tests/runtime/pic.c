@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pic [ITERATIONS [GRAINS [SCALE [unmarked]]]]: objects as a particle-in-cell code has them (paper
- * 000, Table II), whose iterations it marks: large arrays that are streamed over, long-lived
+ * 000, Table II), with its iterations marked: large arrays that are streamed over, long-lived
  * objects below 1 MiB that hold most bytes, fields that are small and hot, and in each iteration
  * many objects that are gone at its end. SCALE times as many of them make a rank of more memory. It
  * touches them itself, and so knows how many bytes it has read and written of each kind, and how

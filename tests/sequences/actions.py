@@ -364,7 +364,7 @@ class Resume(OfNode):
 
 
 class AdminReboot(OfNode):
-    """Not of a node that boots for a job or has just booted, or of whose boot slurmctld has not heard: 22.05 may then show
+    """Not of a node that boots for a job or has just booted, or that has not registered since its boot: 22.05 may then show
     it as rebooting for ever. So not of one that turns jobs away either, which are over as soon as it has booted for them. An idle node may have a goal of a job that is long
     gone."""
 

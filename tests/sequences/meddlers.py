@@ -308,7 +308,7 @@ def view_of(job_id: str, uid: int, boot: str, mode: str) -> str:
 
 class Tamper:
     """Records and views that are not the job's: another user's, another boot's, an earlier run's of the same number;
-    one whose epilog never ran; garbage."""
+    one of a job with an epilog that never ran; garbage."""
 
     name, weight = "tamper", 1.0
 

@@ -10,7 +10,7 @@ setup() {
 	for command in srun sbatch salloc; do
 		run_client $command --help
 		assert_output --partial '--pm-mode=MODE'
-		assert_output --partial '[pm] run on nodes whose persistent memory is in'
+		assert_output --partial '[pm] run on nodes with persistent memory in this'
 		assert_output --regexp 'memory, appdirect, flat, mixed'
 		assert_output --partial '--pm-size=SIZE'
 		assert_output --partial '--pm-namespace=KIND'

@@ -149,7 +149,7 @@ hide_mark() {
 }
 
 # Slurm's own slurmd would then wait for an order that it has had.
-@test "a job whose prolog is over on this node and goes on on another is requeued, and runs" {
+@test "a job with its prolog over on this node and running on another is requeued, and runs" {
 	put_in appdirect n2
 	pmctl_in_case "*'n2 job begin'*) sleep 6 ;;"
 	run_client sbatch --parsable -N2 --pm-mode=appdirect --output=/dev/null --wrap=true
@@ -196,7 +196,7 @@ stop_slurmd() {
 
 # As where slurmd 24.11 takes the launch and gives way to a new slurmd. Slurm itself misses such a job at one of the node's next
 # registrations, unless that is soon after the job's start.
-@test "a batch job whose launch was lost with its slurmd is requeued, and runs" {
+@test "a batch job that lost its launch with slurmd is requeued, and runs" {
 	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null \
 		--wrap='[ -n "$SLURM_RESTART_COUNT" ] || sleep 600'
 	job=$output

@@ -104,7 +104,7 @@ exec $real/pmctl \"\$@\"")"
 	assert_drained n1 'fan of node 1'
 }
 
-@test "a node whose change was refused is not taken back over an administrator's drain" {
+@test "a node with a refused change is not taken back over an administrator's drain" {
 	local conf
 	conf=$(bench_dir)/n1/pmem.conf
 	admin scontrol update nodename=n1 state=drain 'reason=fan of node 1'

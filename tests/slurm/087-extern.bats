@@ -104,7 +104,7 @@ is_of_no_account() {
 	is_of_no_account 'yes PM_JOB=1 | head -c 1000000 >"$view"'
 }
 
-@test "an extern step whose node has a broken pmem.conf by then does not drain it" {
+@test "an extern step does not drain its node if pmem.conf is broken there by then" {
 	local job conf
 	conf=$(bench_dir)/etc/pmem.conf
 	begin_with "echo Nonsense >>'$conf'"

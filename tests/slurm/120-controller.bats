@@ -68,7 +68,7 @@ boot_hangs() {
 	[ ! -e "$(bench_dir)/$1/fault" ]
 }
 
-# The node whose boot hangs until it is reset; the job that waits for it, by the program $1, in $job.
+# The boot of n1 hangs until it is reset; the job that waits for it, by the program $1, in $job.
 submit_waiting_by() {
 	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
 	bench inject n1 hang

@@ -150,7 +150,7 @@ check_full() {
 	assert_output 5000
 }
 
-@test "trash is nobody's to read, counts for no later job, and gives way to one that needs its space" {
+@test "trash can be read by no user, counts for no later job, and gives way to one that needs its space" {
 	run -0 begin_fsdax 9001 user1 --size=1G
 	run -0 as user1 "head -c 900M /dev/zero >$DIR/job_9001/file"
 	hold_sweep

@@ -90,7 +90,7 @@ run_on_n2_after_n1() {
 	wait_for 60 node_answers n1
 }
 
-@test "a node whose mode was changed behind Slurm's back serves no job that asked for another" {
+@test "a node with a mode that was changed behind Slurm's back serves no job that asked for another" {
 	local before
 	use_mode n1 appdirect
 	before=$(boot_id n1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# MPI programs of a user on a node in flat mode: whose processors each rank has, and whose memory. The twin has one node with two
+# MPI programs of a user on a node in flat mode: the sockets of each rank's processors and memory. The twin has one node with two
 # cores a socket: processors 2S and 2S+1, DRAM in NUMA node S, persistent memory in node 2+S (twin/machine/tables/numa.py).
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run

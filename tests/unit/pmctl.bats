@@ -310,7 +310,7 @@ print(len(plan["steps"]), plan["reboot"], *(step.get("destroys", "nothing")[:24]
 	assert_no_goal
 }
 
-@test "a pin whose namespace is not there vetoes, also where there are no regions" {
+@test "a pin of a namespace that is not there vetoes, also where there are no regions" {
 	printf '%s' '{"version":1,"pins":[{"uuid":"c4708bbc-f93f-4740-a27b-b20bb76dce8a","dev":"namespace0.0"}]}' >"$node/state/pins"
 	run -1 pmctl set memory
 	assert_output --partial "pinned namespace c4708bbc-f93f-4740-a27b-b20bb76dce8a is not there any more"
@@ -617,7 +617,7 @@ start_slow() {
 	assert_output --partial "job expects memory, the node's mode cannot be read"
 }
 
-@test "a node whose state cannot be read has no record" {
+@test "a node with a state that cannot be read has no record" {
 	into memory
 	hook "show" 'echo "Initialization failed. No PMem modules in the system."; exit 1'
 	run -1 pmctl verify

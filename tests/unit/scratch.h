@@ -5,8 +5,7 @@
 /* A private directory for a test, gone at exit; files in it; and the recorded outputs. */
 #include <stddef.h>
 
-/* Below /run for root, whose programs want directories that only root can change, else in TMPDIR.
- */
+/* Below /run for root: its programs want directories that only root can change. Else in TMPDIR. */
 const char *scratch_dir(void);
 
 /* "DIR/name"; the text is good until 16 further calls. */

@@ -49,7 +49,7 @@ def macros(sources: list[Path]) -> dict[str, str]:
 
 
 def arguments(text: str, start: int) -> list[str]:
-    """Of the call whose parenthesis ends before `start`."""
+    """Of the call that has its opening parenthesis before `start`."""
     depth, begin, at, found = 1, start, start, []
     while depth:
         string = re.compile(LITERAL).match(text, at)

@@ -13,7 +13,7 @@ from image.recipe import DEFAULT_SUITE, SUITES, package_names
 
 LOST_STATUS = 125
 
-DESCRIPTION = "An emulated Slurm cluster whose compute nodes have persistent memory. Needs neither root nor KVM."
+DESCRIPTION = "An emulated Slurm cluster with persistent memory in its compute nodes. Needs neither root nor KVM."
 EPILOG = """\
 A twin lives in a directory: --dir, PMTWIN_DIR, or ~/.local/state/slurm-pmem/twin-SUITE. Several run side by side.
 Exit codes: 0 done, 1 failed, 2 usage; exec and run pass their command's on and use 125 for a failure of their own."""

@@ -36,7 +36,7 @@ class HeadNode:
 
 
 class ComputeNode:
-    """Two sockets, each with DRAM and PMem DIMMs, whose firmware applies goals at POST; delivered in App Direct."""
+    """Two sockets, each with DRAM and PMem DIMMs; the firmware applies goals at POST. Delivered in App Direct."""
 
     def __init__(self, directory: Path, cores: int) -> None:
         """`cores` of each socket; those of a node that is there already must be the same."""

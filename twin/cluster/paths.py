@@ -28,6 +28,6 @@ def default_state(suite: str) -> Path:
 
 
 def runtime_base() -> Path:
-    """A short directory for unix sockets, whose paths may have 107 bytes."""
+    """A short directory for unix sockets: their paths may have 107 bytes."""
     own = Path(f"/run/user/{os.getuid()}")
     return own if os.access(own, os.W_OK) else Path("/tmp")

@@ -1,7 +1,7 @@
 """The images in the cache: who uses one holds it, and what nobody holds and no recipe makes any more can go.
 
 A user of an image has a shared lock on its directory for as long as it needs the files, and builds its own programs in
-build-SUITE-DIGEST beside. A directory whose name starts with a dot is half an image: of a build, which has its release's
+build-SUITE-DIGEST beside. A directory with a leading dot in its name is half an image: of a build, which has its release's
 lock, or of a build or a removal that was killed.
 """
 from __future__ import annotations

@@ -4,7 +4,7 @@
 What the host needs goes to /out: vmlinux, busybox, modules.tar (the modules that the guests load early,
 uncompressed, in load order), passwd, slurm.conf, and sdk/ (headers and libraries to link our programs against).
 A plain image's packages in /srv/mirror become a repository.
-Arguments: names of the packages in /debs whose files belong in sdk/, the kernel's is found by its name.
+Arguments: names of the packages in /debs with the files for sdk/; the kernel's is found by its name.
 """
 import glob
 import hashlib

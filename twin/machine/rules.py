@@ -47,7 +47,7 @@ def align_down(size: int) -> int:
 
 # --- what a goal asks for ------------------------------------------------------------------------
 def wanted(topology: Topology, old: DimmConfig, goal: pcd.Goal) -> DimmConfig:
-    """The configuration of a DIMM whose goal is applied.
+    """The configuration of a DIMM after this goal is applied.
 
     The volatile partition is what the persistent one leaves of the raw capacity, and only whole
     GiB of it are mapped.  [goal]: for firmware interface < 3, ipmctl asks for RawCapacity minus the

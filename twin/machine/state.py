@@ -51,7 +51,7 @@ class Answer:
 
 @dataclass
 class Unfinished:
-    """A POST whose decision stands but whose effects may be written in part only."""
+    """A POST that has decided; its effects may be written in part only."""
     answers: dict[str, Answer] = field(default_factory=dict)        # by DIMM name
     forget: list[tuple[int, int]] = field(default_factory=list)     # (address, size) to clear
 

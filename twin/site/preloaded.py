@@ -62,7 +62,7 @@ def answer(name: str) -> None:
 
 
 def serve(requests) -> None:
-    """Each by a process of its own, whose parent is nobody's to wait for."""
+    """Each by a process of its own, an orphan that nothing here waits for."""
     for line in requests:
         child = os.fork()
         if not child:

@@ -72,7 +72,7 @@ static void test_tasks(void)
 		if (pm_srun_cpus(&set))
 			list = pm_cpulist_format(&set);
 		is_text(list, row->cpus, row->type);
-		is_text(pm_srun_users_binding(), row->users, "whose it is");
+		is_text(pm_srun_users_binding(), row->users, "the user's binding");
 		free(list);
 	}
 	clearenv();

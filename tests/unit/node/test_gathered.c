@@ -133,7 +133,7 @@ static void test_kernel_names(void)
 	is_number(node, 1, "a number");
 	is_number(pm_nvdimm_number(fd, "region1", "devtype", &node, NULL), -EBADMSG, "no number");
 	is_number(pm_nvdimm_text(fd, "namespace0.0", "alt_name", &owner, &err), 0, err.text);
-	ok(owner && !strncmp(owner, "slurm-", 6), "whose namespace it is");
+	ok(owner && !strncmp(owner, "slurm-", 6), "the namespace is own");
 	is_number(pm_nvdimm_text(fd, dimms.n ? dimms.list[0] : "", "security", &owner, NULL),
 		-ENOENT, "these modules offer no security");
 }

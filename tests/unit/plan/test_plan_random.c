@@ -152,7 +152,7 @@ static void make_machine(void)
 		add_memory(&s, "HBM", s.domains, 16);
 	if (once_in(8))
 		add_pool(&s);
-	if (once_in(15)) /* a socket whose memory is out of the cpuset */
+	if (once_in(15)) /* a socket with memory outside of the cpuset */
 		machine.nodes[below(machine.found.n_nodes)].node.bytes = 0;
 }
 

@@ -82,7 +82,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* A FIFO whose lines become events on the host. */
+/* A FIFO; its lines become events on the host. */
 static int open_notes(void)
 {
 	if (mkfifo(NOTES, 0622) && errno != EEXIST)

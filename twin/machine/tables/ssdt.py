@@ -1,4 +1,4 @@
-"""SSDT: an NVDIMM root device with one device for each DIMM, whose `_DSM` answers the kernel.
+"""SSDT: an NVDIMM root device with one device for each DIMM; its `_DSM` answers the kernel.
 
 It speaks Intel's NVDIMM family (UUID 4309ac30-0d11-11e4-9191-0800200c9a66; Intel's "DSM Interface",
 revision 2.0): namespace labels by functions 4 to 6, firmware commands by function 9, all from the
@@ -71,7 +71,7 @@ def _reply(data: bytes) -> bytes:
 
 
 def _firmware_error(fis: bytes) -> bytes:
-    """Function 9's output for an error of the DIMM's firmware, whose code is a term."""
+    """Function 9's output for an error of the DIMM's firmware; the error's code is a term."""
     status = or_(integer(mailbox.DSM_FIRMWARE_ERROR),
                  shift_left(fis, integer(mailbox.DSM_FIS_SHIFT)))
     return (store(buffer(size=HEADER + mailbox.REPLY_SIZE), LOCAL[4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 DOCUMENTATION = """
 name: bench
 short_description: A node of tests/cluster
-description: Runs programs on this host, with the environment of the bench whose folder is in PMBENCH; a file NODE/gone there means no answer.
+description: Runs programs on this host, with the environment of the bench in the folder $PMBENCH; a file NODE/gone there means no answer.
 author: The slurm-pmem authors
 options:
   node:

@@ -143,7 +143,7 @@ static const struct {
 	const char *steps, *name;
 } odd_cases[] = {
 	{"fsdax", unformatted, {PM_SUBSTATE_FSDAX, false, false, NULL, false}, "format:1 mount:1",
-		"a namespace whose file system is an earlier one's"},
+		"a namespace with the file system of an earlier one"},
 	{"fsdax", unmounted, {PM_SUBSTATE_FSDAX, false, false, NULL, false}, "mount:0",
 		"after a reboot: mounted again, not made again"},
 	{"fsdax", without_dax, {PM_SUBSTATE_FSDAX, false, false, NULL, false}, "unmount:0 mount:0",

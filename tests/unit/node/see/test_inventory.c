@@ -145,7 +145,7 @@ static void test_find(void)
 	pm_inventory_done(&got);
 	recorded_inventory("ndctl-81", "foreign", &got);
 	ok(pm_inventory_find(&got, "data", &region) == &got.list[0].list[0], "by name");
-	ok(!pm_inventory_find(&got, "", &region), "no name is nobody's");
+	ok(!pm_inventory_find(&got, "", &region), "an empty name finds no namespace");
 	pm_inventory_done(&got);
 }
 

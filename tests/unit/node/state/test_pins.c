@@ -86,7 +86,7 @@ static void test_refusals(void)
 	is_number(pm_store_read(&pm_pins_store, scratch_path("others"), &pins, &err), -EPERM,
 		"a file that others can write");
 	is_number(pm_pins_add(&pins, &without, &err), -EINVAL, "a namespace without UUID");
-	ok(!pm_pins_find(&pins, ""), "no UUID is nobody's");
+	ok(!pm_pins_find(&pins, ""), "an empty UUID finds no pin");
 }
 
 int main(void)

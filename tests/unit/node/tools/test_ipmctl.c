@@ -303,7 +303,7 @@ static void test_dry_runs(void)
 
 		is_number(pm_ipmctl_dry_run(text, length, &got, &err), row->rc, row->file);
 		is_text(got.warnings, row->rc ? "untouched" : row->warnings, "its warnings");
-		is_text(got.limited, row->limited, "sockets whose CPU is limited");
+		is_text(got.limited, row->limited, "sockets with a limited CPU");
 		has_text(err.text, row->quote, "what ipmctl says");
 	}
 }

@@ -190,7 +190,7 @@ static void test_shapes(void)
 	end_job("all shapes");
 }
 
-/* Makes a directory below the open one, as the user does whose process is in it. */
+/* Makes a directory below the open one, as the user with a process in it does. */
 static int make_as_user(int fd)
 {
 	pid_t child = fork();
