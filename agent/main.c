@@ -118,7 +118,7 @@ static int run(struct pm_agent *agent, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct pm_agent agent = {.op.tell = pm_agent_tell};
+	struct pm_agent agent = {.op.report = pm_agent_report};
 	int status;
 
 	if (argc < 1)

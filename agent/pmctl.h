@@ -23,7 +23,7 @@ enum pm_option {
 };
 
 struct pm_agent {
-	struct pm_operation op; /* first: see pm_agent_tell() */
+	struct pm_operation op; /* first: see pm_agent_report() */
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
 	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
@@ -63,7 +63,7 @@ int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err);
  * Takes the messages of the agent's operation. A fact goes to stdout, a warning to stderr, and both
  * to the system log for verbs that log.
  */
-void pm_agent_tell(const struct pm_operation *op, enum pm_tone tone, const char *text);
+void pm_agent_report(const struct pm_operation *op, enum pm_tone tone, const char *text);
 
 #define PM_VERB(function, ...) int pm_verb_##function(struct pm_agent *agent);
 #include "agent/verbs.def"

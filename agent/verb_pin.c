@@ -61,7 +61,7 @@ static int pin(const struct pm_agent *agent, const char *name, struct pm_err *er
 	if (!rc)
 		rc = pm_state_write_pins(&agent->op.config, &survey.pins, err);
 	if (!rc)
-		pm_say(&agent->op, "%s of %s is pinned", ns->nd.dev, region->nd.dev);
+		pm_report(&agent->op, "%s of %s is pinned", ns->nd.dev, region->nd.dev);
 	return rc;
 }
 
@@ -91,7 +91,7 @@ static int unpin(const struct pm_agent *agent, const char *name, struct pm_err *
 	if (!rc)
 		rc = pm_state_write_pins(&agent->op.config, &pins, err);
 	if (!rc)
-		pm_say(&agent->op, "%s is not pinned any more", name);
+		pm_report(&agent->op, "%s is not pinned any more", name);
 	return rc;
 }
 

@@ -69,13 +69,13 @@ static int report(const struct pm_agent *agent, const struct pm_recovery *recove
 		pm_warn(&agent->op, "%s", recovery->text);
 		status = PM_EXIT_FAILED;
 	} else if (recovery->outcome != PM_OUTCOME_NOTHING) {
-		pm_say(&agent->op, "%s", recovery->text);
+		pm_report(&agent->op, "%s", recovery->text);
 	}
 	if (!verdict->platform) {
 		pm_warn(&agent->op, "the node's mode is unknown: %s", verdict->why);
 		status = PM_EXIT_FAILED;
 	} else if (recovery->outcome != PM_OUTCOME_DONE) {
-		pm_say(&agent->op, "node is in %s (%s)", pm_platform_name(verdict->platform),
+		pm_report(&agent->op, "node is in %s (%s)", pm_platform_name(verdict->platform),
 			verdict->why);
 	}
 	if (agent->given & PM_OPT_JSON)

@@ -26,7 +26,7 @@ static void keep(json_object *report, const char *command, const char *loss)
 
 void pm_dry_run_step(const struct pm_operation *op, const char *command, const char *loss)
 {
-	pm_say(op, "would run '%s'%s%s", command ? command : "", loss ? ", which destroys " : "",
+	pm_report(op, "would run '%s'%s%s", command ? command : "", loss ? ", which destroys " : "",
 		loss ? loss : "");
 	if (op->dry_run_report)
 		keep(op->dry_run_report, command, loss);

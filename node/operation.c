@@ -8,21 +8,21 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 
-__attribute__((format(printf, 3, 0))) static void tell(
+__attribute__((format(printf, 3, 0))) static void report(
 	const struct pm_operation *op, enum pm_tone tone, const char *fmt, va_list args)
 {
 	cleanup_free char *text = pm_vasprintf(fmt, args);
 
-	if (text && op->tell)
-		op->tell(op, tone, text);
+	if (text && op->report)
+		op->report(op, tone, text);
 }
 
-void pm_say(const struct pm_operation *op, const char *fmt, ...)
+void pm_report(const struct pm_operation *op, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	tell(op, PM_TONE_FACT, fmt, args);
+	report(op, PM_TONE_FACT, fmt, args);
 	va_end(args);
 }
 
@@ -31,6 +31,6 @@ void pm_warn(const struct pm_operation *op, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	tell(op, PM_TONE_WARNING, fmt, args);
+	report(op, PM_TONE_WARNING, fmt, args);
 	va_end(args);
 }

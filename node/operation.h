@@ -22,12 +22,12 @@ struct pm_operation {
 	const char *config_path, *node;
 	struct json_object *dry_run_report; /* for --json, see node/dry_run.h; else NULL */
 	/* Called with each message; NULL: messages are dropped. */
-	void (*tell)(const struct pm_operation *op, enum pm_tone tone, const char *text);
+	void (*report)(const struct pm_operation *op, enum pm_tone tone, const char *text);
 	struct pm_config config;
 };
 
-/* Reports a fact, or a warning, to `tell`; a message is dropped when memory runs out. */
-__attribute__((format(printf, 2, 3))) void pm_say(
+/* Reports a fact, or a warning, to `report`; a message is dropped when memory runs out. */
+__attribute__((format(printf, 2, 3))) void pm_report(
 	const struct pm_operation *op, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void pm_warn(
 	const struct pm_operation *op, const char *fmt, ...);

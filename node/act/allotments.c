@@ -55,7 +55,7 @@ static int check_file_system(const struct pm_inventory_region *region, const str
 {
 	const struct pm_tenants others = {jobs, job->boot_id, job, /* with_job= */ false};
 	cleanup_close int fd = pm_file_system_open(region, err);
-	struct pm_space space;
+	struct pm_fs_space space;
 	uint64_t promised, left;
 	bool has_trash = false;
 	int rc = fd < 0 ? fd : pm_limits_promised(fd, &others, &promised, err);

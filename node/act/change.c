@@ -135,7 +135,7 @@ static int report_withdrawal(const struct change *change)
 {
 	cleanup_free char *line = pm_tool_delete_line(change->config);
 
-	pm_say(change->op,
+	pm_report(change->op,
 		"would withdraw the goal %s of this boot:", pm_mode_name(change->journal.mode));
 	pm_dry_run_step(change->op, line, /* loss= */ NULL);
 	return 0;
@@ -152,7 +152,8 @@ static int withdraw(struct change *change, struct pm_err *err)
 	if (rc)
 		return pm_err_prefix(
 			err, "withdraw the goal %s", pm_mode_name(change->journal.mode));
-	pm_say(change->op, "goal %s of this boot is withdrawn", pm_mode_name(change->journal.mode));
+	pm_report(change->op, "goal %s of this boot is withdrawn",
+		pm_mode_name(change->journal.mode));
 	return step(change, PM_JOURNAL_UNDONE, "withdrawn for another change", err);
 }
 
@@ -297,7 +298,7 @@ static int reach_substate(const struct change *change, struct pm_err *err)
 	if (pm_platform_has_regions(mode->platform))
 		rc = reach(change, mode->substate, err);
 	if (!rc)
-		pm_say(change->op, "node is in %s already", pm_platform_name(mode->platform));
+		pm_report(change->op, "node is in %s already", pm_platform_name(mode->platform));
 	return rc;
 }
 
@@ -313,7 +314,7 @@ static int keep_staged(struct change *change, struct pm_err *err)
 		roll_back(change, err);
 	if (rc)
 		return rc;
-	pm_say(change->op, "goal %s is staged already, reboot to apply it", change->mode->name);
+	pm_report(change->op, "goal %s is staged already, reboot to apply it", change->mode->name);
 	pm_dry_run_reboot(change->op);
 	return confirm_staged(change, err);
 }
@@ -357,7 +358,7 @@ static int run(struct change *change, struct pm_err *err)
 	}
 	rc = stage(change, err);
 	if (!rc)
-		pm_say(change->op, "goal %s is staged on %zu modules, reboot to apply it",
+		pm_report(change->op, "goal %s is staged on %zu modules, reboot to apply it",
 			change->mode->name, change->dimms.n);
 	return rc;
 }

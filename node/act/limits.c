@@ -17,14 +17,14 @@
 #define RESERVE_PART 64
 
 /* The smallest limits: 0 means no limit. */
-static const struct pm_share next_to_nothing = {.bytes = 1024, .files = 1};
+static const struct pm_fs_amount next_to_nothing = {.bytes = 1024, .files = 1};
 
 /* The jobs on a file system, and how much it has. */
 struct books {
 	int root_fd;
 	const struct pm_job **list, *begins;
 	size_t n;
-	struct pm_share open; /* limit of a job without a size */
+	struct pm_fs_amount open; /* limit of a job without a size */
 	uint64_t files;
 	bool has_trash, has_users; /* quotas of users */
 };
@@ -66,7 +66,7 @@ static int list_tenants(const struct pm_tenants *tenants, struct books *books)
 static int measure(struct books *books, struct pm_err *err)
 {
 	uint64_t total_bytes, sized_bytes = 0;
-	struct pm_space space;
+	struct pm_fs_space space;
 	int rc = pm_file_system_space(books->root_fd, &space, err);
 
 	if (rc)
@@ -103,9 +103,9 @@ static int open_books(
 	return rc == -ESRCH ? 0 : rc;
 }
 
-static struct pm_share share_of(const struct books *books, const struct pm_job *job)
+static struct pm_fs_amount share_of(const struct books *books, const struct pm_job *job)
 {
-	struct pm_share share = {job->size_bytes, job->size_bytes / BYTES_PER_FILE};
+	struct pm_fs_amount share = {job->size_bytes, job->size_bytes / BYTES_PER_FILE};
 
 	if (!job->size_bytes)
 		return books->open;
@@ -116,13 +116,13 @@ static struct pm_share share_of(const struct books *books, const struct pm_job *
 	return share;
 }
 
-static void grow(struct pm_share *share, const struct pm_share *by)
+static void grow(struct pm_fs_amount *share, const struct pm_fs_amount *by)
 {
 	share->bytes += by->bytes;
 	share->files += by->files;
 }
 
-static void shrink(struct pm_share *share, const struct pm_share *by)
+static void shrink(struct pm_fs_amount *share, const struct pm_fs_amount *by)
 {
 	share->bytes -= by->bytes < share->bytes ? by->bytes : share->bytes;
 	share->files -= by->files < share->files ? by->files : share->files;
@@ -142,12 +142,12 @@ static size_t count_jobs(const struct books *books, uid_t uid)
  * earlier run, which does not count.
  */
 static int used_by_jobs(
-	const struct books *books, uid_t uid, struct pm_share *ret, struct pm_err *err)
+	const struct books *books, uid_t uid, struct pm_fs_amount *ret, struct pm_err *err)
 {
 	struct pm_quota quota;
 	int rc = 0;
 
-	*ret = (struct pm_share){0};
+	*ret = (struct pm_fs_amount){0};
 	for (size_t i = 0; !rc && i < books->n; i++) {
 		const struct pm_job *job = books->list[i];
 
@@ -162,14 +162,14 @@ static int used_by_jobs(
 }
 
 /* The sum of the limits of the user's jobs; all jobs without a size count once. */
-static struct pm_share allowance(const struct books *books, uid_t uid)
+static struct pm_fs_amount allowance(const struct books *books, uid_t uid)
 {
-	struct pm_share sum = {0};
+	struct pm_fs_amount sum = {0};
 	bool has_open = false;
 
 	for (size_t i = 0; i < books->n; i++) {
 		const struct pm_job *job = books->list[i];
-		struct pm_share share = share_of(books, job);
+		struct pm_fs_amount share = share_of(books, job);
 
 		if (job->uid != uid || (!job->size_bytes && has_open))
 			continue;
@@ -181,9 +181,9 @@ static struct pm_share allowance(const struct books *books, uid_t uid)
 
 /* Trash: all that the user owns beside the files of his jobs. */
 static int used_by_trash(
-	const struct books *books, uid_t uid, struct pm_share *ret, struct pm_err *err)
+	const struct books *books, uid_t uid, struct pm_fs_amount *ret, struct pm_err *err)
 {
-	struct pm_share by_jobs;
+	struct pm_fs_amount by_jobs;
 	struct pm_quota quota;
 	int rc = pm_quota_get(books->root_fd, PM_QUOTA_OF_USER, uid, &quota, err);
 
@@ -199,7 +199,7 @@ static int used_by_trash(
 /* root has no limits. */
 static int limit_user(const struct books *books, uid_t uid, struct pm_err *err)
 {
-	struct pm_share limit = allowance(books, uid), trash = {0};
+	struct pm_fs_amount limit = allowance(books, uid), trash = {0};
 	int rc = 0;
 
 	if (!uid || !books->has_users)
@@ -220,7 +220,7 @@ static int limit_project(const struct books *books, const struct pm_job *job, st
 {
 	bool is_needed =
 		!books->has_users || (!books->has_trash && count_jobs(books, job->uid) > 1);
-	const struct pm_share none = {0}, share = share_of(books, job);
+	const struct pm_fs_amount none = {0}, share = share_of(books, job);
 
 	return pm_quota_set(books->root_fd, PM_QUOTA_OF_PROJECT, PM_QUOTA_PROJECT(job->id),
 		is_needed ? &share : &none, err);
@@ -228,7 +228,7 @@ static int limit_project(const struct books *books, const struct pm_job *job, st
 
 static int forget_job(const struct books *books, const struct pm_job *job, struct pm_err *err)
 {
-	const struct pm_share none = {0};
+	const struct pm_fs_amount none = {0};
 	int rc = pm_quota_set(
 		books->root_fd, PM_QUOTA_OF_PROJECT, PM_QUOTA_PROJECT(job->id), &none, err);
 
@@ -257,7 +257,7 @@ int pm_limits_set(int root_fd, const struct pm_tenants *tenants, struct pm_err *
 static int promised_to(
 	const struct books *books, uid_t uid, uint64_t *ret_bytes, struct pm_err *err)
 {
-	struct pm_share promised = {0}, used = {0};
+	struct pm_fs_amount promised = {0}, used = {0};
 	struct pm_quota quota = {0};
 	int rc = 0;
 

@@ -48,7 +48,7 @@ int pm_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 	if (!rc)
 		rc = find_conflict(op, PM_SUBSTATE_FSDAX, &id, err);
 	if (!rc && id) {
-		pm_say(op, "job %u has the devices or the memory: they stay", (unsigned)id);
+		pm_report(op, "job %u has the devices or the memory: they stay", (unsigned)id);
 		return 0;
 	}
 	return rc ? rc : pm_substate_recover(op, dry_run, err);

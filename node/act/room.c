@@ -38,13 +38,13 @@ struct room {
 	bool is_alone;
 };
 
-static struct pm_share needed(const struct room *room, const struct pm_space *space)
+static struct pm_fs_amount needed(const struct room *room, const struct pm_fs_space *space)
 {
 	uint64_t bytes = room->job->size_bytes, part = room->is_alone ? 2 : SMALL_PART;
 
 	if (!bytes)
-		return (struct pm_share){space->total.bytes / part, space->total.files / part};
-	return (struct pm_share){bytes, MIN(bytes / BYTES_PER_FILE, space->total.files / 2)};
+		return (struct pm_fs_amount){space->total.bytes / part, space->total.files / part};
+	return (struct pm_fs_amount){bytes, MIN(bytes / BYTES_PER_FILE, space->total.files / 2)};
 }
 
 /* *ret_short: the file system lacks room, and has trash. */
@@ -52,8 +52,8 @@ static int look(const struct room *room, const struct pm_inventory_region *regio
 	struct pm_err *err)
 {
 	cleanup_close int fd = pm_file_system_open(region, err);
-	struct pm_space space;
-	struct pm_share need;
+	struct pm_fs_space space;
+	struct pm_fs_amount need;
 	bool has_trash = false;
 	int rc = fd < 0 ? fd : pm_trash_find(fd, &has_trash, err);
 
@@ -118,7 +118,7 @@ static int make_anew(const struct room *room, struct pm_err *err)
 		if (rc)
 			return rc;
 		if (is_short && discard_file_system(room->op, region))
-			pm_say(room->op, "%s is made anew: earlier jobs have filled it",
+			pm_report(room->op, "%s is made anew: earlier jobs have filled it",
 				region->mount_point);
 	}
 	return pm_substate_reach(room->op, PM_SUBSTATE_FSDAX, /* dry_run= */ false, err);

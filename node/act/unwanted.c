@@ -56,7 +56,7 @@ int pm_unwanted_withdraw(
 	pm_signals_release(&before);
 	if (rc)
 		return pm_err_prefix(err, "withdraw the goal %s", pm_mode_name(journal->mode));
-	pm_say(op, "goal %s was staged for a job that is gone, and is withdrawn",
+	pm_report(op, "goal %s was staged for a job that is gone, and is withdrawn",
 		pm_mode_name(journal->mode));
 	return 0;
 }

@@ -17,11 +17,11 @@ bool pm_file_system_is_mounted(const struct pm_inventory_region *region);
  */
 int pm_file_system_open(const struct pm_inventory_region *region, struct pm_err *err);
 
-struct pm_space {
-	struct pm_share total, left;
+struct pm_fs_space {
+	struct pm_fs_amount total, left;
 };
 
 /* Total and free space of the file system of the open file, free for users. */
-int pm_file_system_space(int fd, struct pm_space *ret, struct pm_err *err);
+int pm_file_system_space(int fd, struct pm_fs_space *ret, struct pm_err *err);
 
 #endif

@@ -52,7 +52,7 @@ int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err)
 	return 0;
 }
 
-int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_share *limit,
+int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_fs_amount *limit,
 	struct pm_err *err)
 {
 	uint64_t blocks = (limit->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
@@ -76,7 +76,8 @@ int pm_quota_get(
 
 	if (rc && rc != -ENOENT)
 		return complain(rc, "read the quota", kind, id, err);
-	ret->limit = (struct pm_share){block.dqb_bhardlimit * BLOCK_BYTES, block.dqb_ihardlimit};
-	ret->used = (struct pm_share){block.dqb_curspace, block.dqb_curinodes};
+	ret->limit =
+		(struct pm_fs_amount){block.dqb_bhardlimit * BLOCK_BYTES, block.dqb_ihardlimit};
+	ret->used = (struct pm_fs_amount){block.dqb_curspace, block.dqb_curinodes};
 	return 0;
 }

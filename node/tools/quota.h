@@ -27,12 +27,12 @@ enum pm_quota_kind {
 };
 
 /* An amount; as a limit, 0 means none. */
-struct pm_share {
+struct pm_fs_amount {
 	uint64_t bytes, files;
 };
 
 struct pm_quota {
-	struct pm_share limit, used;
+	struct pm_fs_amount limit, used;
 };
 
 /*
@@ -45,7 +45,7 @@ int pm_quota_mark(int dir_fd, uint32_t project, struct pm_err *err);
  * Set limits, read limits and use, on the file system of the open file. An ID that the file system
  * does not know has no limits and uses nothing. -ESRCH: mounted without quota of this kind.
  */
-int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_share *limit,
+int pm_quota_set(int fd, enum pm_quota_kind kind, uint32_t id, const struct pm_fs_amount *limit,
 	struct pm_err *err);
 int pm_quota_get(
 	int fd, enum pm_quota_kind kind, uint32_t id, struct pm_quota *ret, struct pm_err *err);

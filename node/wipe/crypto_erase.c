@@ -231,6 +231,6 @@ int pm_crypto_erase(const struct pm_operation *op, const struct pm_wipe_target *
 	if (!rc)
 		rc = enable_rc ? enable_rc : check_gone(&erasure, err);
 	if (!rc)
-		pm_say(op, "wiped %zu modules by new keys", erasure.dimms.n);
+		pm_report(op, "wiped %zu modules by new keys", erasure.dimms.n);
 	return rc;
 }

@@ -10,14 +10,14 @@
 
 static void say_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
-	pm_say(context, "wiping: %.0f of %.0f MiB", (double)done_bytes / MIB,
+	pm_report(context, "wiping: %.0f of %.0f MiB", (double)done_bytes / MIB,
 		(double)total_bytes / MIB);
 }
 
 static void say_result(
 	const struct pm_operation *op, size_t n, const struct pm_scrub_result *result)
 {
-	pm_say(op,
+	pm_report(op,
 		"wiped %zu device%s: %.0f MiB in %.1f s, %llu MB/s, of which %.0f MiB were not "
 		"zero",
 		n, n == 1 ? "" : "s", (double)result->size_bytes / MIB,

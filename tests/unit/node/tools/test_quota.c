@@ -20,7 +20,7 @@
 #define MIB	((size_t)1 << 20)
 #define PROJECT PM_QUOTA_PROJECT(12)
 
-static const struct pm_share limit = {.bytes = 8 * MIB}, none;
+static const struct pm_fs_amount limit = {.bytes = 8 * MIB}, none;
 
 static bool mount_with_quota(const char *device, const char *place)
 {

@@ -28,26 +28,26 @@ int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err)
 	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
 }
 
-static void tell_fact(const struct pm_agent *agent, const char *text)
+static void report_fact(const struct pm_agent *agent, const char *text)
 {
 	if (!agent->quiet && !(agent->given & PM_OPT_JSON))
 		puts(text);
 	to_log(agent, LOG_INFO, text);
 }
 
-static void tell_warning(const struct pm_agent *agent, const char *text)
+static void report_warning(const struct pm_agent *agent, const char *text)
 {
 	if (!agent->quiet)
 		fprintf(stderr, "pmctl: %s: %s\n", agent->verb->name, text);
 	to_log(agent, LOG_WARNING, text);
 }
 
-void pm_agent_tell(const struct pm_operation *op, enum pm_tone tone, const char *text)
+void pm_agent_report(const struct pm_operation *op, enum pm_tone tone, const char *text)
 {
 	const struct pm_agent *agent = (const struct pm_agent *)op;
 
 	if (tone == PM_TONE_FACT)
-		tell_fact(agent, text);
+		report_fact(agent, text);
 	else
-		tell_warning(agent, text);
+		report_warning(agent, text);
 }
