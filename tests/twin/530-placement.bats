@@ -111,8 +111,9 @@ shares() {
 		END { for (kind in all) printf " %s %d %%", kind, 100 * dram[kind] / all[kind] }' "$1"
 }
 
-# A rank on each socket, of 2.8 GiB: three times the socket's DRAM.
-@test "with the advice of a profiled run more of what is read and written is in DRAM than if the kernel gives it to who is first" {
+# A rank on each socket, of 2.8 GiB: three times the socket's DRAM. First touch is shown beside it and not compared with: what
+# it gets differs by tens of points between runs, as the kernel demotes pages (docs/dev/runtime.md).
+@test "with the advice of a profiled run the runtime has more of what is read and written in DRAM than without it" {
 	run_sbatch 0 --pm-mode=flat -n 2 -c 2 --mem=8000M <<-'END'
 		#!/bin/bash
 		rm -rf prof next first profiled advised
@@ -131,7 +132,7 @@ shares() {
 	local first profiled advised
 	first=$(served first all) profiled=$(served profiled all) advised=$(served advised all)
 	echo "# in DRAM: first touch $first %, the runtime without advice $profiled %, with advice $advised %" >&3
-	((advised >= first + 10)) || fail "first touch $first %, advised $advised %"
+	((advised > profiled)) || fail "without advice $profiled %, advised $advised %"
 	assert_equal "$(served advised fields)" 100
 	assert_equal "$(served advised work)" 100
 	assert_equal "$(on_head grep -h ^sum first profiled advised | sort | uniq -c | wc -l)" 1
