@@ -8,8 +8,8 @@
  *
  *	{"steps": [{"command": "…", "destroys": "…"}, …], "reboot": true}
  *
- * `destroys` is missing if the command destroys nothing. `reboot`: a goal would be staged, and
- * would wait for a reboot.
+ * `destroys` is missing if the command destroys nothing. `reboot`: a goal would be staged or is
+ * staged already, and a reboot applies it.
  */
 #include "node/operation.h"
 

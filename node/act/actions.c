@@ -79,7 +79,7 @@ static void unmount(const struct pm_config *config, const struct pm_step *step, 
 	ADD(words, "umount", step->region->mount_point);
 }
 
-/* Named as a devdax namespace: if devdax is the wish, it is complete with that. */
+/* The name makes it own, and lets a later run that wants devdax keep it. */
 static void convert(const struct pm_config *config, const struct pm_step *step, struct words *words)
 {
 	ADD(words, config->ndctl_path, "create-namespace", "-m", "devdax", "-M", "dev", "-n",

@@ -128,7 +128,7 @@ static int make_job(const char *mount_point, int root_fd, const struct pm_tenant
 	return rc ? rc : make_directory(root_fd, tenants->job, name, err);
 }
 
-/* Jobs without a size, of several users, can fill it together. */
+/* Jobs without a size, of several users, can fill the file system together. */
 static int complain(const char *mount_point, int rc, struct pm_err *err)
 {
 	if (rc != -ENOSPC && rc != -EDQUOT)
@@ -246,8 +246,8 @@ static bool discard(const struct pm_operation *op, int root_fd,
 }
 
 /*
- * If the file system is not mounted, its directory stays until pm_allotments_sweep() of a later
- * job.
+ * If the file system is not mounted, the job's directory stays until pm_allotments_sweep() of a
+ * later job.
  */
 static int remove_directory(const struct pm_operation *op, const struct pm_inventory_region *region,
 	const struct pm_tenants *others, bool *left, struct pm_err *err)

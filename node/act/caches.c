@@ -24,8 +24,8 @@
 static const char drop_file[] = "proc/sys/vm/drop_caches";
 
 /*
- * A failure is fine: a kernel before 5.14 has no such call, a file system without a journal no
- * buffers to release.
+ * A failure is fine: a kernel before 5.14 has no such call, and a file system without a journal has
+ * no buffers to release.
  */
 static void checkpoint(const struct pm_config *config, const char *point)
 {
@@ -40,7 +40,7 @@ static void checkpoint(const struct pm_config *config, const char *point)
 		(void)ioctl(fd, EXT4_CHECKPOINT, &flags);
 }
 
-/* A file system may have many mount points. */
+/* A file system with several mount points is checkpointed once. */
 static bool is_first_of(const struct pm_mounts *mounts, size_t index)
 {
 	for (size_t i = 0; i < index; i++)

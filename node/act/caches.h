@@ -6,11 +6,11 @@
  * Eviction of caches: the kernel writes its caches back and drops them, so that memory can be
  * offlined.
  *
- * Pages that ended jobs have left in caches fill the nodes of persistent memory. Demotion moves
- * pages there too that were not used for a while, also buffers of a file system's own metadata. A
- * buffer cannot be migrated while it is referenced (Linux 6.12, mm/migrate.c,
- * buffer_migrate_folio_norefs), and the journal of ext4 keeps its buffers referenced until its
- * next write, on an idle node for ever. EXT4_IOC_CHECKPOINT (Linux 5.14,
+ * Pages that ended jobs have left in caches fill the NUMA nodes of persistent memory. Demotion
+ * moves more pages to these nodes: pages that were not used for a while, and buffers of a file
+ * system's own metadata. A buffer cannot be migrated while it is referenced (Linux 6.12,
+ * mm/migrate.c, buffer_migrate_folio_norefs). The journal of ext4 keeps its buffers referenced
+ * until its next write, which never comes on an idle node. EXT4_IOC_CHECKPOINT (Linux 5.14,
  * Documentation/filesystems/ext4/journal.rst) releases them.
  */
 #include <pthread.h>
@@ -21,7 +21,7 @@
 
 /*
  * Evicts once: sync(2), checkpoint of each ext4, drop_caches of the page cache (proc_sys_vm(5)).
- * An error: mountinfo cannot be read, or drop_caches not be written.
+ * Fails if mountinfo cannot be read or drop_caches cannot be written.
  */
 int pm_caches_evict(const struct pm_config *config, struct pm_err *err);
 

@@ -172,7 +172,10 @@ static int reach(const struct change *change, enum pm_substate wanted, struct pm
 	return rc ? rc : pm_substate_reach(change->op, wanted, change->dry_run, err);
 }
 
-/* Removes own namespaces from the regions. Foreign and pinned ones veto before anything is done. */
+/*
+ * Removes own namespaces from the regions. Fails before anything is done if a namespace is foreign
+ * or pinned.
+ */
 static int clear_regions(const struct change *change, struct pm_err *err)
 {
 	int rc = refuse_jobs(change, PM_SUBSTATE_EMPTY, err);
@@ -183,7 +186,7 @@ static int clear_regions(const struct change *change, struct pm_err *err)
 				     : pm_check_empty(change->config, &change->seen.kernel, err);
 }
 
-/* False if ipmctl would refuse: a dry run leaves namespaces, and does not withdraw a goal. */
+/* False if ipmctl would refuse: a dry run neither removes namespaces nor withdraws a goal. */
 static bool can_try(const struct change *change)
 {
 	if (!change->dry_run)

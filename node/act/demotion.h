@@ -4,10 +4,10 @@
 
 /*
  * Flat memory needs demotion: under pressure the kernel moves the coldest pages of DRAM to
- * persistent memory. Without it a program that is bound to a socket and has filled its DRAM is
- * killed while persistent memory is free, as page tables must be in DRAM, and huge pages may use
+ * persistent memory. Without demotion, a program that is bound to a socket and has filled its DRAM
+ * is killed although persistent memory is free: page tables must be in DRAM, and huge pages may use
  * the node's reserve down to the min watermark (Linux 6.12, alloc_pages_mpol_noprof). Demotion is
- * turned off again before flat memory is offlined, so that nothing refills it meanwhile.
+ * turned off again before flat memory is offlined, so that it does not refill that memory.
  */
 #include "node/operation.h"
 #include "node/state/os_journal.h"

@@ -19,7 +19,7 @@ static const char policy_file[] = "sys/devices/system/memory/auto_online_blocks"
 
 /*
  * The policy goes into the journal before it is changed. If an interrupted run has left "offline",
- * the one in the journal stays.
+ * the policy in the journal stays.
  */
 static int suspend_policy(
 	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)

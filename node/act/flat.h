@@ -4,8 +4,8 @@
 
 /*
  * Regions as main memory. daxctl(1) refuses to make system-ram while the kernel would online new
- * memory by itself (auto_online_blocks), in the zone of its choice. The policy is "offline"
- * meanwhile; the previous one stays in the journal until it is restored.
+ * memory by itself (auto_online_blocks), in the zone of its choice. So the policy is "offline"
+ * during the steps; the previous policy stays in the journal until it is restored.
  */
 #include "node/act/steps.h"
 #include "node/operation.h"

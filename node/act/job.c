@@ -39,8 +39,8 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 }
 
 /*
- * Directories with a file for each job. The temporary of any other file is removed by its next
- * writer.
+ * Removes the temporary files that killed writers have left in a directory with a file for each
+ * job. The next writer of any other file removes its temporary files.
  */
 static int sweep_temporaries(const char *parent, struct pm_err *err)
 {
@@ -89,7 +89,10 @@ static bool has_view(const struct pm_operation *op, const struct pm_job *job)
 		op->config.run_dir, job->id, job->uid, op->config.fs_root, &view, NULL);
 }
 
-/* The view goes first: recovery finds a record without a view, but not a view without a record. */
+/*
+ * The view is removed first: recovery finds a record without a view, but not a view without a
+ * record.
+ */
 static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_free char *path = pm_jobview_path(op->config.run_dir, id);
@@ -108,7 +111,7 @@ static bool is_alone(const struct pm_job *job)
 	return job->substate == PM_SUBSTATE_DEVDAX || job->substate == PM_SUBSTATE_FLAT;
 }
 
-/* True if another job of this boot has the regions: they were cleaned when it began. */
+/* True if another job has the regions, or may have them: they were cleaned when it began. */
 static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, const char *boot_id)
 {
 	for (size_t i = 0; i < jobs->n; i++)
@@ -120,8 +123,8 @@ static bool others_live(const struct pm_jobs *jobs, const struct pm_job *job, co
 }
 
 /*
- * The record does not tell what the job had: its directories are found by name; devices and flat
- * memory only if no other job can use them.
+ * The record does not show the allotments of the job. Directories are found by name; devices and
+ * flat memory are reclaimed only if no other job can have them.
  */
 static int reclaim_unreadable(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const struct pm_job *job, const char *boot_id, struct pm_err *err)

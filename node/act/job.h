@@ -28,9 +28,10 @@ struct pm_job_request {
 
 /*
  * Return a PM_EXIT_ value of protocol/pmctl.h; all but PM_EXIT_DONE come with a sentence. With
- * PM_EXIT_CONFLICT one line is printed for the plugin: "holder=ID" for each job that is in the
- * way, or "unrecorded=BYTES" if the missing memory is in no record: that of jobs without a mode,
- * or of jobs that have not begun.
+ * PM_EXIT_CONFLICT pm_job_begin() may print lines for the plugin: "holder=ID" for a job that has
+ * the regions, or for each job with memory; or "unrecorded=BYTES", the memory that Slurm has
+ * allocated to jobs without a record, as they have no mode or have not begun. It prints none if the
+ * job must wait for the removal of trash, or if the node is too small for the job alone.
  */
 int pm_job_begin(
 	const struct pm_operation *op, const struct pm_job_request *request, struct pm_err *err);

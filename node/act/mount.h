@@ -4,13 +4,13 @@
 
 /*
  * Mounts and unmounts the file system of a region: DAX for all files, project and user quota, no
- * devices and no set-uid programs. Its root is root's, 0711, so that users reach their own
- * directory and list nothing.
+ * devices and no set-uid programs. Its root directory belongs to root, 0711, so that users reach
+ * their own directory and list nothing.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"
 
-/* Options of mount(8) behind nosuid and nodev. */
+/* Options of mount(8) after nosuid and nodev. */
 #define PM_MOUNT_OPTIONS "dax=always,prjquota,usrquota"
 
 /* The directory of job 12 is "job_12". */

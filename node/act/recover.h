@@ -5,9 +5,9 @@
 /*
  * Recovery below the platform mode, after a crash or a boot. Removes what jobs of earlier boots
  * have left, and finishes or undoes an interrupted change of the sub-state. While a job of this
- * boot has devices or flat memory, the latter is left to the end of that job. The caller holds the
- * lock of pm_state_lock(). Mounts nothing: the next job does, and a mount of the service at boot
- * would be in its own mount namespace.
+ * boot has devices or flat memory, such a change is left to the end of that job. The caller holds
+ * the lock of pm_state_lock(). Mounts nothing: the next job does, and a mount of the service at
+ * boot would be in its own mount namespace.
  */
 #include "node/operation.h"
 

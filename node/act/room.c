@@ -104,10 +104,7 @@ static bool discard_file_system(
 	       !pm_sweeper_unmount(op, region, NULL) && erase_superblock(ns);
 }
 
-/*
- * Makes file systems anew where it can. All are mounted afterwards, also those that could not be
- * unmounted.
- */
+/* Makes file systems anew where it can. Afterwards all are mounted, new and old ones. */
 static int make_anew(const struct room *room, struct pm_err *err)
 {
 	for (size_t i = 0; i < room->inventory->n; i++) {

@@ -3,11 +3,11 @@
 #define PM_AGENT_ROOM_H
 
 /*
- * Makes room for a job that begins while trash of earlier jobs fills a file system. The file
- * system is made anew if no other job is on the node, it holds only trash, and no process has it
- * open; else the removal of trash gets a few seconds. Room that is still missing then is reported
- * by pm_allotments_check_size(). `job`: the job that begins; nothing is done unless it gets
- * directories.
+ * Makes room for a job that begins while trash of earlier jobs fills a file system. The file system
+ * is made anew if no other job is on the node, it holds only trash, and no process has it open;
+ * else the call waits a few seconds for the removal of trash. If room is still missing then,
+ * pm_allotments_check_size() reports that. `job`: the job that begins; nothing is done unless it
+ * gets directories.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"

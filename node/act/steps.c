@@ -110,7 +110,9 @@ static int refuse_lost_pin(
 		wish->lost_pin);
 }
 
-/* Memory of one socket must not share a NUMA node with that of another, nor with DRAM. */
+/*
+ * The persistent memory of a socket must not share its NUMA node with another socket or with DRAM.
+ */
 static int check_target_nodes(const struct pm_inventory *inventory, struct pm_err *err)
 {
 	for (size_t i = 0; i < inventory->n; i++) {
@@ -173,7 +175,9 @@ static void add_release(struct planner *p, const struct pm_inventory_ns *ns)
 		add(p, PM_STEP_UNMOUNT, ns);
 }
 
-/* Conversion makes another namespace: its wipe and removal have none yet. */
+/*
+ * Conversion makes another namespace, which the steps after it do not know yet: their `ns` is NULL.
+ */
 static void add_conversion(struct planner *p, const struct pm_inventory_ns *ns)
 {
 	add(p, PM_STEP_CONVERT, ns);
@@ -295,6 +299,7 @@ static int plan_region(struct planner *p, struct pm_err *err)
 	}
 	if (!rc && frees_bytes(p) && p->region->is_dirty && !p->region->n)
 		add_conversion(p, NULL);
+	/* A disabled namespace may be the serving one: it is enabled, then all is planned again. */
 	if (rc || wanted == PM_SUBSTATE_EMPTY || is_hidden)
 		return rc;
 	if (!serving) {

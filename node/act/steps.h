@@ -10,14 +10,14 @@
  *
  * The order of the kinds rests on these facts. A namespace cannot be destroyed while its device is
  * mounted or system-ram (ndctl reports busy). A disabled namespace shows neither its mode nor its
- * device. Memory in system-ram cannot be wiped before it is devdax again. Reads of a block device
- * of persistent memory copy, a DAX device is read in place: several times faster. A namespace that
- * is being converted has no label for a moment: its region is marked dirty before, and unmarked
- * after the wipe.
+ * device. Memory in system-ram cannot be wiped before it is devdax again. A read of a block device
+ * of persistent memory copies; a DAX device is mapped and read in place, which is several times
+ * faster. A namespace that is being converted has no label for a moment: its region is marked dirty
+ * before, and unmarked after the wipe.
  *
- * Space that becomes free is wiped, terabytes in minutes. Space that moves from one job to the
- * next is not wiped: a file system shows only bytes that were written to it, the kernel zeroes
- * pages of memory, and a device is wiped before a job gets it.
+ * Space that becomes free is wiped, terabytes in minutes. Space that moves from one job to the next
+ * is wiped only as a device, before the job gets it: a file system shows only bytes that were
+ * written to it, and the kernel zeroes pages of memory.
  */
 #include "node/see/inventory.h"
 
@@ -35,7 +35,7 @@ enum pm_step_kind {
 	PM_STEP_MOUNT,
 	PM_STEP_CLEAR,	/* wipes a device before a job gets it */
 	PM_STEP_RAM,	/* devdax becomes system-ram */
-	PM_STEP_ONLINE, /* the rest of the memory blocks */
+	PM_STEP_ONLINE, /* onlines the rest of the memory blocks */
 	PM_STEP_KINDS,
 };
 

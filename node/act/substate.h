@@ -40,8 +40,8 @@ int pm_substate_reach(
 	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err);
 
 /*
- * EMPTY before a goal. Own namespaces are destroyed, their bytes are not wiped: that takes
- * minutes, and no allotment of a later job shows them (node/act/steps.h).
+ * EMPTY before a goal. Own namespaces are destroyed, their bytes are not wiped: a wipe takes
+ * minutes, and no allotment of a later job shows the bytes (node/act/steps.h).
  */
 int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 

@@ -88,7 +88,7 @@ static int stop(const struct pm_operation *op, struct pm_err *err)
 		"'dmesg'");
 }
 
-/* Retried, as a process that has just been started has no lock yet. */
+/* Retried, as a `pmctl sweep` that has just been started has no lock yet and is not killed. */
 int pm_sweeper_unmount(
 	const struct pm_operation *op, const struct pm_inventory_region *region, struct pm_err *err)
 {
@@ -118,7 +118,7 @@ int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *
 			       : pm_err_sys(err, -errno, "lock sweep.lock");
 	if (fcntl(fd, F_SETLKW, &works))
 		return pm_err_sys(err, -errno, "lock sweep.lock");
-	waits.l_type = F_UNLCK; /* only now, so that another one can wait */
+	waits.l_type = F_UNLCK; /* only now may another process wait */
 	(void)fcntl(fd, F_SETLK, &waits);
 	*ret_fd = fd;
 	fd = -1;
@@ -145,6 +145,7 @@ static void leave_caller(void)
 	(void)syscall(SYS_close_range, 3, ~0U, 0);
 }
 
+/* Forks again, so that the caller has only to wait for this short-lived process. */
 static void become(char *const *argv)
 {
 	static char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};

@@ -7,17 +7,17 @@
  * and end. It has a session of its own, so that it outlives the prolog or epilog that started it,
  * and takes the lock of pm_state_lock() only at its end, to set limits.
  *
- * At most one process removes, and at most one waits to remove what was added meanwhile. Both are
- * known by record locks (fcntl(2)) on two bytes of RunDir/sweep.lock, which the kernel releases
- * when they end. When one is killed, by pmctl, in a crash or at a boot, the next one removes its
- * trash: each begin and end of a job that finds trash starts one.
+ * At most one process removes trash, and at most one waits to remove trash that is added later.
+ * Each holds a record lock (fcntl(2)) on its byte of RunDir/sweep.lock, which the kernel releases
+ * when the process ends. If one is killed, by pmctl, in a crash or at a boot, the next one removes
+ * the trash that is left: each begin and end of a job that finds trash starts one.
  */
 #include "node/operation.h"
 #include "node/see/inventory.h"
 
 /*
- * Starts one in the background. A failure is not reported: the begin or end of the next job starts
- * another.
+ * Starts `pmctl sweep` in the background. A failure is not reported: the begin or end of the next
+ * job starts another one.
  */
 void pm_sweeper_start(const struct pm_operation *op);
 
@@ -29,8 +29,8 @@ int pm_sweeper_unmount(const struct pm_operation *op, const struct pm_inventory_
 	struct pm_err *err);
 
 /*
- * Makes this process the one that removes, until *ret_fd is closed. -EALREADY: another one waits,
- * so that there is nothing to do for this one.
+ * Waits until no other process removes trash, then makes this process the one that does, until
+ * *ret_fd is closed. -EALREADY: another process waits already and will do the work.
  */
 int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 

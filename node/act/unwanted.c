@@ -10,8 +10,8 @@
 #include "node/tools/tools.h"
 
 /*
- * Between the helper that stages a goal and RebootProgram: slurmd starts one when the other has
- * ended.
+ * The longest time between the helper that stages a goal and RebootProgram, which slurmd starts
+ * when the helper has ended.
  */
 #define YOUNG_S 120
 

@@ -68,7 +68,7 @@ size_t pm_dimms_not_valid(const struct pm_dimms *dimms, const struct pm_dimm **r
 	return n;
 }
 
-/* In any other state of a module, its capacities prove little. */
+/* Unless a module is "Valid" or has kept its configuration, its capacities prove little. */
 static bool has_broken_dimm(const struct pm_evidence *e, struct pm_verdict *ret)
 {
 	for (size_t i = 0; i < e->dimms.n; i++) {

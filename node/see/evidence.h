@@ -3,11 +3,15 @@
 #define PM_EVIDENCE_H
 
 /*
- * The platform mode, derived only from what firmware and kernel show after the boot, never from a
- * goal. Memory Mode: volatile mode 2LM, persistent memory is volatile and none of it is App
- * Direct. App Direct: 1LM and the other way round. Mixed: 2LM and both. Unknown, with a sentence:
- * all else, contradictions between ipmctl and the kernel, sockets that differ, and a missing
- * module.
+ * The platform mode, derived only from the state that firmware and kernel show after the boot,
+ * never from a goal:
+ *
+ *	Memory Mode	2LM; persistent memory is main memory, and none is App Direct
+ *	App Direct	1LM; persistent memory is App Direct, and none is main memory
+ *	Mixed		2LM; part of persistent memory is main memory, part is App Direct
+ *
+ * All else is unknown, with a sentence: also contradictions between ipmctl and the kernel, sockets
+ * that differ, and a missing module.
  */
 #include "node/state/record.h"
 #include "node/state/roster.h"
@@ -19,14 +23,14 @@ struct pm_evidence {
 	struct pm_resources resources;
 	struct pm_capabilities capabilities;
 	struct pm_dimms dimms;
-	struct pm_regions regions; /* may be empty, then it is not checked */
+	struct pm_regions regions; /* may be empty, then no region is checked */
 	struct pm_dimms roster;	   /* may be left empty */
 	struct pm_kernel kernel;
 };
 
 /*
- * The mode within a platform mode, which only the running kernel shows: flat if the memory of all
- * regions is online as system-ram, unknown if that of some is.
+ * The mode within a platform mode, which only the running kernel shows. Flat: all regions are
+ * online as system-ram. Unknown: only some of them are.
  */
 enum pm_mode pm_mode_now(enum pm_platform platform, const struct pm_kernel *kernel);
 
@@ -37,9 +41,9 @@ void pm_evidence_decide(const struct pm_evidence *evidence, struct pm_verdict *r
 void pm_evidence_done(struct pm_evidence *evidence);
 
 /*
- * Writes "0x0001, 0x0011", the modules with a ConfigurationStatus that starts with `prefix`, to
- * `ids`, cut with "..." if it is too long, and the first of these states to `status`. Returns their
- * number.
+ * Returns the number of modules with a ConfigurationStatus that starts with `prefix`. `ids`:
+ * "0x0001, 0x0011", with "..." at the end if it is too long. `status`: the status of the first one,
+ * untouched if there is none.
  */
 size_t pm_dimms_with_status(const struct pm_dimms *dimms, const char *prefix, char *ids,
 	size_t ids_size, char status[64]);

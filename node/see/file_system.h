@@ -21,7 +21,7 @@ struct pm_fs_space {
 	struct pm_fs_amount total, left;
 };
 
-/* Total and free space of the file system of the open file, free for users. */
+/* Total space of the file system of the open file, and the space that users can still fill. */
 int pm_file_system_space(int fd, struct pm_fs_space *ret, struct pm_err *err);
 
 #endif

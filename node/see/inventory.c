@@ -60,7 +60,7 @@ static int compare(const void *a_, const void *b_)
 	return strcmp(a->nd.dev, b->nd.dev);
 }
 
-/* The number of regions of the same socket in front of this one; *ret_all counts all of them. */
+/* The number of regions of the same socket before region `at`; *ret_all counts all of them. */
 static size_t rank_in_socket(const struct pm_inventory *inventory, size_t at, size_t *ret_all)
 {
 	size_t before = 0;

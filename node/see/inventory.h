@@ -4,7 +4,8 @@
 
 /*
  * The inventory: namespaces, DAX devices, file systems and mounts of the App Direct regions, from
- * ndctl, daxctl and the kernel. Nothing in it is remembered: it is read again after each step.
+ * ndctl, daxctl and the kernel. It is read again after each step, and nothing in it is remembered
+ * but `is_clean` and `is_dirty`, which a change of the sub-state fills in (node/act/substate.h).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,12 +22,12 @@
 #define PM_MOUNT_POINT_MAX 256
 #define PM_DEVICE_MAX	   24
 
-/* A namespace. A file system on it is own if its UUID is that of the namespace's label. */
+/* A namespace. A file system on it is own if it has the UUID of the namespace's label. */
 struct pm_inventory_ns {
 	struct pm_namespace nd;
 	bool is_own;		    /* its name begins with "slurm-" */
 	bool is_pinned;		    /* an administrator has pinned it */
-	bool is_clean;		    /* known to hold nothing but zeros */
+	bool is_clean;		    /* wiped in this run */
 	struct pm_dax dax;	    /* of mode devdax; chardev "" while it has no device */
 	char device[PM_DEVICE_MAX]; /* "259:0" of its block device, "" when it has none */
 	struct pm_superblock fs;
@@ -39,8 +40,7 @@ struct pm_inventory_region {
 	struct pm_nd_region nd;
 	int socket;			      /* physical package of its NUMA node */
 	char mount_point[PM_MOUNT_POINT_MAX]; /* of its file system: MountDir/socket0 */
-	char occupant[PM_MOUNT_POINT_MAX]; /* the source that is mounted there instead, "" if none
-					    */
+	char occupant[PM_MOUNT_POINT_MAX];    /* source of another mount there, "" if none */
 	bool is_dirty; /* a crash came before the wipe: free space may hold bytes of jobs */
 	struct pm_inventory_ns *list; /* namespaces; idle seeds are left out */
 	size_t n;

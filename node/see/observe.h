@@ -12,9 +12,9 @@ struct pm_observation {
 };
 
 /*
- * The record is not used if `fresh`, and for root if it says unknown or a goal of this boot is
- * open. -EACCES: there is no valid record, and only root can run the tools; else the error of a
- * tool.
+ * With `fresh` the record is not used. For root it is not used either if its platform mode is
+ * unknown or a goal of this boot is open. -EACCES: the tools are needed, and only root can run
+ * them; else the error of a tool.
  */
 int pm_observe(
 	const struct pm_config *config, bool fresh, struct pm_observation *ret, struct pm_err *err);

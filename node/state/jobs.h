@@ -50,8 +50,8 @@ int pm_job_parse_id(const char *text, uint32_t *ret);
 
 /*
  * Reads all records of a directory, ordered by ID; none if there is no directory. A record is
- * UNREADABLE if it cannot be parsed, has another job's ID, or others than root could have written
- * it: the job's allotments must stay until the job is known to be over. Release with
+ * UNREADABLE if it cannot be parsed, has another job's ID, or a user other than root could have
+ * written it. The job's allotments then stay until the job is known to be over. Release with
  * pm_jobs_done(); on failure *ret is untouched.
  */
 int pm_jobs_read(const char *dir, struct pm_jobs *ret, struct pm_err *err);
@@ -67,14 +67,16 @@ const struct pm_job *pm_jobs_find(const struct pm_jobs *jobs, uint32_t id);
 const struct pm_job *pm_jobs_conflict(const struct pm_jobs *jobs, const struct pm_job *job);
 
 /*
- * Iterates over the other jobs of this boot that were not refused: returns the next one behind
- * `*at`, which starts at 0; NULL at the end.
+ * Iterates over the other jobs of this boot that were not refused: returns the next one and moves
+ * `*at`, which starts at 0, past it; NULL at the end.
  */
 const struct pm_job *pm_jobs_next_other(
 	const struct pm_jobs *jobs, const struct pm_job *job, size_t *at);
 
-/* Replaces the job's record as it is; removes it, a missing one is fine. */
+/* Writes the job's record; an earlier one is replaced. */
 int pm_job_write(const char *dir, const struct pm_job *job, struct pm_err *err);
+
+/* Removes a record; a missing one is fine. */
 int pm_job_forget(const char *dir, uint32_t id, struct pm_err *err);
 
 /* Renames an unreadable record: "12.json" becomes "12.json.unreadable". */

@@ -93,7 +93,7 @@ static size_t kind_of(const char *key, size_t number, const char *suffix)
 	return N_NAMES;
 }
 
-/* The socket of the allotment that was read last stands on the line behind it. */
+/* The line after each allotment has its socket, which is INT32_MAX until that line is read. */
 static int parse_socket(struct pm_jobview *view, const char *key, const char *value)
 {
 	struct pm_allotment *last = view->n ? &view->allotments[view->n - 1] : NULL;

@@ -72,8 +72,8 @@ char *pm_jobview_path(const char *run_dir, uint32_t job_id);
 int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err);
 
 /*
- * Reads the view of a job of a user; the boot is that of the kernel below `fs_root`. -ESTALE: it
- * is that of another job, user or boot.
+ * Reads the view of a job and compares its owner with `job_id`, `uid` and the boot ID below
+ * `fs_root`. -ESTALE: the view is for another job, user or boot.
  */
 int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
 	struct pm_jobview *ret, struct pm_err *err);
@@ -81,7 +81,7 @@ int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const ch
 /* Parses the text of a view. */
 int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err);
 
-/* Replaces the file as a whole. -EINVAL: a sentence or a path that no line can hold. */
+/* Replaces the file as a whole. -EINVAL: no line can hold the sentence in `refused`. */
 int pm_jobview_write(const char *path, const struct pm_jobview *view, struct pm_err *err);
 
 /* Releases all; an all-zero struct is fine. */

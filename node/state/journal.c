@@ -122,7 +122,7 @@ static const struct pm_field fields[] = {
 	{0},
 };
 
-/* The last step is the state. */
+/* The last step has the journal's state. */
 static bool fits(const void *value)
 {
 	const struct pm_journal *journal = value;

@@ -23,8 +23,8 @@ enum pm_journal_state {
 	PM_JOURNAL_STAGED,    /* the goal is written and was read back */
 	PM_JOURNAL_REBOOTING, /* staged, and a reboot was requested */
 	PM_JOURNAL_DONE,      /* verified after the reboot */
-	PM_JOURNAL_FAILED,    /* the mode is another one, see reason */
-	PM_JOURNAL_UNDONE,    /* the goal was deleted, the mode is as before */
+	PM_JOURNAL_FAILED,    /* the change failed, see reason */
+	PM_JOURNAL_UNDONE,    /* no goal is left, the mode is as before */
 	PM_JOURNAL_CLEARED,   /* a failure that an administrator cleared */
 	PM_JOURNAL_STATE_MAX,
 };
@@ -41,7 +41,7 @@ struct pm_journal {
 	enum pm_mode mode, from;      /* the wish, and the mode before */
 	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was written */
 	bool for_job;		      /* ordered by Slurm's helper, else by an administrator */
-	uint64_t ordered_s;	      /* time of that order by pm_journal_clock(); else 0 */
+	uint64_t ordered_s;	      /* for_job: time of the order, pm_journal_clock() */
 	char *reason;		      /* of FAILED and UNDONE; NULL else */
 	struct pm_journal_step *steps;
 	size_t n_steps;
@@ -56,7 +56,7 @@ bool pm_journal_is_open(const struct pm_journal *journal);
 /* Seconds since the boot (CLOCK_BOOTTIME), which nothing can set. */
 uint64_t pm_journal_clock(void);
 
-/* Writes down who orders the change, and when. */
+/* Sets `for_job` and `ordered_s`; the caller writes the journal. */
 void pm_journal_order(struct pm_journal *journal, bool for_job);
 
 /*

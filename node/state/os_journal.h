@@ -3,10 +3,10 @@
 #define PM_OS_JOURNAL_H
 
 /*
- * The journal of the last change of the sub-state: the wish, and each step as it was about to be
- * taken. One JSON file, replaced as a whole before each step. Recovery is computed from the
- * present state (node/act/steps.h). This file shows people the history, and remembers what cannot
- * be observed: settings of the kernel to restore, and regions with free space that was not wiped.
+ * The journal of the last change of the sub-state: the wish, and the steps. One JSON file, replaced
+ * as a whole before the steps of each kind are taken. Recovery is computed from the present state
+ * (node/act/steps.h). This file shows people the history, and keeps facts that cannot be observed:
+ * settings of the kernel to restore, and regions with free space that was not wiped.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +33,7 @@ struct pm_os_journal {
 	enum pm_os_state state;
 	enum pm_substate wanted;
 	char boot_id[PM_BOOT_ID_MAX];
-	char policy[32]; /* auto_online_blocks, to be restored in this boot; "": nothing to restore
-			  */
+	char policy[32]; /* auto_online_blocks, to restore in this boot, or "" */
 	bool demotion;	 /* pmctl has turned demotion on, to be turned off in this boot */
 	char *reason;	 /* of FAILED; NULL else */
 	uint64_t *dirty; /* dirty regions: interleave sets with free space that may hold bytes of

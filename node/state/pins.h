@@ -13,7 +13,7 @@
 
 struct pm_pin {
 	char uuid[PM_UUID_MAX];
-	char name[64], dev[32]; /* from the time of the pin; the name may be "" */
+	char name[64], dev[32]; /* at the time of the pin; the name may be "" */
 	char time[32];		/* UTC */
 };
 
@@ -25,7 +25,7 @@ struct pm_pins {
 /* The file, a struct pm_pins; a missing one is an empty list. Release with pm_pins_done(). */
 extern const struct pm_store pm_pins_store;
 
-/* -EEXIST: it is pinned already; -EINVAL: it has no UUID. */
+/* Pins a namespace. -EEXIST: it is pinned already; -EINVAL: it has no UUID. */
 int pm_pins_add(struct pm_pins *pins, const struct pm_namespace *nd, struct pm_err *err);
 
 /*

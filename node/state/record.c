@@ -68,8 +68,8 @@ int pm_record_write(const char *path, const struct pm_record *record, struct pm_
 }
 
 /*
- * The sentence of the store asks an administrator to save the file; a mode record is written anew
- * at each boot.
+ * The sentence of the store asks an administrator to save the file; that is pointless for a mode
+ * record, which is written anew at each boot.
  */
 int pm_record_read(const char *path, struct pm_record *ret, struct pm_err *err)
 {

@@ -4,8 +4,9 @@
 
 /*
  * The mode record: the platform mode that was verified in this boot, in a file that everybody may
- * read and root writes, so that `pmctl mode` of a user needs neither privileges nor tools. It has
- * the kernel's numbers of that time, and is valid only while the kernel shows the same.
+ * read and root writes, so that `pmctl mode` of a user needs neither privileges nor tools. It also
+ * has the kernel's numbers at that time, and is valid only while the kernel shows the same ones
+ * (pm_record_check()).
  */
 #include "base/err.h"
 #include "node/tools/ipmctl.h"
@@ -16,7 +17,7 @@ struct pm_verdict {
 	enum pm_platform platform;
 	enum pm_mode mode; /* now: see pm_mode_now() */
 	char why[512];	   /* one sentence: the evidence, or why the mode is unknown */
-	int waits;	   /* unknown only since the kernel has not (yet) brought up its regions */
+	int waits;	   /* unknown, but the kernel may still bring up the missing regions */
 };
 
 struct pm_record {

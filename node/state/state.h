@@ -3,8 +3,8 @@
 #define PM_AGENT_STATE_H
 
 /*
- * The files of pmctl: journals, pins, roster and the lock in StateDir, the mode record of this
- * boot in RunDir. Errors as those of the file's own header.
+ * The files of pmctl: journals, pins, roster and the lock in StateDir, the mode record of this boot
+ * in RunDir. The errors are in the header of each file.
  */
 #include "node/operation.h"
 #include "node/state/journal.h"
@@ -15,8 +15,8 @@
 
 /*
  * Makes both directories if they are missing, checks that only root can change them, and takes the
- * lock, which all that change the node hold. It waits up to 10 s and reports the holder. -EBUSY:
- * it is still held. Close *ret_fd to release it.
+ * lock that every process holds while it changes the node. If the lock is held, reports the holder
+ * and waits up to 10 s. -EBUSY: it is still held. Close *ret_fd to release it.
  *
  * Lock order: sweep.lock (node/act/sweeper.h), this one, ipmctl.lock (node/tools/tool_locks.h). A
  * process that holds this one never waits for sweep.lock: it kills the holder.

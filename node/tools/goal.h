@@ -16,7 +16,7 @@ struct pm_goal_request {
 	enum pm_platform platform;
 	struct pm_shares shares;
 	char words[PM_GOAL_WORDS][64]; /* "MemoryMode=50", "PersistentMemoryType=AppDirect",
-					  "Reserved=10"; those that are not needed are missing */
+					  "Reserved=10"; only the words that are needed */
 	size_t n_words;
 };
 

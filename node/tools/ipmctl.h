@@ -3,9 +3,9 @@
 #define PM_IPMCTL_H
 
 /*
- * Parsers of ipmctl's "-u B -o nvmxml". It prints the list, or <Results> with a sentence if the
- * list is empty, or <Error Type = "1">. Any other output, a missing element and a value that
- * cannot be parsed are errors that quote the output.
+ * Parsers of the output of ipmctl with "-u B -o nvmxml". ipmctl prints the list, or <Results> with
+ * a sentence if the list is empty, or <Error Type = "1">. Any other output, a missing element and a
+ * value that cannot be parsed are errors that quote the output.
  *
  * All return 0, -EBADMSG (cannot be parsed), -EREMOTEIO (ipmctl reports a failure) or -ENOMEM. On
  * failure *ret is untouched.
@@ -17,7 +17,7 @@
 
 #define PM_DIMM_ID_MAX 16
 
-/* show -memoryresources: rows by the columns that are used */
+/* show -memoryresources: the cells that are used, by row and column */
 struct pm_resources {
 	uint64_t volatile_ddr_bytes;
 	uint64_t volatile_pmem_bytes;

@@ -17,8 +17,8 @@ struct pm_kernel {
 	uint64_t region_bytes;	      /* their sum */
 	uint64_t n_flat_regions;      /* regions with memory that is online as system-ram */
 	uint64_t flat_bytes;	   /* MemTotal of their NUMA nodes, which is in mem_total_bytes */
-	uint64_t side_cache_bytes; /* sys/devices/system/node/node<n>/memory_side_cache, the sum:
-				    * in Memory Mode, where the firmware has an HMAT */
+	uint64_t side_cache_bytes; /* sys/devices/system/node/node<n>/memory_side_cache, the sum;
+				    * not 0 in Memory Mode, if the firmware has an HMAT */
 };
 
 /* Reads all. -EBADMSG: a file cannot be parsed. On failure *ret is untouched. */

@@ -11,7 +11,7 @@ static const char no_uuid[] = "00000000-0000-0000-0000-000000000000";
 
 #define COPY(object_, key_, to_) pm_tool_json_copy(object_, key_, to_, sizeof(to_))
 
-/* With -v the label's UUID is raw_uuid, if it differs from that of the mode. */
+/* With -v the label's UUID is raw_uuid, if it differs from the UUID of the mode. */
 static bool read_uuid(const json_object *object, struct pm_namespace *ret)
 {
 	const char *key = json_object_object_get_ex(object, "raw_uuid", NULL) ? "raw_uuid" : "uuid";
@@ -72,7 +72,7 @@ static bool add_namespaces(void *found, const json_object *value)
 	return true;
 }
 
-/* Often larger than INT64_MAX, so pm_json_u64() does not do. */
+/* Often larger than INT64_MAX, which pm_json_u64() refuses. */
 static bool read_iset_id(const json_object *object, uint64_t *ret)
 {
 	json_object *member;

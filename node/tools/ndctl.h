@@ -46,8 +46,8 @@ struct pm_nd_regions {
 };
 
 /*
- * `ndctl list -N -i`; and `ndctl list -R -N -i -v`, without the regions that are not persistent
- * memory. -EBADMSG: it cannot be parsed, the sentence quotes it; -ENOMEM. On failure *ret is
+ * Parse `ndctl list -N -i`, and `ndctl list -R -N -i -v`; regions that are not persistent memory
+ * are left out. -EBADMSG: it cannot be parsed, the sentence quotes it; -ENOMEM. On failure *ret is
  * untouched.
  */
 int pm_ndctl_namespaces(

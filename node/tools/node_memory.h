@@ -13,13 +13,13 @@ struct pm_node_memory {
 	uint64_t total_bytes, free_bytes, used_bytes;
 };
 
-/* Reads a value of a text as in proc/meminfo, such as that of "MemTotal:". False: it has none. */
+/* Finds the value of a key such as "MemTotal:" in a text as in proc/meminfo. False: it has none. */
 bool pm_meminfo_find(const char *text, const char *key, uint64_t *ret_bytes);
 
 /* Reads sys/devices/system/node/nodeN/meminfo; zeros for a node that does not exist. */
 int pm_node_memory_read(const char *root, int node, struct pm_node_memory *ret, struct pm_err *err);
 
-/* The sum of the nodes in the list, and that of all other online nodes. */
+/* The sum over the nodes in the list, and the sum over all other online nodes. */
 int pm_node_memory_split(const char *root, const int *nodes, size_t n, struct pm_node_memory *ret,
 	struct pm_node_memory *ret_others, struct pm_err *err);
 

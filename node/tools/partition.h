@@ -6,8 +6,8 @@
  * How ipmctl partitions modules by percentages. Memory is whole GiB, App Direct whole multiples of
  * the platform's alignment; the part of a module beyond whole GiB is unused. From
  * MapRequestToActualRegionGoalTemplates() and ReduceAppDirectCapacityPerReservedCapacity() in
- * ipmctl's DcpmPkg/driver/Core/Region.c; equal to the goals that ipmctl 03.00.00.0468 stored for
- * each of 400 requests on modules of 2 to 502 GiB.
+ * ipmctl's DcpmPkg/driver/Core/Region.c; the results equal the goals that ipmctl 03.00.00.0468
+ * stored for each of 400 requests on modules of 2 to 502 GiB.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +25,8 @@ struct pm_shares {
 };
 
 /*
- * The partition of the module `dimm` of `dimms`, by the manageable modules of its socket. It is
- * not reduced to what the CPU can map.
+ * The partition of the module `dimm` of `dimms`, by the manageable modules of its socket. A limit
+ * of the memory that the CPU can map is ignored.
  */
 struct pm_partition pm_partition_of(
 	const struct pm_shares *shares, const struct pm_dimms *dimms, const struct pm_dimm *dimm);

@@ -8,8 +8,8 @@
  * device.
  *
  * Linux lets the owner of a file move it to any project without privileges, so that he can escape
- * the limit of his own project and fill that of another user. He cannot give a file to another
- * user: only limits of users hold against intent.
+ * the limit of his own project and fill the project of another user. He cannot give a file to
+ * another user, so only limits of users hold against a user who wants to evade them.
  */
 #include <stdint.h>
 

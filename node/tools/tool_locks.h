@@ -16,9 +16,10 @@ void pm_tool_hold_lock(int fd);
 int pm_tool_held_lock(void);
 
 /*
- * Takes the lock that every ipmctl runs under, for ToolTimeout at most; close *ret_fd to release
- * it. Two ipmctl at once fail: each rewrites its settings file when it ends, and one that reads
- * the file meanwhile ends with "Failed to intialize nvm library (267)" (ipmctl 03.00.00.0468).
+ * Takes the lock that every ipmctl runs under, waiting for ToolTimeout at most; close *ret_fd to
+ * release it. Two ipmctl at once fail: each rewrites its settings file when it ends, and one that
+ * reads the file meanwhile ends with "Failed to intialize nvm library (267)" (ipmctl
+ * 03.00.00.0468).
  */
 int pm_tool_lock_ipmctl(const struct pm_config *config, int *ret_fd, struct pm_err *err);
 

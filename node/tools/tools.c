@@ -13,9 +13,9 @@
 #define QUOTE_BYTES 200
 
 /*
- * If pmctl is killed, a tool that only reads dies with it. A tool that changes something
- * continues, since half a change is worse, and holds a lock until it ends: ipmctl its own, other
- * tools that of the node's state. The next pmctl waits for it.
+ * If pmctl is killed, a tool that only reads dies with it. A tool that changes something continues,
+ * since half a change is worse, and holds a lock until it ends: ipmctl its own lock, other tools
+ * the lock on the node's state. The next pmctl waits for that lock.
  */
 static int run_for(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	bool changes, struct pm_output *ret, struct pm_err *err)
@@ -73,7 +73,7 @@ static int misread(const char *const *argv, const struct pm_output *output, stru
 	return pm_err_prefix(err, "%s (status %d, stderr '%s')", line, output->status, words);
 }
 
-/* The error of the parser; else that of the exit status. */
+/* The error of the parser; else the error of the exit status. */
 static int judge(
 	const char *const *argv, const struct pm_output *output, int rc, struct pm_err *err)
 {
@@ -161,7 +161,7 @@ int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct p
 		"-o", "nvmxml", "-topology");
 }
 
-/* NULL behind the last word ends the argument array. */
+/* NULL after the last word ends the argument array. */
 static const char *word(const struct pm_goal_request *request, size_t i)
 {
 	return i < request->n_words ? request->words[i] : NULL;

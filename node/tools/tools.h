@@ -59,7 +59,7 @@ int pm_tool_create_goal(
 char *pm_tool_goal_line(const struct pm_config *config, const struct pm_goal_request *request);
 char *pm_tool_delete_line(const struct pm_config *config);
 
-/* `delete -goal`. -EREMOTEIO: goals are left, by a list that is read afterwards. */
+/* `delete -goal`. -EREMOTEIO: goals are left in a list that is read afterwards. */
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err);
 
 #endif

@@ -54,7 +54,10 @@ static int find(
 	return 0;
 }
 
-/* Documentation/driver-api/nvdimm/security.rst: a module without the file offers no security. */
+/*
+ * Documentation/driver-api/nvdimm/security.rst: a module without the file offers no security.
+ * *ret_zero_key: no passphrase is set, so ndctl needs --zero-key.
+ */
 static int check_security(int root_fd, const char *dimm, bool *ret_zero_key, struct pm_err *err)
 {
 	cleanup_free char *state = NULL;

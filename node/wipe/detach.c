@@ -53,7 +53,8 @@ static bool detach_one(int root_fd, const struct pm_mount *mount, const char *re
 	return !umount2(path, MNT_DETACH);
 }
 
-/* "job_1/a" of the mount point "/mnt/socket0/job_1/a" when that is `name` or below it, else NULL.
+/*
+ * "job_1/a" of the mount point "/mnt/socket0/job_1/a"; NULL: the point is not `name` or below it.
  */
 static const char *below(const char *point, const char *root_path, const char *name)
 {
@@ -67,8 +68,8 @@ static const char *below(const char *point, const char *root_path, const char *n
 }
 
 /*
- * Counts the mounts that there were, and those that were detached. A mount on another one goes
- * with it.
+ * Counts the mounts that were found, and the mounts that were detached. MNT_DETACH of a mount also
+ * detaches the mounts on it.
  */
 static int detach_all(int root_fd, const char *root_path, const char *name, size_t *ret_there,
 	size_t *ret_gone, struct pm_err *err)

@@ -5,8 +5,8 @@
 /*
  * Mounts that a job has left in its directory: a FUSE file system of the user (fusermount(1)), a
  * bind mount of a prolog. They are detached lazily; the mounted file system stays as it is. Only
- * mounts of this mount namespace block rename and removal; the kernel detaches those of others by
- * itself.
+ * mounts of this mount namespace block rename and removal; the kernel detaches mounts of other
+ * mount namespaces by itself.
  */
 #include "base/err.h"
 

@@ -20,13 +20,13 @@
 struct removal {
 	DIR *top;
 	uint64_t next_name; /* number of the next entry that is moved up */
-	bool moved_on;	    /* an entry was removed in this round */
+	bool moved_on;	    /* an entry was removed or moved up in this round */
 	int postponed;	    /* the errno of an entry that is left for the next round; 0: none */
 };
 
 /*
- * Without the flag the directory accepts entries of any project; with it rename(2) fails with
- * EXDEV for those of another (ext4, XFS).
+ * A directory with this flag accepts only entries of its own project: rename(2) of others into it
+ * fails with EXDEV (ext4, XFS).
  */
 static void forget_project(int fd)
 {

@@ -3,8 +3,8 @@
 #define PM_RMTREE_H
 
 /*
- * Removes a tree that a user has made, as root, whatever is in it. It works with descriptors and
- * no paths. Symbolic links are removed and not followed. A mount point stays, everything else is
+ * As root, removes a tree that a user has made, whatever is in it. It works with descriptors and no
+ * paths. Symbolic links are removed and not followed. A mount point stays, everything else is
  * removed. Each directory is made root's and closed to others before it is read, so that a living
  * process cannot keep adding entries. Immutable and append-only files are made ordinary first.
  *

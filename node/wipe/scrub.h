@@ -3,11 +3,10 @@
 #define PM_SCRUB_H
 
 /*
- * Makes devices read as zeros, all at once, at the speed of the devices. Each page is read, and
+ * Makes devices read as zeros, all in parallel, at the speed of the devices. Each page is read, and
  * written only if it is not zero: that saves the endurance of persistent memory, and reads are
  * several times faster than writes. Each page that was written is read again, so on success every
- * byte was seen to be zero after its last write. A second pass over everything would prove no
- * more.
+ * byte was seen to be zero after its last write. A second pass over everything would prove no more.
  *
  * /dev/daxX.Y and plain files are mapped, and written past the CPU's caches. Block devices are
  * read and written with O_DIRECT, which also heals bad blocks, and only while they are not mounted
@@ -37,7 +36,7 @@ struct pm_scrub_options {
 
 struct pm_scrub_result {
 	uint64_t size_bytes;	/* of all devices */
-	uint64_t written_bytes; /* that were not zero and were written */
+	uint64_t written_bytes; /* of pages that were not zero or could not be read */
 	uint64_t elapsed_ms;
 	size_t n_discarded; /* devices that zeroed themselves */
 };

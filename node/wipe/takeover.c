@@ -23,7 +23,7 @@
  */
 #define LARGE_BLOCKS 2048
 
-/* On the file system of the directory, through no link. */
+/* Opens an entry on the file system of the directory, without following links. */
 static int open_below(int dir_fd, const char *name, int flags)
 {
 	const struct open_how how = {

@@ -3,8 +3,8 @@
 #define PM_TAKEOVER_H
 
 /*
- * Makes files and directories of a user root's and ordinary, by descriptors alone: no link is
- * followed, and no other file system is entered.
+ * Gives files and directories of a user to root and clears the flags that protect them. All is done
+ * by descriptors: no link is followed, and no other file system is entered.
  */
 #include <stdbool.h>
 
@@ -14,8 +14,8 @@
 bool pm_make_ordinary(int dir_fd, const char *name);
 
 /*
- * Opens a directory and makes it root's, 0700; works on a full file system. A descriptor that the
- * caller closes, or a negative errno; -EXDEV: something is mounted there.
+ * Opens a directory and makes it root's, 0700; works on a full file system. Returns a descriptor
+ * that the caller closes, or a negative errno; -EXDEV: something is mounted on it.
  */
 int pm_take_over(int dir_fd, const char *name);
 
