@@ -14,7 +14,7 @@
  *	versions		of pmctl, the kernel and the system
  *	missing			a line for each part that could not be read, and why
  *
- * No environment, no command line and no file name of a user's is in it.
+ * It holds no environment, command line or file name of a user.
  */
 #include "agent/pmctl.h"
 #include "base/archive.h"

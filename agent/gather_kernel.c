@@ -62,7 +62,10 @@ struct walk {
 	struct pm_err *err;
 };
 
-/* Files of sysfs may be for writing only, or fail to be read in this state of the device. */
+/*
+ * Files of sysfs may be for writing only, or cannot be read in this state of the device. If a file
+ * that `is_wanted` cannot be read, `missing` gets a line.
+ */
 static int add_file(const struct walk *walk, const char *path, bool is_wanted)
 {
 	cleanup_free char *data = NULL;
@@ -145,7 +148,7 @@ static bool target_of(const struct walk *walk, const char *link, char ret[PATH_M
 	return at && snprintf(ret, PATH_MAX, "sys%s", at) < PATH_MAX;
 }
 
-/* Below a bus of persistent memory everything hangs below the bus itself. */
+/* All devices of a bus of persistent memory are below the bus, so the tree of the bus has them. */
 static bool is_inside_bus(const char *path)
 {
 	const char *bus = strstr(path, "/ndbus");
@@ -218,7 +221,10 @@ static int add_processors(const struct walk *walk)
 	return rc;
 }
 
-/* Lines of mounts of persistent memory and below MountDir; other mounts are named by users. */
+/*
+ * True for lines of mounts of persistent memory or below MountDir. Users may have named other
+ * mounts.
+ */
 static bool is_ours(const struct walk *walk, const char *line, size_t length)
 {
 	const char *dir = walk->gather->agent->op.config.mount_dir;

@@ -10,7 +10,7 @@ enum tool { IPMCTL, NDCTL, DAXCTL };
 
 #define MAX_WORDS 8
 
-/* First the commands that pmctl itself runs, word for word, then others for people. */
+/* Commands that pmctl itself runs, word for word, and others for people. */
 static const struct {
 	enum tool tool;
 	const char *args[MAX_WORDS + 1];
@@ -40,7 +40,9 @@ static const char *path_of(const struct pm_config *config, enum tool tool)
 	return tool == NDCTL ? config->ndctl_path : config->daxctl_path;
 }
 
-/* "tools/ipmctl.show.-goal": one component, so that a fixture finds it by its words. */
+/*
+ * "tools/ipmctl.show.-goal": one path component, so that a fixture finds it by the command's words.
+ */
 static void name_of(enum tool tool, const char *const *args, char *ret, size_t size)
 {
 	static const char *const names[] = {

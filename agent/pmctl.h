@@ -29,7 +29,7 @@ struct pm_agent {
 	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
 	int n_words; /* the rest of the command line */
 	char **words;
-	bool quiet; /* says nothing on the terminal, only to the system log */
+	bool quiet; /* prints nothing, logs to the system log only */
 };
 
 enum { PM_VERB_ROOT = 1 << 0, PM_VERB_LOGS = 1 << 1 /* to the system log too */ };
@@ -46,7 +46,9 @@ struct pm_verb {
 /* The table; ends with a row without name. */
 extern const struct pm_verb pm_verbs[];
 
-/* The verb of these words, NULL when there is none; *ret_words is how many words name it. */
+/*
+ * The verb of these words, NULL when there is none; *ret_words is the number of words in its name.
+ */
 const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_words);
 
 /*
@@ -55,8 +57,10 @@ const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_wor
  */
 int pm_fail(const struct pm_agent *agent, const struct pm_err *err);
 
-/* The exit status of a verb that returned `rc`: PM_EXIT_REBOOT for PM_NEEDS_REBOOT. Prints as
- * pm_fail() does. */
+/*
+ * The exit status of a verb that returned `rc`: PM_EXIT_REBOOT for PM_NEEDS_REBOOT. Prints as
+ * pm_fail() does.
+ */
 int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err);
 
 /*

@@ -69,7 +69,10 @@ static int accept_modules(const struct pm_config *config, struct pm_err *err)
 	return rc ? rc : pm_state_write_roster(config, &dimms, err);
 }
 
-/* Clears a failed change only. An open one is left to pmctl verify. */
+/*
+ * Writes the present modules into the roster, and clears a failed change. An open change is left to
+ * pmctl verify.
+ */
 static int clear(const struct pm_agent *agent, struct pm_err *err)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};

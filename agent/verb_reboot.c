@@ -46,7 +46,8 @@ static int fail(const struct pm_agent *agent, struct pm_journal *journal, const 
 
 /*
  * Slurm waits for this reboot: neither an unreadable journal nor a full or read-only disk stops it.
- * Without the reboot Slurm would believe that the node is in the new mode.
+ * Without the reboot Slurm would believe that the node is in the new mode. Only a lock that another
+ * pmctl still holds stops it.
  */
 int pm_verb_reboot(struct pm_agent *agent)
 {

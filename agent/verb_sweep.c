@@ -58,8 +58,10 @@ static bool has_jobs(const struct pm_agent *agent)
 	return pm_jobs_of(&agent->op, &jobs, NULL) || jobs.n;
 }
 
-/* The limits no longer include the trash. Begins and ends of jobs set limits under the same lock,
- * so it is held briefly. */
+/*
+ * The limits no longer include the trash. Begins and ends of jobs set limits under the same lock,
+ * so the lock is held briefly.
+ */
 static int set_limits(const struct pm_agent *agent, struct pm_err *err)
 {
 	cleanup_with(pm_inventory_done) struct pm_inventory inventory = {0};

@@ -13,7 +13,7 @@
 
 #define MAX_SENTENCE 300
 
-/* Makes the sentence one line: pm-controller takes no other. */
+/* Makes the sentence one line: pm-controller accepts no control characters. */
 static void clean(const char *sentence, char text[MAX_SENTENCE + 1])
 {
 	snprintf(text, MAX_SENTENCE + 1, "%s", sentence);

@@ -8,7 +8,7 @@
 #include "node/see/evidence_read.h"
 #include "node/tools/tools.h"
 
-/* So early in the boot the kernel's drivers may not be done. */
+/* The kernel's drivers may not be done so early in the boot. */
 #define KERNEL_WAIT_MS 10000
 #define KERNEL_STEP_MS 200
 

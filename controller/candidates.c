@@ -34,7 +34,7 @@ static bool is_named(const char *list, const char *name)
 }
 
 /*
- * Nodes out of service count as not there: a job that may run on such nodes only would wait for an
+ * Nodes out of service are not candidates: a job that may run only on such nodes would wait for an
  * administrator.
  */
 static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
@@ -48,10 +48,10 @@ static bool is_in_service(const slurm_job_info_t *job, const node_info_t *node)
 }
 
 /*
- * Each feature of the constraint counts, even of alternatives that one would satisfy. Too few
- * candidates mean that no node is excluded and the job is held in the end; too many mean that Slurm
- * gets no node for it, and holds it at once. With -w for a part of the allocation Slurm chooses the
- * other nodes.
+ * A candidate has each feature of the constraint, even those of alternatives, of which one would
+ * do. So candidates may be too few: then no node is excluded, and the job is held in the end. If
+ * they were too many, Slurm would find no node for the job and hold it at once. If -w names only a
+ * part of the allocation, Slurm chooses the other nodes.
  */
 static bool is_candidate(
 	const slurm_job_info_t *job, const node_info_t *node, const char *excluded, bool modes_only)
@@ -66,7 +66,7 @@ static bool is_candidate(
 	       pm_strv_contains(required, node->name);
 }
 
-/* A pending job has the names of all partitions that it may run in. */
+/* The record of a pending job names all partitions that it may run in. */
 static bool is_in_its_partitions(
 	const struct pm_cluster *cluster, char **names, const node_info_t *node)
 {

@@ -5,18 +5,18 @@
 /*
  * Candidate nodes of a pending job: by its partitions, its required nodes (-w) and its features,
  * from the tables of nodes and partitions. Only Slurm knows memory, GRES and licences, so a
- * candidate node need not serve.
+ * candidate node may still be unable to run the job.
  */
 #include "controller/cluster.h"
 
 struct pm_candidates {
 	unsigned in_service; /* neither down, drained nor reserved for others */
-	unsigned idle;	     /* of these; a job could start there at once */
+	unsigned idle;	     /* of these; a job could start on them at once */
 };
 
 /*
- * True if the node has each feature that the constraint names; with `modes_only`, if it has each
- * mode's feature. A job never runs where a mode of it is missing, but other features may be
+ * True if the node has each feature that the constraint names; with `modes_only`, each that belongs
+ * to a mode. A node without the job's mode can never run the job, but other features may be
  * alternatives.
  */
 bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only);

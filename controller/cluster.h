@@ -30,8 +30,8 @@ struct pm_cluster {
 };
 
 /*
- * Loads the configuration: SlurmUser, PrivateData and AuthInfo. The loads return 0 or -EIO with a
- * sentence; a failure leaves the last table as it is.
+ * Loads the configuration: SlurmUser, PrivateData and AuthInfo. The loads return 0, or -EIO or
+ * -ENOMEM with a sentence; a failure leaves the last table as it is.
  */
 int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 
@@ -42,7 +42,7 @@ int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err);
 /* NULL if there is no node of that name, or before the first load. */
 const node_info_t *pm_cluster_node(const struct pm_cluster *cluster, const char *name);
 
-/* NULL if the table has no such job. Of an array it is the record with exactly this job id. */
+/* NULL if the table has no such job. For an array: the record with exactly this job id. */
 const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_t job_id);
 
 /*

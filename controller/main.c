@@ -17,7 +17,7 @@
 #define RUN_DIR	  "/run/slurm-pmem-controller"
 #define STATE_DIR "/var/lib/slurm-pmem-controller"
 
-/* Pause until slurmctld answers for the first time: it may start at the same time. */
+/* Pause between requests until slurmctld first answers: both may start at the same time. */
 #define RETRY_S 2
 
 static volatile sig_atomic_t stop;
@@ -140,7 +140,10 @@ static int run(struct pm_service *service, struct pm_err *err)
 {
 	int rc;
 
-	/* Ready before slurmctld answers: an administrator who starts both waits for neither. */
+	/*
+	 * READY=1 comes before slurmctld answers: 'systemctl start' would else block until
+	 * slurmctld is up.
+	 */
 	pm_server_init(&service->server);
 	pm_notify("READY=1");
 	rc = await_slurmctld(service, err);

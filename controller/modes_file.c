@@ -16,10 +16,13 @@
 #include "base/file.h"
 #include "site/modes.h"
 
-/* Features of modes at most. Modes of the same platform mode share a feature, which counts once. */
+/*
+ * Limit of features of all modes. Modes of the same platform mode share a feature, which counts
+ * once.
+ */
 #define FEATURES_MAX 8
 
-/* Partitions in a reply at most, which must fit a frame. */
+/* Limit of partitions in a reply, as the reply must fit a frame. */
 #define LIST_MAX 500
 
 struct counts {

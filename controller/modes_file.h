@@ -3,8 +3,8 @@
 #define PM_MODES_FILE_H
 
 /*
- * The number of idle nodes in each mode, by partition, in a file for pmem.lua, which must not send
- * requests to slurmctld, as it runs under slurmctld's locks:
+ * A file with the number of idle nodes in each mode, by partition, for pmem.lua. pmem.lua runs
+ * under slurmctld's locks, so it must not send requests to slurmctld:
  *
  *	slurm-pmem-modes 1 <unix seconds>
  *	<partition> pm_memory=<n> pm_appdirect=<n> pm_mixed=<n>
@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "controller/cluster.h"
 
-/* The file's text, malloc'ed; NULL when out of memory. */
+/* The file's text, malloc'ed; NULL when out of memory. Nodes and partitions must be loaded. */
 char *pm_modes_text(const struct pm_cluster *cluster, time_t now);
 
 /* The same as the "list" of a message; the caller owns it. NULL when out of memory. */

@@ -3,9 +3,9 @@
 #define PM_PEER_H
 
 /*
- * One connection. The kernel authenticates a peer of the unix socket, munge one over TCP. A peer
- * sends one request. It loses the connection if the request is not complete, or a reply is not
- * read, within PM_PEER_DEADLINE_MS.
+ * One connection. The kernel authenticates a peer of the unix socket, munge authenticates a peer
+ * over TCP. A peer sends one request. It loses the connection if the request is not complete, or a
+ * reply is not read, within PM_PEER_DEADLINE_MS.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,12 +18,12 @@
 
 struct pm_peer {
 	int fd;
-	bool remote;	  /* over TCP */
-	bool trusted;	  /* root or SlurmUser */
-	bool has_request; /* its request is complete */
-	bool last;	  /* close it when `out` is written */
-	uid_t uid;	  /* over TCP unknown, (uid_t)-1, until its request is complete */
-	uint32_t address;
+	bool remote;	   /* over TCP */
+	bool trusted;	   /* root or SlurmUser */
+	bool has_request;  /* its request is complete */
+	bool last;	   /* close it when `out` is written */
+	uid_t uid;	   /* over TCP unknown, (uid_t)-1, until its request is complete */
+	uint32_t address;  /* over TCP: its IPv4 address, or a hash of its IPv6 /64 */
 	uint64_t until_ms; /* deadline by pm_now_ms(); 0: none, a waiter */
 	uint64_t id;	   /* of its request, for the replies */
 	struct pm_frame in;
@@ -46,8 +46,8 @@ int pm_peer_read_request(
 	struct pm_peer *peer, const char *munge_socket, struct pm_message *ret, struct pm_err *err);
 
 /*
- * Queues a reply with the request's id; with `last` the peer is closed when it has read it. While
- * an earlier reply is still being sent, this one is dropped; the last one replaces an earlier one
+ * Queues a reply with the request's id. With `last` the peer is closed when the reply is written.
+ * While an earlier reply is queued, a new one is dropped; but a last reply replaces an earlier one
  * of which no byte was sent.
  */
 int pm_peer_reply(struct pm_peer *peer, const char *munge_socket, struct pm_message *reply,

@@ -18,9 +18,9 @@ local conf = dofile(here .. "pmem_conf.lua")
 local constraint = dofile(here .. "pmem_constraint.lua")
 local nodelist = dofile(here .. "pmem_nodes.lua")
 
--- The controller's version as a number, which a site sets, as Lua cannot ask Slurm for it. Up to
--- 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02 or more
--- they are passed on.
+-- Slurm's version on the controller, as a number. The site sets it, as Lua cannot ask Slurm for it.
+-- Up to 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02
+-- or more they are passed on.
 pm.slurm_version = 22.05
 
 -- The site's policy; without the file all keys have their defaults.
@@ -29,14 +29,14 @@ pm.config_file = "/etc/slurm/pmem.conf"
 -- The number of idle nodes in each mode: a line "slurm-pmem-modes 1 SECONDS" with the time of
 -- writing, then a line for each partition, "main pm_memory=3 pm_appdirect=0 pm_mixed=1".
 -- pm-controller writes it (controller/modes_file.h). Without it, or if it is older than a minute,
--- the site's first mode is chosen.
+-- the first suitable mode of the table is chosen.
 pm.state_file = "/run/slurm-pmem-controller/modes"
 
 pm.modes = conf.modes
 
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
--- DelayBoot of jobs of users that may not have nodes rebooted. Slurm adds it to the time of
+-- DelayBoot for jobs of users for whom no node may be rebooted. Slurm adds it to the time of
 -- submission.
 local FOREVER_S = 10 * 365 * 86400
 
@@ -81,7 +81,8 @@ local function find(key, value)
 	return nil
 end
 
--- The mode of a job that writes the feature alone: the default where that is one of its modes.
+-- The mode of a job that names only the feature: DefaultMode if that has the feature, else the
+-- first mode that has it.
 local function mode_of_feature(feature, policy)
 	local default = find("name", policy.DefaultMode)
 	if default and default.feature == feature then
@@ -132,8 +133,9 @@ local function contradicts(ours, feature)
 	return false
 end
 
--- The job's request. A constraint on other features overrides PM_MODE. A constraint that cannot be
--- read is left to Slurm as long as no mode must be added to it.
+-- The job's request. A constraint that names the feature of another mode overrides PM_MODE. A
+-- constraint that cannot be read is left to Slurm, unless it may name a mode or a mode must be
+-- added to it.
 local function read_request(job_desc)
 	local text = job_desc.features or ""
 	local tree, fault = read_features("--constraint", text)
@@ -167,7 +169,7 @@ local function given(number, no_val)
 	return number and number > 0 and number < no_val and number or nil
 end
 
--- The least number of CPUs that one of the job's nodes has; the nodes are not known yet.
+-- The number of CPUs that at least one of the job's nodes must have; the nodes are not known yet.
 local function least_cpus(job)
 	local per_task = given(job.cpus_per_task, NO_VAL16) or 1
 	local on_node = (given(job.ntasks_per_node, NO_VAL16) or 1) * per_task
@@ -179,7 +181,7 @@ local function least_cpus(job)
 end
 
 -- The memory that a job requests on a node, in MiB: nil for none, 0 for all; and the option that
--- says it.
+-- requests it.
 local function memory_of(job)
 	local per_cpu = job.min_mem_per_cpu
 	if not per_cpu or per_cpu == 0 then
@@ -195,7 +197,8 @@ local function usable_mib(policy, mode)
 	return bytes and math.floor(bytes / MIB)
 end
 
--- The least usable memory of the modes; nil if the site has no value for one of them.
+-- The least usable memory of those modes for which the site has a value; nil if it has none for any
+-- of them.
 local function least_usable(policy, modes)
 	local least
 	for _, mode in ipairs(modes) do
@@ -252,8 +255,8 @@ local function check_memory(job, policy, modes)
 	return nil
 end
 
--- The first of the modes that a constraint with its feature alone means: only the feature reaches
--- the node.
+-- The first of the modes that a constraint on its feature alone stands for: the node gets only the
+-- feature.
 local function first_by_feature(modes, policy)
 	for _, mode in ipairs(modes) do
 		if mode_of_feature(mode.feature, policy) == mode then
@@ -301,9 +304,9 @@ local function check_offered(policy, modes, source)
 	return nil
 end
 
--- The modes that a constraint allows, one for each feature, in the site's order, with `meant` for
--- its own feature. nil and the sentence if the constraint is also satisfied without a mode, or by
--- none.
+-- The modes that a constraint allows, one for each feature, in the order of the table; `meant`, if
+-- given, stands for its feature. nil and the sentence if the constraint is also satisfied without a
+-- mode, or by no mode.
 local function open_modes(source, tree, policy, meant)
 	local modes = {}
 	if #tree.ours > 0 and constraint.allows(tree, nil) then
@@ -334,8 +337,8 @@ local function without_faults(modes, check)
 end
 
 -- Chooses one of several modes. Slurm takes alternatives for features that a node must have at
--- once, finds no such node, and has one rebooted. So the job gets one mode: that of most idle
--- nodes, else the site's first.
+-- once, finds no such node, and has one rebooted. So the job gets one mode: the mode of the most
+-- idle nodes, else the first.
 local function choose_mode(modes, job_desc, policy, partitions)
 	if #modes < 2 then
 		return modes[1]
@@ -403,8 +406,8 @@ local function preference_with(text, mode)
 	return with_mode(tree, mode, "--prefer", "mode " .. mode.name)
 end
 
--- The mode of option, twin, default or large request; nil if the constraint has it, or if there is
--- none.
+-- The mode of option, twin, default or large request; nil if the constraint has the mode, or if the
+-- job has none.
 local function single_mode(job_desc, request, policy)
 	if request.mode then
 		local mode = find("name", request.mode)
@@ -481,7 +484,7 @@ end
 
 -- DRAM of each rank ------------------------------------------------------------------------------
 
--- The least number of ranks on one of the job's nodes.
+-- The number of ranks that at least one of the job's nodes must have.
 local function least_ranks(job)
 	local ranks, nodes = given(job.num_tasks, NO_VAL), given(job.max_nodes, NO_VAL)
 	if ranks and nodes then
@@ -490,8 +493,8 @@ local function least_ranks(job)
 	return math.min(given(job.ntasks_per_node, NO_VAL16) or 1, ranks or NO_VAL)
 end
 
--- Bytes for a rank on its socket, and for all ranks of a node; nil if the site has no value. Only
--- in App Direct modes a socket's main memory is DRAM.
+-- DRAM in bytes for a rank, on its socket, and for all ranks of a node; nil if the site has no
+-- value. Only in App Direct modes is a socket's main memory DRAM.
 local function dram_of(policy, mode)
 	local usable = policy.UsableMemory
 	if mode.feature ~= "pm_appdirect" then
@@ -663,7 +666,7 @@ local function submit(job_desc, part_list)
 	return slurm.SUCCESS
 end
 
--- Refuses a job if a call raises an error: Slurm would accept it, unchecked.
+-- Refuses a job if a call raises an error: Slurm would else accept the job unchecked.
 local function fail_closed(call, ...)
 	local good, result = pcall(call, ...)
 	if good then
@@ -696,8 +699,8 @@ local function memory_after(job_desc, job_rec)
 	return { min_mem_per_node = from.min_mem_per_node, min_mem_per_cpu = from.min_mem_per_cpu }
 end
 
--- The mode of the job's option or twin, which tells apart the modes of a feature; then that of the
--- option alone.
+-- The mode of the job's option, else of its twin, which tells apart the modes of a feature; and the
+-- mode of the option alone.
 local function recorded_mode(job_rec)
 	local variables = spank_variables(job_rec)
 	local option = find("name", variables[OPTIONS.mode.word])
@@ -711,9 +714,9 @@ local function mode_in(text, job_rec, policy)
 	return modes and modes[1]
 end
 
--- Slurm changes all tasks of an array and all components of a heterogeneous job by one job_desc,
--- and the next part gets the changes made for the one before: a mode added there could be another
--- part's.
+-- Slurm changes all tasks of an array and all components of a heterogeneous job by one job_desc:
+-- each part gets the changes that were made for the part before it. So a mode that is added for one
+-- part could be the mode of another.
 local function has_parts(job_rec)
 	return (job_rec.array_job_id or 0) ~= 0 or (job_rec.het_job_id or 0) ~= 0
 end
@@ -745,8 +748,8 @@ local function new_features(job_desc, job_rec, policy, partitions, old)
 	return mode, with_mode(tree, mode, "Features", "mode " .. mode.name)
 end
 
--- job_rec does not have a queued job's preference, so a new constraint replaces that as well: it
--- could name another mode.
+-- job_rec does not have a queued job's preference, which could name another mode. So a new
+-- constraint replaces the preference as well.
 local function change_features(job_desc, job_rec, policy, partitions)
 	local mode = mode_in(job_rec.features, job_rec, policy)
 	local features, prefer, fault

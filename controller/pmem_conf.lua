@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reads pmem.conf for pmem.lua: the same form of lines as site/config_file.c, and the keys of
 -- site/keys.def. Only keys of a job's policy become values, as only these may differ by partition.
--- Keys of nodes are known by name, and checked on the nodes. Lines for some nodes are checked and
+-- Keys of nodes are known by name, and checked on the nodes. Lines with NodeName= are checked and
 -- have no effect here.
 --
 --	local config, problem = conf.load("/etc/slurm/pmem.conf")
@@ -396,7 +396,7 @@ end
 local function read_text(file)
 	local stream, problem, code = io.open(file, "rb")
 	if not stream then
-		return code == 2 and "" or nil, problem -- 2 is ENOENT: all is as the defaults say
+		return code == 2 and "" or nil, problem -- 2 is ENOENT: all keys have their defaults
 	end
 	local text, fault = stream:read(MAX_FILE_BYTES + 1)
 	stream:close()

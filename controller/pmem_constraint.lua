@@ -9,8 +9,8 @@ local PREFIX = "pm_"
 local NAME = "^[^%z\1-\32\127*&,|%[%]()!\"'`\\]+"
 local MAX_DIGITS, MAX_LENGTH = 9, 1024
 
--- Slurm up to 22.05 refuses these beside a feature that a reboot changes; later releases only '[',
--- ']' and '*'.
+-- Slurm up to 22.05 refuses these beside a feature that a reboot changes; later releases refuse
+-- only '[', ']' and '*'.
 local OPERATORS = "[%[%]*()|]"
 
 -- Reading ----------------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ end
 
 -- Modes ------------------------------------------------------------------------------------------
 
--- The term with this feature of ours true and our others false: true, false, or the rest, a level
--- or a name.
+-- The term with this feature of ours true and our other features false: true, false, or the rest of
+-- the term, a level or a name.
 local function simplify(term, feature)
 	if not is_level(term) then
 		return not is_ours(term) and term or term == feature

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Node lists, and the job's --nodelist. Slurm tests required nodes that must reboot against idle
--- nodes: if one is busy it refuses srun and salloc, and holds a batch job. A request that excludes
--- all other nodes means the same and waits as it should, on all releases. So a job with --nodelist
--- for all of its nodes gets this request instead; AdminComment keeps the user's options.
+-- nodes only: if one is busy, it refuses srun and salloc, and holds a batch job. A request that
+-- excludes all other nodes means the same, and with it the job waits for busy nodes, on all
+-- releases. So a job with --nodelist for all of its nodes gets this request instead; AdminComment
+-- keeps the user's options.
 --
 --	local nodes = dofile("pmem_nodes.lua")
 --	nodes.submit(job_desc, partitions, part_list, changes)       adds fields to the table `changes`
@@ -111,7 +112,7 @@ end
 local cache, cached = {}, 0
 
 -- The set of a list like "n[1-4,07],login"; nil if it cannot be read. Cached, as lists of
--- partitions are long and rarely change; so no function changes a set.
+-- partitions are long and rarely change. So no function may change a set.
 function nodes.parse(text)
 	if cache[text] == nil then
 		cache, cached = cached < 100 and cache or {}, cached < 100 and cached + 1 or 1
@@ -142,7 +143,7 @@ function nodes.union(sets)
 	return joined(all)
 end
 
--- The first of the sorted ranges that does not end below the number.
+-- The index of the first of the sorted ranges that does not end below the number.
 local function first_from(ranges, number)
 	local low, high = 1, #ranges + 1
 	while low < high do
@@ -300,7 +301,8 @@ end
 
 local everything = {}
 
--- All nodes of the user's partitions, not only of the job's, which may be moved later.
+-- All nodes of the partitions that the user may use, not only of the job's: the job may be moved
+-- later.
 local function all_nodes(part_list)
 	local texts, sets = {}, {}
 	for _, part in pairs(part_list) do
@@ -317,7 +319,8 @@ local function all_nodes(part_list)
 end
 
 -- The list of nodes to exclude, and the number of nodes left; nil if the exclusion would not mean
--- the same as the job's request. An arbitrary distribution names a node once for each of its tasks.
+-- the same as the job's request. The list of an arbitrary distribution names a node once for each
+-- of its tasks, and stays.
 local function exclude_others(job, partitions, part_list)
 	local wanted, unwanted = nodes.parse(job.req_nodes), nodes.parse(job.exc_nodes or "")
 	local count = wanted and nodes.count(wanted) or 0
@@ -398,8 +401,8 @@ local function set_excluded(job_desc, list)
 	return list ~= "" or job_desc.exc_nodes == ""
 end
 
--- Sets the job's nodes as the update requests; numbers that it does not have follow from the list.
--- False for an update that would lose the nodes that the job requires.
+-- Sets the job's nodes as the update requests; counts that the update does not have follow from the
+-- list. False for an update that would lose the nodes that the job requires.
 function nodes.modify(job_desc, job_rec, partitions, part_list)
 	if not nodes.concerns(job_desc, job_rec) then
 		return true
@@ -417,7 +420,7 @@ function nodes.modify(job_desc, job_rec, partitions, part_list)
 	if others then
 		job_desc.req_nodes, job_desc.min_nodes, job_desc.max_nodes = "", count, count
 	elseif most then
-		job_desc.max_nodes = most -- ours of the old list may be below the new minimum
+		job_desc.max_nodes = most -- the count of the old list may be below the new minimum
 	end
 	return set_excluded(job_desc, others or job_desc.exc_nodes or unwanted)
 end

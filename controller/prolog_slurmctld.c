@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PrologSlurmctld, as SlurmUser on the controller: ends when the job's nodes are booted in its
- * mode. While it runs slurmctld keeps the job in configuration; when it ends slurmctld looks at the
- * nodes. Without it slurmctld looks only every 30 s.
+ * mode. While it runs, slurmctld keeps the job in configuration; when it ends, slurmctld looks at
+ * the nodes. Without it slurmctld looks only every 30 s.
  *
- * It waits for pm-controller's reply. Without one prolog_poll in the same directory takes over,
- * which asks Slurm once a second.
+ * It waits for pm-controller's reply. If the service fails, it executes prolog_poll in the same
+ * directory, which asks Slurm once a second.
  *
- * A site with its own PrologSlurmctld calls this one from it, in the job's environment. The exit
- * status is always 0, as slurmctld requeues the job at any other. For a job without a pm_ feature
- * it ends at once.
+ * A site's own PrologSlurmctld calls this program, in the job's environment. The exit status is
+ * always 0, as slurmctld requeues the job at any other. For a job without a pm_ feature it
+ * ends at once.
  *
  *	PM_CONTROLLER_SOCKET  the service's socket, if not the usual one
  *	PM_WAIT_LIMIT	      seconds, 7200; far above any ResumeTimeout, which ends a hung boot

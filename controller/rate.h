@@ -18,7 +18,7 @@ struct pm_rate {
 	struct {
 		uint64_t key;	/* of pm_rate_user() or pm_rate_address() */
 		uint64_t at_ms; /* time of its last request; 0: unused */
-		double left;
+		double left;	/* requests that it may still send at once */
 	} peers[PM_RATE_PEERS];
 };
 
@@ -33,8 +33,8 @@ static inline uint64_t pm_rate_address(uint32_t address)
 }
 
 /*
- * True if the peer may send a request now, which is then counted. A new peer replaces the one that
- * has been quiet longest.
+ * True if the peer may send a request now; the request is then counted. A new peer replaces the one
+ * that has been quiet longest.
  */
 bool pm_rate_allows(struct pm_rate *rate, uint64_t key, uint64_t now_ms);
 

@@ -41,8 +41,8 @@ bool pm_reinstate_is_due(const struct pm_cluster *cluster, const slurm_job_info_
 }
 
 /*
- * The record comes before the update: if the service ends in between, the next one still finds the
- * longer list in the job, and its user's in the file.
+ * The record is written before the update: if the service ends in between, the next service still
+ * finds the longer list in the job, and the user's own list in the file.
  */
 static void reinstate(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
 {
@@ -61,7 +61,7 @@ static void reinstate(struct pm_rejected_jobs *rejected, const slurm_job_info_t 
 		job->job_id, job->exc_nodes);
 }
 
-/* True if its candidate nodes were counted. */
+/* True if the job counts for PM_REINSTATE_JOBS_MAX: it has exclusions of the service. */
 static bool check_job(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job)
 {

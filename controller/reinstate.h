@@ -3,23 +3,27 @@
 #define PM_REINSTATE_H
 
 /*
- * Reinstatement. A job is kept from the nodes that rejected it. It gets these nodes back while it
- * waits, if the other nodes cannot serve it: they have left service since, or they lack something
- * that only Slurm knows, such as memory or GRES.
+ * Reinstatement. The service excludes the nodes that rejected a job. It removes them from the job's
+ * excluded nodes while the job waits, if the other nodes cannot serve it: they have left service
+ * since, or they lack something that only Slurm knows, such as memory or GRES.
  */
 #include "controller/rejected_jobs.h"
 
-/* Seconds that enough other nodes are idle before a job that waits for nodes gets its own back. */
+/*
+ * Reinstatement of a job that waits for nodes is due when enough other nodes were idle for so many
+ * seconds.
+ */
 #define PM_REINSTATE_IDLE_S 60
 
-/* Jobs of which one scan counts the candidate nodes; the next scan continues behind them. */
+/* Limit of jobs for which one scan counts candidate nodes; the next scan continues after them. */
 #define PM_REINSTATE_JOBS_MAX 64
 
 /*
- * True if a pending job with exclusions of the service gets its nodes back: Slurm says that it can
- * never run, or too few other nodes are in service, or enough of them have been idle for
- * PM_REINSTATE_IDLE_S while Slurm has it wait for nodes. The caller keeps `*idle_since`, in seconds
- * since 1970, from scan to scan; it is 0 at the first.
+ * True if reinstatement is due for a pending job with exclusions of the service: Slurm says that
+ * the job can never run (BadConstraints); or the job is not held, and too few other nodes are in
+ * service, or enough of them have been idle for PM_REINSTATE_IDLE_S while Slurm lets the job wait
+ * for nodes. The caller keeps `*idle_since`, in seconds since 1970, from scan to scan; it is 0 at
+ * the first.
  */
 bool pm_reinstate_is_due(const struct pm_cluster *cluster, const slurm_job_info_t *job, time_t now,
 	uint64_t *idle_since);

@@ -14,7 +14,7 @@
 /* Bytes of a sentence in AdminComment, which Slurm limits to 1 KiB. */
 #define MAX_SENTENCE 900
 
-/* PM_REJECTED_JOBS_MAX jobs with six sentences of that length. */
+/* Room for PM_REJECTED_JOBS_MAX jobs with six sentences of that length. */
 #define MAX_BYTES (64 * 1024 * 1024)
 
 struct key {
@@ -66,8 +66,8 @@ static int save(const struct pm_rejected_jobs *rejected, struct pm_err *err)
 
 /*
  * True if the entry is of this job and not of an earlier one with the same id: the same user, and
- * no more restarts than the job has. Slurm sets the time of submission anew at each requeue, so
- * that does not identify a job.
+ * no more restarts than the job has. The time of submission does not identify a job: Slurm sets it
+ * anew at each requeue.
  */
 static bool is_same_job(const json_object *entry, const slurm_job_info_t *job)
 {
@@ -184,7 +184,9 @@ static bool is_excluded(const json_object *entry, const slurm_job_info_t *job)
 	return made && !strcmp(made, excluded_nodes(job));
 }
 
-/* A list that the user has changed since is all the user's. */
+/*
+ * If the list is not the one that a verdict made, the user has changed it: all of it is the user's.
+ */
 static void keep_users_list(json_object *entry, const slurm_job_info_t *job)
 {
 	if (!is_excluded(entry, job))

@@ -10,10 +10,10 @@
 #include "base/json.h"
 #include "controller/cluster.h"
 
-/* Jobs in the file at most; beyond that none is added. */
+/* Limit of jobs in the file; beyond it no job is added. */
 #define PM_REJECTED_JOBS_MAX 10000
 
-/* Start of the sentence in AdminComment of a held job; pmem_nodes.lua knows it, too. */
+/* Start of the sentence in AdminComment of a held job; pmem_nodes.lua matches it, too. */
 #define PM_REJECTED_HELD "pm: held, as nodes have turned it away"
 
 struct pm_rejected_jobs {
@@ -32,21 +32,23 @@ struct pm_rejected_jobs {
  * pm_rejection_verdict_done().
  */
 struct pm_rejection_verdict {
-	char *sentence; /* why it is held; NULL: it is not held */
-	char *excluded; /* its list of excluded nodes from now on, "" for none */
+	char *sentence; /* why the job is held; NULL: it is not held */
+	char *excluded; /* the job's excluded nodes from now on, "" for none */
 };
 
 /*
- * Reads the file, which may be missing. A file that cannot be read is logged and the list starts
- * empty; one with wrong contents is renamed first. `path` is copied. Only -ENOMEM is an error.
+ * Reads the file, which may be missing. If the file cannot be read, that is logged and the list
+ * starts empty; a file with wrong contents is renamed first. `path` is copied. Only -ENOMEM is an
+ * error.
  */
 int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct pm_err *err);
 
 /*
- * Records that `node` rejected the job, decides, and writes the file. The job is held after `limit`
- * different nodes; if it has no other candidate nodes, or was reinstated before, after `limit`
- * rejections. Else it is kept from the nodes that rejected it, as Slurm would choose the same node
- * again; if no other is left it may run on all. -ENOSPC: the list is full.
+ * Records that `node` rejected the job, decides, and writes the file. The job is held after
+ * rejections by `limit` different nodes. If too few other nodes are candidates, or if the job was
+ * reinstated before, it is held after `limit` rejections by any nodes. Else the nodes that rejected
+ * it are excluded, as Slurm would choose the same node again; if too few other nodes are
+ * candidates, only the user's own list stays. -ENOSPC: the list is full.
  */
 int pm_rejected_add(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *node, const char *sentence, unsigned limit,
@@ -67,16 +69,17 @@ void pm_rejected_forget(struct pm_rejected_jobs *rejected, uint32_t job_id);
 void pm_rejected_sweep(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster);
 
 /*
- * True if the job's list of excluded nodes is the one that a verdict made longer. Else all of the
- * list is its user's, even a node in it that rejected the job.
+ * True if the job's list of excluded nodes is the longer one that a verdict made. Else the whole
+ * list is the user's own, even if a node in it has rejected the job.
  */
 bool pm_rejected_has_exclusions(
 	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
 /*
  * Reinstatement in two steps, as the service may end in between. Only for a job with
- * pm_rejected_has_exclusions(). The first records it and writes the file; *ret_excluded is its
- * user's own list, malloc'ed. Until the second the longer list counts as the service's.
+ * pm_rejected_has_exclusions(). The first step records the reinstatement and writes the file;
+ * *ret_excluded is the user's own list, malloc'ed. Until the second step the longer list counts as
+ * the service's.
  */
 int pm_rejected_begin_reinstatement(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job,
 	char **ret_excluded, struct pm_err *err);
@@ -86,7 +89,7 @@ void pm_rejected_end_reinstatement(struct pm_rejected_jobs *rejected, const slur
 
 /*
  * Time since which enough other nodes have been idle while the job waits, in seconds since 1970; 0:
- * they are not.
+ * not enough are idle.
  */
 uint64_t pm_rejected_idle_since(
 	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);

@@ -13,8 +13,8 @@
 
 /*
  * "COMMENT; sentence", malloc'ed. The site and pmem.lua write into AdminComment, too, and pmem.lua
- * reads it again (pmem_nodes.lua): all of it stays but an earlier sentence of ours, which is at its
- * end.
+ * reads it again (pmem_nodes.lua). So the comment stays, except an earlier sentence of
+ * pm-controller, which is at its end.
  */
 static char *beside(const char *sentence, const char *comment)
 {
@@ -83,8 +83,8 @@ int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err)
 }
 
 /*
- * Comes after the requeue, as Slurm changes ExcNodeList of pending jobs only. If it fails the job
- * may come back to this node.
+ * Comes after the requeue, as Slurm changes ExcNodeList of pending jobs only. If it fails, Slurm
+ * may choose this node for the job again.
  */
 static void exclude(const slurm_job_info_t *job, char *nodes)
 {
@@ -121,7 +121,9 @@ static bool is_over(const slurm_job_info_t *job)
 	return (job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED;
 }
 
-/* After a rejection by another node in the same run, or by its user since. */
+/*
+ * True if a pending job is held: for a rejection by another node in the same run, or by its user.
+ */
 static bool is_held(const slurm_job_info_t *job)
 {
 	return !job->priority && (job->job_state & JOB_STATE_BASE) == JOB_PENDING;

@@ -7,23 +7,23 @@
 #include "protocol/message.h"
 
 /*
- * Handles the message of a node that rejects a job. *ret_done is set to true if the job needs
- * nothing more: it was requeued, and kept from nodes or held with the reason in its AdminComment,
- * or it is over or held already. Else it is left as it is, and the node requeues it. -ESRCH: the
- * job does not run on that node; -EIO: slurmctld refused.
+ * Handles the message of a node that rejects a job. *ret_done is set to true if the node has
+ * nothing more to do: the job was requeued, with nodes excluded or with a hold and its cause in
+ * AdminComment; or the job is over or held already. Else the job is left as it is, and the node
+ * requeues or cancels it. -ESRCH: the job does not run on that node; -EIO: slurmctld refused.
  */
 int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
 	const struct pm_message *message, unsigned limit, bool *ret_done, struct pm_err *err);
 
 /*
- * Holds the job as its user would, who may then release it (ALLOC_SID_USER_HOLD). NULL leaves
+ * Sets a user hold, which the job's owner may release (ALLOC_SID_USER_HOLD). NULL leaves
  * AdminComment as it is. -EIO.
  */
 int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err *err);
 
 /*
  * Sets the job's ExcNodeList; "" for none. The update makes slurmctld test a pending job again,
- * also one that it holds since no node satisfies its constraint. -EIO.
+ * even one that it holds because no node satisfies the constraint. -EIO.
  */
 int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err);
 

@@ -3,8 +3,9 @@
 #define PM_SERVER_H
 
 /*
- * The service's sockets and peers. Peers are limited in number, bytes, time and rate. root and
- * SlurmUser are limited in number only, since a PrologSlurmctld waits for each job.
+ * The service's sockets and peers. Peers are limited in number, bytes, time and rate. Over the unix
+ * socket root and SlurmUser have no limit of rate, and in number only PM_PEERS_MAX, as a
+ * PrologSlurmctld waits for each job.
  */
 #include <poll.h>
 
@@ -13,7 +14,7 @@
 
 #define PM_PEERS_MAX 8192 /* all peers */
 #define PM_STRANGERS_MAX                                                                           \
-	256 /* of these, other users than root and SlurmUser; over TCP until authenticated */
+	256 /* of these, users other than root and SlurmUser; over TCP all until authenticated */
 #define PM_STRANGERS_EACH 16 /* of these, from one user or one address */
 
 struct pm_server {

@@ -62,7 +62,9 @@ static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, u
 	return said(service, rc, &err);
 }
 
-/* Only with new tables: readers ignore an old file. */
+/*
+ * Writes the file only when slurmctld has answered. Else the file gets old, and readers ignore it.
+ */
 static void write_modes(struct pm_service *service)
 {
 	cleanup_free char *path = pm_asprintf("%s/modes", service->run_dir), *text = NULL;
@@ -86,8 +88,9 @@ static uint64_t nodes_pause_ms(const struct pm_service *service)
 }
 
 /*
- * The order matters: the list of rejected jobs loses ended jobs before it is used, and a hold is
- * looked for in the newest tables. The configuration is loaded again since PrivateData may change.
+ * The order matters: pm_rejected_sweep() removes ended jobs before their list is used, and
+ * pm_holds_look() gets the newest tables. The configuration is loaded again since PrivateData may
+ * change.
  */
 static void load_all(struct pm_service *service)
 {

@@ -5,8 +5,8 @@
 /*
  * User holds of rejected jobs. The service holds a rejected job as its user would, so that the user
  * can release it. If slurmctld 22.05 restarts while the job is on its way back to the queue, it may
- * restore the hold as an administrator's. The service sets the user hold again, until it has seen
- * it in the queue once. Later holds of the job are not the service's.
+ * restore the hold as an administrator's. Then the service sets the user hold again, until it sees
+ * the job in the queue without an administrator's hold. It leaves later holds of the job alone.
  */
 #include "controller/rejected_jobs.h"
 

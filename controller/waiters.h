@@ -15,8 +15,8 @@ struct pm_waiter {
 	uid_t uid; /* owner of the job */
 	char *nodes;
 	char **names;
-	uint64_t node_asks, job_asks; /* counts in struct pm_cluster when it came */
-	uint64_t since_ms, told_ms;
+	uint64_t node_asks, job_asks; /* counts in struct pm_cluster when it was added */
+	uint64_t since_ms, told_ms;   /* when it was added; when it last got a reply */
 };
 
 struct pm_waiters {
@@ -44,8 +44,8 @@ void pm_waiters_remove(struct pm_waiters *waiters, struct pm_waiter *waiter);
 
 /*
  * True if the wait is over: all nodes are ready, or one is unusable or free, or the job is not
- * configuring any more. Only tables that were requested after the wait began count: before a node
- * is allocated to the job it looks ready.
+ * configuring any more. Only tables that were requested after the wait began count: a node looks
+ * ready before it is allocated to the job.
  */
 bool pm_waiter_is_done(const struct pm_waiter *waiter, const struct pm_cluster *cluster);
 

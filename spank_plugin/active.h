@@ -9,9 +9,9 @@
 const char *pm_active_feature(const struct pm_config *config, unsigned timeout_ms);
 
 /*
- * The list of active features that slurmctld should have for this node: its present list, with the
- * mode's feature replaced by that of the mode that pmctl reports, or by none if that is unknown.
- * *ret is malloc'ed; NULL if the list is right, or has none of our features.
+ * *ret is the list of active features that slurmctld should have for this node, malloc'ed: the
+ * present list, with the features of modes replaced by the feature of the mode that pmctl reports,
+ * or by none if that mode is unknown. NULL: the list is right, or has none of our features.
  *
  * slurmctld sets the active features when it orders the reboot, not when the node is back. From
  * Slurm 23.02 on a node that registers without a mode that slurmctld expects becomes 'inval': it

@@ -115,7 +115,7 @@ static int forgotten(uint32_t job_id, struct pm_err *err)
 	return pm_err_set(err, -ESRCH, "Slurm does not know job %u any more", (unsigned)job_id);
 }
 
-/* Prints the rows of the job, of the other tasks of its array and of its other components. */
+/* *ret has the rows of the job, of the other tasks of its array and of its other components. */
 static int ask_of(const struct pm_config *config, uint32_t job_id, const char *columns,
 	unsigned timeout_ms, struct pm_output *ret, struct pm_err *err)
 {

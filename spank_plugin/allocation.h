@@ -3,9 +3,9 @@
 #define PM_ALLOCATION_H
 
 /*
- * A job's allocation, from squeue, by columns that hold numbers and words of Slurm alone. Not from
- * 'scontrol show job': there a job's name, comment, account and directories stand among the fields;
- * its user writes them, and they may hold line breaks.
+ * A job's allocation, from columns of squeue that hold only numbers and words of Slurm. 'scontrol
+ * show job' is not safe: it prints the job's name, comment, account and directories among its
+ * fields, and users may write line breaks into these.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,8 +19,8 @@ struct pm_allocation {
 	bool is_batch;	  /* a batch script, which Slurm can requeue */
 	unsigned nodes;
 	uint32_t leader; /* job id of the first component; its own id if it has one component */
-	char name[34];	 /* "8_1" for a task of an array, else its id: the last task's id is the
-			    array's, which is all tasks for Slurm's commands */
+	char name[34];	 /* "8_1" for a task of an array, else its id. The last task has the array's
+			    id, which Slurm's commands take for all tasks */
 	bool all_memory; /* it asked for no size, or for all memory */
 	uint64_t memory_bytes; /* on each of its nodes, on average; 0: Slurm does not allocate
 				  memory, and the job asked for none */
@@ -41,7 +41,7 @@ int pm_allocation_has_mode(const struct pm_config *config, uint32_t job_id, unsi
 
 /*
  * True if another job, without a mode, has a part of this node, or if squeue fails. slurmctld sends
- * all jobs for it, so it is called only where the answer matters.
+ * squeue all jobs, so call it only where the answer matters.
  */
 bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsigned timeout_ms);
 

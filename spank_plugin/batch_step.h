@@ -7,8 +7,8 @@
 
 /*
  * True if this node has the slurmstepd of the job's batch step, by its title "slurmstepd:
- * [12.batch]" (22.05 to 24.11), which it has soon after its start. A user's process may have that
- * title too.
+ * [12.batch]" (22.05 to 24.11). slurmstepd sets the title soon after its start. A user's process
+ * may have that title too.
  */
 bool pm_batch_step_exists(uint32_t job_id);
 

@@ -2,7 +2,7 @@
 #ifndef PM_CANCEL_H
 #define PM_CANCEL_H
 
-/* The end of a job that this node cannot serve, and that cannot be requeued. */
+/* Cancels a job that this node cannot serve and that cannot be requeued. */
 #include <stdint.h>
 
 #include "base/err.h"

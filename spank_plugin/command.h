@@ -9,10 +9,11 @@
 #define PM_COMMAND_SAID_NO (-EPERM)
 
 /*
- * Runs a program, an absolute path with arguments, in a clean environment with SLURM_CONF and
- * SLURMD_NODENAME alone, which name the cluster and the node. It is killed after the timeout.
- * -EPERM (PM_COMMAND_SAID_NO): its exit status was not 0; the text is the last line of its stderr,
- * without "pmctl: " in front. Other errors: it could not be run, or the timeout passed.
+ * Runs a program, an absolute path with arguments, in a clean environment: PATH, LC_ALL=C, and
+ * SLURM_CONF and SLURMD_NODENAME if they are set, which name the cluster and the node. It is killed
+ * after the timeout. -EPERM (PM_COMMAND_SAID_NO): its exit status was not 0; the text is the last
+ * line of its stderr, else of its stdout, without "pmctl: " in front. Other errors: it could not be
+ * run, or the timeout passed.
  */
 int pm_command(const char *const *argv, unsigned timeout_ms, struct pm_err *err);
 
@@ -31,7 +32,7 @@ int pm_command_read(const char *const *argv, unsigned timeout_ms, char **ret, st
 int pm_command_output(
 	const char *const *argv, unsigned timeout_ms, struct pm_output *ret, struct pm_err *err);
 
-/* Behind the end of this line of an output; "" at the end. Empty lines are skipped. */
+/* The next line of an output; "" at the end. Empty lines are skipped. */
 const char *pm_next_line(const char *line);
 
 #endif

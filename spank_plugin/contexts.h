@@ -25,21 +25,22 @@ int pm_slurmd_init(spank_t sp, int ac, char **av);
 /*
  * Prolog, as root, a child of slurmd (of slurmstepd with PrologFlags=RunInJob): prepares the node
  * for the job's mode. If that fails by the node's fault it drains the node, and requeues the job.
- * For a job without a mode it only looks for files of an earlier run of it.
+ * For a job without a mode it only marks the job (prolog_mark.h) and ends an earlier run of it.
  */
 int pm_job_prolog(spank_t sp, int ac, char **av);
 
 /*
- * Epilog, as root: removes what the prolog made. A node that cannot is drained with the reason, or
- * rebooted if only that helps. For a job without files here it only looks for them.
+ * Epilog, as root: takes back the job's allotments and wipes them. A node that cannot do so is
+ * drained with the reason, or rebooted if only a reboot helps. For a job without a job record or
+ * job view on this node it only removes the mark.
  */
 int pm_job_epilog(spank_t sp, int ac, char **av);
 
 /*
- * slurmstepd, as root before its tasks are forked: reads the request and the topology of a step
- * with a plan, which all ranks inherit. Always 0: the ranks report errors, as a failure here would
- * drain the node of a batch job. Batch, interactive and extern steps and those of mpirun's daemons
- * have no plan.
+ * slurmstepd, as root before its tasks are forked: checks that the job had its prolog here
+ * (skipped_prolog.h), and reads the request and the topology of a step with a plan, which all ranks
+ * inherit. Always 0: the ranks report errors, as a failure here would drain the node of a batch
+ * job. Batch, interactive and extern steps have no plan, nor do steps of mpirun's daemons.
  */
 int pm_remote_init_post_opt(spank_t sp, int ac, char **av);
 

@@ -8,7 +8,8 @@ SPANK_PLUGIN(pmem, 1)
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
 /*
- * A failure in init fails the job and does not drain the node. spank.h declares it from 26.05 on.
+ * A failure in init fails the job and does not drain the node. spank.h declares this variable from
+ * 26.05 on.
  */
 extern int slurm_spank_init_failure_mode;
 int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;

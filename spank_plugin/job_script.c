@@ -48,9 +48,9 @@ static bool drain_node(const struct pm_config *config, const char *where, const 
 /*
  * The prolog fails only if the node is not drained or the job may still start. After a failed
  * prolog slurmd 22.05 reports the failure, and asks slurmctld to requeue or cancel the job. It
- * repeats both every 15 s until slurmctld does so (_rpc_prolog() in req.c), for a job that is over
- * until slurmd ends: a node that an administrator has resumed is drained again, and a cancelled
- * batch job comes back.
+ * repeats both every 15 s until slurmctld does so (_rpc_prolog() in req.c). For a job that is over
+ * it repeats them until slurmd ends: a node that an administrator has resumed is drained again, and
+ * a cancelled batch job comes back.
  */
 static int give_up(const struct pm_prepare *prepare, const char *sentence)
 {
@@ -99,8 +99,9 @@ static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 }
 
 /*
- * The node has booted for this job, is sound, and is not in its mode: the goal was not staged or
- * was withdrawn, since the power was cut before, or an administrator's reboot came first.
+ * True if the node has booted for this job and is sound, but is not in the job's mode: the goal was
+ * not staged, or was withdrawn because the power was cut before, or an administrator's reboot came
+ * first.
  */
 static bool has_missed_change(const struct pm_prepare *prepare)
 {
@@ -113,8 +114,8 @@ static bool has_missed_change(const struct pm_prepare *prepare)
 }
 
 /*
- * True if the failure is not the node's fault. Up to 23.11 slurmd reboots a node also when the
- * helper refused the change.
+ * True if the failure is not the node's fault. Up to 23.11 slurmd reboots a node even if the helper
+ * refused the change.
  */
 static bool is_not_at_fault(const struct pm_prepare *prepare)
 {
@@ -125,9 +126,9 @@ static bool is_not_at_fault(const struct pm_prepare *prepare)
 
 /*
  * A failure of pmctl is the node's fault, as the node was chosen for the mode: it is drained. There
- * are two exceptions: data is in the way of the mode, between slurmd's registration and
- * pm-reachable's report; or the node's reboot was not the one that the job waited for. Then only
- * this job is rejected, and the node stays in service.
+ * are two exceptions. Data may be in the way of the mode, if slurmctld chose the node between
+ * slurmd's registration and pm-reachable's report. Or the node's reboot was not the one that the
+ * job waited for. Then only this job is rejected, and the node stays in service.
  */
 static int serve(const struct pm_prepare *prepare)
 {
@@ -174,8 +175,8 @@ static void end(const struct pm_prepare *prepare, const char *where)
 }
 
 /*
- * Ends an earlier run of the job without its epilog. A job that is requeued without its mode would
- * else find that run's allotments.
+ * Ends an earlier run of the job that had no epilog here. A job that is requeued without its mode
+ * would else find that run's allotments.
  */
 static int end_earlier_run(const struct pm_prepare *prepare)
 {
@@ -186,9 +187,9 @@ static int end_earlier_run(const struct pm_prepare *prepare)
 }
 
 /*
- * A job in a mode without a mark that is in its prolog 20 s after slurmd's start counts as lost
- * (recheck.h): it is requeued or cancelled. For a job without a mode and without a mark Slurm is
- * asked at its first step (skipped_prolog.h).
+ * Marks the job; an error is only logged. A job with a mode but without a mark counts as lost if it
+ * is in its prolog 20 s after slurmd's start (recheck.h): it is requeued or cancelled. If a job has
+ * neither mode nor mark, Slurm is asked for its mode at its first step (skipped_prolog.h).
  */
 static void mark(const struct pm_prepare *prepare)
 {

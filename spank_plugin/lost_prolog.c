@@ -36,7 +36,9 @@ static bool is_candidate(const char *line, const char *node, struct pm_unprepare
 	return ret->was_prepared || !strcmp(reason, IN_PROLOG);
 }
 
-/* After its restart slurmctld shows a node as UNKNOWN until it registers, also one with jobs. */
+/*
+ * After its restart slurmctld shows a node as UNKNOWN until the node registers, even one with jobs.
+ */
 static bool may_have_jobs(const struct pm_config *config, unsigned timeout_ms)
 {
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
@@ -94,7 +96,7 @@ static bool contains(const struct pm_unprepared *jobs, uint32_t id)
 	return false;
 }
 
-/* Does the job wait for an earlier slurmd, which is gone? */
+/* True if the job waits for an earlier slurmd, which is gone. */
 static bool is_lost(const struct pm_config *config, const struct pm_unprepared_job *job)
 {
 	if (pm_prolog_is_waited_for(config, job->id))

@@ -3,14 +3,14 @@
 #define PM_LOST_REBOOT_H
 
 /*
- * An order to reboot that the node did not get. While a node boots for a job that job may end, and
+ * An order to reboot that the node did not get. While a node boots for a job, the job may end, and
  * slurmctld gives the node to the next job at once. The order to reboot into the next job's mode is
- * sent to a machine that is off, and slurmctld takes the boot for the first job for that of the
- * second (seen on 22.05). A slurmd that is restarted while it changes the mode loses the order,
- * too. Without the change the job would be rejected; srun and salloc jobs cannot be requeued and
- * would be lost.
+ * sent to a machine that is off, and slurmctld takes the first job's boot for the next job's boot
+ * (seen on 22.05). A slurmd that is restarted while it changes the mode loses the order, too.
+ * Without the change the job would be rejected; srun and salloc jobs cannot be requeued and would
+ * be lost.
  *
- * So slurmd looks at its start, before it registers, for a job that waits for its node in another
+ * So at its start, before it registers, slurmd looks for a job that waits for this node in another
  * mode, and makes the change. It does so again when it has been up for a while (recheck.h), as
  * slurmctld may give the node to a job between the first look and the registration.
  */

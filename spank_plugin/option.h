@@ -10,8 +10,8 @@
  * Heterogeneous jobs: sbatch, salloc and srun read the components one after the other in one
  * process, and each ends with init_post_opt. Slurm does not forget an option of an earlier
  * component, and sbatch and salloc leave it in their own environment, where the next component
- * finds it. So an option counts only until pm_option_end_component(), which also removes Slurm's
- * carrier of it.
+ * finds it. So an option counts only until pm_option_end_component(), which also sets Slurm's
+ * carrier to this component's value, or removes it.
  */
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -39,16 +39,16 @@ struct pm_option_info {
 const struct pm_option_info *pm_option_info(enum pm_option option);
 
 /*
- * Registers the options by spank_option_register(): sbatch and salloc would not know those of an
- * exported table spank_options[]. Their callback refuses a bad value at once, so that nothing is
- * submitted. Of an option that is given twice the last counts, as with Slurm's own.
+ * Registers the options by spank_option_register(): sbatch and salloc do not know options of an
+ * exported table spank_options[]. The callback refuses a bad value at once, so that nothing is
+ * submitted. If an option is given twice the last one counts, as with Slurm's own.
  */
 int pm_option_register(spank_t sp);
 
 /* The value for this component of the job, owned here; NULL if it was not given. */
 const char *pm_option_given(enum pm_option option);
 
-/* The mode of --pm-mode, by the same rule. */
+/* The mode of --pm-mode for this component; NULL if it was not given. */
 const struct pm_mode_info *pm_option_mode(void);
 
 /* The value of the environment twin; NULL if it is not set or empty. */

@@ -6,10 +6,11 @@
  *
  *	pm-reachable [refused] [config=FILE]
  *
- * refused: pm-helper calls it so when it has just refused a change of mode. slurmctld has had the
- * new mode as active since it ordered the change, and needs the right one before slurmd registers
- * (active.h). As soon as pm-helper has ended slurmd registers with all features, and slurmctld
- * chooses the node again a second later. So a child stays for FOLLOW_S and repeats the report.
+ * refused: pm-helper and pm-reboot call it so when a change of mode was refused or has failed.
+ * slurmctld has had the new mode as active since it ordered the change, and needs the right one
+ * before slurmd registers (active.h). As soon as pm-helper has ended, slurmd registers with all
+ * features, and slurmctld chooses the node again a second later. So a child stays for FOLLOW_S and
+ * repeats the report.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -30,7 +31,7 @@
 #define PAUSE_US 300000
 
 /*
- * True in the child, which leaves the helper's process group, as slurmd kills that, and its pipe.
+ * True in the child. The child leaves the helper's process group, which slurmd kills, and its pipe.
  */
 static bool fork_child(void)
 {

@@ -26,10 +26,13 @@
 #define TELL_TIMEOUT_MS	    15000
 #define MAX_WORDS	    16
 
-/* Attempts: pmctl may report one of several jobs in the way that are over. */
+/*
+ * Limit of runs of 'pmctl job begin', as it may report one of several jobs in the way that are
+ * over.
+ */
 #define MAX_TRIES 32
 
-/* File systems and wipes are several runs of tools, each of which may take ToolTimeout. */
+/* File systems and wipes take several runs of tools, each up to ToolTimeout. */
 #define TOOLS_PER_JOB 10
 
 struct words {
@@ -54,7 +57,7 @@ static unsigned timeout_ms(const struct pm_config *config)
 	return config->tool_timeout_s * TOOLS_PER_JOB * 1000;
 }
 
-/* The job's allocation and, if other jobs may be on the node, memory of all its jobs. */
+/* The job's allocation and, if other jobs may be on the node, the memory of all the node's jobs. */
 struct given {
 	struct pm_allocation job;
 	uint64_t allocated_bytes; /* 0: not known, or not needed */
@@ -122,7 +125,7 @@ static char *one_line(const char *sentence)
 
 /*
  * Reports the rejection to pm-controller, which counts the nodes and requeues or holds the job.
- * True if it did; else the node requeues it.
+ * True if pm-controller did; else the node requeues the job.
  */
 static bool controller_requeues(const struct pm_prepare *prepare, const char *sentence)
 {
@@ -144,8 +147,8 @@ static bool controller_requeues(const struct pm_prepare *prepare, const char *se
 }
 
 /*
- * The tasks find this view if they start at all. It makes the folder, too, which else 'pmctl job
- * begin' makes.
+ * The tasks find this view if they start at all. Also makes its directory, which 'pmctl job begin'
+ * may not have made.
  */
 int pm_prepare_fail_tasks(
 	const struct pm_prepare *prepare, const char *sentence, struct pm_err *err)
@@ -219,7 +222,7 @@ int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence)
 	return withdraw_by(prepare, sentence, /* by_controller= */ true);
 }
 
-/* Ends another job that is over and had no epilog here. True if its end was made up for. */
+/* Ends another job that is over and had no epilog here. True if that was done. */
 static bool end_missed_epilog(const struct pm_prepare *prepare, uint32_t other)
 {
 	struct pm_err err = {0};
@@ -235,7 +238,7 @@ static bool end_missed_epilog(const struct pm_prepare *prepare, uint32_t other)
 	return false;
 }
 
-/* Ends the jobs of pmctl's lines "holder=ID" that are over. True if there was one. */
+/* Ends the jobs of pmctl's lines "holder=ID" that are over. True if it ended one. */
 static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 {
 	bool ended = false;
@@ -249,8 +252,8 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
 }
 
 /*
- * True if all memory without a record is of jobs that begin after this one: these will find this
- * one's record.
+ * True if all memory without a job record is of jobs with a mode, which begin after this one: they
+ * will find this job's record.
  */
 static bool belongs_to_later_jobs(const struct pm_prepare *prepare, const char *answer)
 {
@@ -293,8 +296,8 @@ static bool wants_nodes_alone(const struct pm_requirement *requirement)
 }
 
 /*
- * If slurmctld does not answer, a job goes on without these values, since else each job that starts
- * would end. Only jobs that need whole nodes fail.
+ * If slurmctld does not answer, a job goes on without these values: else every job that starts
+ * would be rejected. Only jobs that need whole nodes are rejected then.
  */
 static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_err *err)
 {
@@ -317,7 +320,7 @@ static int ask(const struct pm_prepare *prepare, struct given *ret, struct pm_er
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 {
 	struct given given = {0};
-	int status = PM_EXIT_CONFLICT;
+	int status = PM_EXIT_CONFLICT; /* if ask() fails: the job is rejected */
 	int rc = ask(prepare, &given, err);
 
 	if (!rc)

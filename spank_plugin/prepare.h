@@ -20,8 +20,8 @@ struct pm_prepare {
 
 /*
  * Prepares the node for the job, after it has ended earlier jobs of the node that are over. 0: the
- * node is prepared; or its tasks fail by the job view; or another running job is in the way, and
- * this one was requeued or cancelled. Other errors are the node's fault, with a sentence.
+ * node is prepared; or the job's tasks fail by the job view; or another running job is in the way,
+ * and this one was requeued or cancelled. An error is the node's fault, with a sentence.
  */
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err);
 
@@ -36,12 +36,12 @@ int pm_prepare_fail_tasks(
 int pm_prepare_requeue(const struct pm_prepare *prepare, const char *sentence);
 
 /*
- * Writes that view and requeues the job. A negative errno: one of these could not be done, and the
- * prolog must fail.
+ * Writes that job view and requeues the job. A negative errno: one of these failed, and the prolog
+ * must fail.
  */
 int pm_prepare_withdraw(const struct pm_prepare *prepare, const char *sentence);
 
-/* Rejects the job: the same, but pm-controller requeues it; without pm-controller as above. */
+/* Rejects the job: as pm_prepare_withdraw(), but pm-controller requeues the job if it can. */
 int pm_prepare_reject(const struct pm_prepare *prepare, const char *sentence);
 
 enum pm_ending {

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-/* A process with a dead parent has this one. */
+/* The parent of a process after its own parent has ended. */
 #define INIT_PID 1
 
 static char *folder_path(const struct pm_config *config)

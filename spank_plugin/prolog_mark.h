@@ -3,9 +3,9 @@
 #define PM_PROLOG_MARK_H
 
 /*
- * A job's mark: its prolog has begun on this node. It holds the process that waits for the prolog's
- * end: slurmd, or slurmstepd with PrologFlags=RunInJob. It is the file RunDir/prologs/ID, which
- * only root can see. The epilog removes it; RunDir is empty after a boot.
+ * A job's prolog mark: its prolog has begun on this node. The mark is the file RunDir/prologs/ID,
+ * which only root can see. It holds the pid of the process that waits for the prolog's end: slurmd,
+ * or slurmstepd with PrologFlags=RunInJob. The epilog removes it; RunDir is empty after a boot.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -149,7 +149,7 @@ static const char *new_comment(const char *known, const char *wanted)
 }
 
 /*
- * True if slurmd took the node down since the helper refused (from Slurm 24.05 on, "...:
+ * True if slurmd took the node down because the helper refused (from Slurm 24.05 on, "...:
  * 'pm_memory'"). If the helper failed although 'pmctl reachable' reports the feature, the node
  * stays down.
  */

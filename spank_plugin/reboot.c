@@ -59,8 +59,8 @@ static int undrain(const struct pm_config *config, unsigned timeout_ms, struct p
 }
 
 /*
- * Sets a drain again that an administrator set between the look at the node and the undrain, which
- * removed it. Slurm keeps its reason, with " [user@time]".
+ * Drains the node again if the undrain has removed the drain of an administrator, who drained the
+ * node after the plugin looked at it. Slurm keeps the reason, with " [user@time]".
  */
 static int put_back(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {

@@ -7,8 +7,8 @@
  * starts: after slurmd looked at its jobs, and before it listens. The order to reboot into the
  * job's mode is then lost (lost_reboot.h), or the launch reaches slurmd seconds later, or not at
  * all (lost_prolog.h). A detached thread of slurmd looks when slurmd is up, and again when no
- * message can be under way any more. It then makes the change of mode that a job still waits for,
- * or requeues or cancels jobs that still wait for their prolog.
+ * message can be under way any more. The thread then makes the change of mode that a job still
+ * waits for, or requeues or cancels jobs that still wait for their prolog.
  */
 
 #include "site/config.h"

@@ -23,7 +23,7 @@ static bool is_component(spank_t sp)
 }
 
 /*
- * NULL in a heterogeneous job, of which a step inherits the options of another component: see
+ * NULL in a heterogeneous job, where a step inherits the options of another component: see
  * option.h.
  */
 static const struct pm_mode_info *wanted_mode(spank_t sp)

@@ -47,8 +47,7 @@ static int check_option(const struct pm_mode_info *option, const char *constrain
 }
 
 /*
- * The first of option, variable and default that is a mode of the platform, else the platform's
- * first.
+ * The first of option, variable and default that belongs to the platform mode, else its first mode.
  */
 static const struct pm_mode_info *chosen_mode(
 	spank_t sp, const struct pm_config *config, enum pm_platform platform)

@@ -21,12 +21,16 @@ struct pm_requirement {
 };
 
 /*
- * The constraint allows platform modes. Of the modes of a single platform mode the job means that
- * of --pm-mode, else of PM_MODE, else the default of its partition, else the first. If the
- * constraint allows several platform modes, PM_MODE does not count, and the default only for its
- * own. pmem.lua reads a job in the same way.
- * -EINVAL: the constraint cannot be read; -EPERM: no mode satisfies it, or not that of --pm-mode.
- * Both with a sentence for the user; *ret is then untouched. Release with pm_requirement_done().
+ * The constraint allows one platform mode or several, and modes may share a platform mode.
+ * With --pm-mode only its platform mode is left. If one platform mode is left, the job's mode is
+ * the first of these that belongs to it: --pm-mode, PM_MODE, the default of the partition, the
+ * first mode of the platform mode. If several are left, PM_MODE does not count: each stands for the
+ * default of the partition if that belongs to it, else for its first mode. pmem.lua reads a job in
+ * the same way.
+ *
+ * -EINVAL: the constraint cannot be read; -EPERM: no mode satisfies it, or the mode of --pm-mode
+ * does not. Both with a sentence for the user; *ret is then untouched. Release with
+ * pm_requirement_done().
  */
 int pm_requirement_read(spank_t sp, const char *constraints, const struct pm_config *config,
 	struct pm_requirement *ret, struct pm_err *err);

@@ -7,9 +7,9 @@
 
 /*
  * Loads pmem.conf, overridden by words of plugstack.conf: Key=Value pairs, and config=FILE for
- * another file than /etc/slurm/pmem.conf. The default file may be missing, FILE may not. It is read
- * on each call, as most jobs need no configuration. Release with pm_config_done(). On failure *ret
- * is untouched.
+ * another file than /etc/slurm/pmem.conf. The default file may be missing, FILE may not. The file
+ * is read on each call, as most jobs need no configuration. Release with pm_config_done(). On
+ * failure *ret is untouched.
  */
 int pm_settings_load(int ac, char **av, struct pm_config *ret, struct pm_err *err);
 

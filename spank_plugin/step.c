@@ -58,8 +58,9 @@ static bool is_daemon(spank_t sp)
 }
 
 /*
- * True if the option, or its variable in the step's environment, is given. `source` is the name of
- * the one that is. `room` holds the variable's value, so *ret_value is good as long as `room`.
+ * True if the option, or its variable in the step's environment, is given; the value 0 of a flag's
+ * variable counts as not given. `source` is the name of the one that is given. `room` holds the
+ * variable's value, so *ret_value is good as long as `room`.
  */
 static bool asked(spank_t sp, enum pm_option option, char room[MAX_VALUE], const char **ret_value,
 	char source[40])

@@ -9,9 +9,9 @@
 
 /*
  * Sets the task's variables from the job view: PM_MODE, PM_DIR0, PM_DIR0_SOCKET and so on for each
- * allotment, and PM_DIR (PM_DAX, PM_NODE) for that of the task's own socket. That is the socket of
- * most of its CPUs, by sysfs below `fs_root`. It first removes such variables of another job, from
- * which this one was submitted. It starts no process.
+ * allotment, and PM_DIR (PM_DAX, PM_NODE) for the allotment on the task's own socket, else for the
+ * first. The own socket is the one with most of the task's CPUs, by sysfs below `fs_root`. First
+ * removes such variables of another job, if this job was submitted from it. Starts no process.
  */
 int pm_task_env_set(
 	spank_t sp, const struct pm_jobview *view, const char *fs_root, struct pm_err *err);

@@ -4,8 +4,8 @@
 
 /*
  * The user's binding options of srun: --cpu-bind, --hint, --threads-per-core, --mem-bind,
- * --distribution, -c. srun sends them as SLURM_CPU_BIND_TYPE and so on. They are to be read in
- * init_post_opt: when the tasks start slurmstepd overwrites them with its own binding,
+ * --distribution, -c. srun sends them as SLURM_CPU_BIND_TYPE and so on. Read them in init_post_opt:
+ * when the tasks start, slurmstepd overwrites them with its own binding,
  * SLURM_CPU_BIND_TYPE=mask_cpu, even if the user gave no option (seen on 22.05).
  */
 #include <slurm/spank.h>
