@@ -7,8 +7,8 @@
 #define PM_ADDRESS_PORT "6827"
 
 /*
- * HOST[:PORT], an IPv6 address in brackets where a port is behind it; both malloc'ed. -EINVAL: it
- * is neither. Names are not looked up.
+ * Parses HOST[:PORT]; an IPv6 address is always in brackets. The port is PM_ADDRESS_PORT by
+ * default. Both results are malloc'ed. -EINVAL: another form. Names are not looked up.
  */
 int pm_address_parse(const char *text, char **ret_host, char **ret_port, struct pm_err *err);
 

@@ -33,7 +33,7 @@ struct pm_archive {
 	time_t time;
 };
 
-/* Programs are run in the root directory. */
+/* gzip gets an absolute path, as pm_run() starts programs in the root directory. */
 static int make_absolute(const char *path, char ret[PATH_MAX])
 {
 	char here[PATH_MAX] = "";
@@ -77,7 +77,7 @@ static int put(struct pm_archive *archive, const void *data, size_t length, stru
 	return pm_err_sys(err, -errno, "write '%s'", archive->path);
 }
 
-/* The sum of all bytes, its own field taken as spaces. */
+/* The sum of all bytes, with the checksum field itself taken as spaces. */
 static void add_checksum(struct header *header)
 {
 	const unsigned char *byte = (const unsigned char *)header;
@@ -166,7 +166,7 @@ static int end(struct pm_archive *archive, struct pm_err *err)
 	return rc;
 }
 
-/* gzip puts TEMPORARY.gz in the place of the temporary file, with its mode. */
+/* gzip replaces the temporary file with TEMPORARY.gz and keeps its mode. */
 static int compress(struct pm_archive *archive, struct pm_err *err)
 {
 	const char *const argv[] = {GZIP, "-9", "-n", archive->temporary, NULL};
@@ -185,7 +185,7 @@ static int compress(struct pm_archive *archive, struct pm_err *err)
 	return 0;
 }
 
-/* The file must be of gzip's format, whatever the program's exit status was. */
+/* Also checks gzip's magic number: an exit status of 0 is not enough. */
 static int make_durable(const struct pm_archive *archive, struct pm_err *err)
 {
 	cleanup_close int fd = open(archive->temporary, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

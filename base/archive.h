@@ -21,10 +21,10 @@ int pm_archive_add(struct pm_archive *archive, const char *name, const char *dat
 int pm_archive_add_link(
 	struct pm_archive *archive, const char *name, const char *target, struct pm_err *err);
 
-/* Makes it durable and gives it its name. */
+/* Compresses the archive, syncs it to disk and renames it to its path. */
 int pm_archive_commit(struct pm_archive *archive, struct pm_err *err);
 
-/* Releases it; without a commit no file is left. NULL is fine. */
+/* Releases the archive; without a commit no file is left. NULL is fine. */
 void pm_archive_close(struct pm_archive *archive);
 
 #endif

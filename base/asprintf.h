@@ -5,8 +5,8 @@
 #include <stdarg.h>
 
 /*
- * asprintf(3) that returns the text: malloc'ed, NULL when out of memory. The C library leaves the
- * pointer undefined then, which a variable that is freed at the end of its block cannot bear.
+ * asprintf(3) that returns the text: malloc'ed, NULL when out of memory. asprintf(3) itself leaves
+ * its pointer undefined then, and cleanup_free would free that.
  */
 __attribute__((format(printf, 1, 2))) char *pm_asprintf(const char *fmt, ...);
 __attribute__((format(printf, 1, 0))) char *pm_vasprintf(const char *fmt, va_list args);

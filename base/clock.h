@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Since some time in the past; does not follow changes of the clock. */
+/* Time since an arbitrary start. Setting the system's clock does not change it. */
 static inline uint64_t pm_now_ms(void)
 {
 	struct timespec now;
@@ -15,7 +15,7 @@ static inline uint64_t pm_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Less than a second; a signal ends it. */
+/* `ms` is below 1000. A signal ends the pause early. */
 static inline void pm_pause_ms(unsigned ms)
 {
 	struct timespec time = {.tv_nsec = (long)ms * 1000000};

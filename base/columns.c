@@ -41,7 +41,7 @@ static const char *cell(const struct pm_columns *columns, size_t row, size_t col
 	return columns->cells[row * columns->n + column];
 }
 
-/* 0: nothing stands under the head. */
+/* 0: the column has only a head. */
 static size_t width_of(const struct pm_columns *columns, size_t column)
 {
 	size_t width = 0, rows = columns->n_cells / columns->n;
@@ -53,7 +53,7 @@ static size_t width_of(const struct pm_columns *columns, size_t column)
 								 : width;
 }
 
-/* Blanks are owed until there is something to put behind them. */
+/* Holds blanks back until a text follows, so that no line ends in blanks. */
 static void print_row(const struct pm_columns *columns, size_t row, const size_t *widths, FILE *out)
 {
 	size_t owed = 0;

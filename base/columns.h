@@ -17,15 +17,15 @@ struct pm_columns {
 	bool failed; /* out of memory: nothing is printed */
 };
 
-/* The next cell, as printf(3) has it. */
+/* Adds the next cell, formatted as by printf(3). */
 __attribute__((format(printf, 2, 3))) void pm_columns_add(
 	struct pm_columns *columns, const char *fmt, ...);
 
-/* A head, and whether its column is flush right. */
+/* Adds a column with its head; `right`: flush right. All columns come before the first cell. */
 void pm_columns_head(struct pm_columns *columns, const char *head, bool right);
 
-/* Two blanks between columns, none at a line's end; columns that are empty but for their head are
- * left out. -ENOMEM when a cell was lost. Releases all. */
+/* Prints two blanks between columns, none at a line's end, and leaves out columns that have only a
+ * head. Releases the table. -ENOMEM: a cell was lost, and nothing is printed. */
 int pm_columns_print(struct pm_columns *columns, FILE *out);
 
 #endif

@@ -20,11 +20,13 @@ char *pm_cpulist_format(const cpu_set_t *set);
 /* A mask as Slurm writes it: "0x0F00", hexadecimal, up to 1024 bits. Adds to *set; -EINVAL. */
 int pm_cpumask_add(const char *mask, cpu_set_t *set);
 
-/* All processors of a list of such masks, "0x3,0xC"; -EINVAL: no masks, or none has any. */
+/* All processors of a list of such masks, "0x3,0xC". -EINVAL: a wrong mask, or no processors. */
 int pm_cpumasks_parse(const char *list, cpu_set_t *ret);
 
-/* True: the sets have a CPU in common; `whole` has all CPUs of `part`. */
+/* True: the sets have a CPU in common. */
 bool pm_cpus_intersect(const cpu_set_t *a, const cpu_set_t *b);
+
+/* True: `whole` has all CPUs of `part`. */
 bool pm_cpus_contain(const cpu_set_t *whole, const cpu_set_t *part);
 
 #endif

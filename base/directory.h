@@ -10,7 +10,8 @@ typedef int pm_entry_action(int dir_fd, const char *name, void *context, struct 
 
 /*
  * Calls `each` for the entries with names that begin with `prefix`, in the directory's order, and
- * returns its last result. A missing directory has no entries: no PMem, no HMAT.
+ * returns its last result. A missing directory counts as empty: the machine has no PMem, or no
+ * HMAT.
  */
 int pm_directory_each(int root_fd, const char *path, const char *prefix, pm_entry_action *each,
 	void *context, struct pm_err *err);

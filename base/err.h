@@ -18,8 +18,7 @@ struct pm_err {
 __attribute__((format(printf, 3, 4))) int pm_err_set(
 	struct pm_err *err, int code, const char *fmt, ...);
 
-/* The same, with ": " and the text of the errno behind it: "open '/x': No such file or directory".
- */
+/* The same, followed by ": " and the text of the errno: "open '/x': No such file or directory". */
 __attribute__((format(printf, 3, 4))) int pm_err_sys(
 	struct pm_err *err, int code, const char *fmt, ...);
 

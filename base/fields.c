@@ -6,7 +6,7 @@
 
 #include "base/list.h"
 
-/* Of an array of the struct. */
+/* Address of an array's length in the struct. */
 #define LENGTH(field_, value_) ((size_t *)((char *)(value_) + (field_)->n_offset))
 
 static const void *in(const struct pm_field *field, const void *value)

@@ -3,8 +3,8 @@
 #define PM_FIELDS_H
 
 /*
- * The members of a JSON object that a struct is written to and read from: a table with a row a
- * member, closed by a row of zeros, so that reading and writing cannot disagree.
+ * Converts a struct to a JSON object and back by one table, so that reading and writing cannot
+ * disagree. The table has a row for each member of the object; a row of zeros ends it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum pm_field_kind {
 	PM_FIELD_STRING,  /* char *, malloc'ed */
 	PM_FIELD_U32,	  /* uint32_t */
 	PM_FIELD_U64,	  /* uint64_t, 0 to INT64_MAX */
-	PM_FIELD_NAME,	  /* an enum without negative values, by their names */
+	PM_FIELD_NAME,	  /* an enum without negative values, by the names of its values */
 	PM_FIELD_FLAG,	  /* bool: the member is `flag`, or missing */
 	PM_FIELD_LIST,	  /* an array of structs of `size` bytes, each by the table `entry` */
 	PM_FIELD_NUMBERS, /* an array of uint64_t, 0 to UINT64_MAX */
@@ -27,7 +27,7 @@ struct pm_field {
 	const char *key;
 	enum pm_field_kind kind;
 	size_t offset, size;
-	size_t n_offset; /* of an array: where its length stands, a size_t */
+	size_t n_offset; /* of an array's length, a size_t */
 	const struct pm_field *entry;
 	const char *flag;
 	/* Of PM_FIELD_NAME, for the values first to last. GCC: an enum without negative values is
@@ -35,13 +35,14 @@ struct pm_field {
 	const char *(*name)(unsigned);
 	unsigned first, last;
 	bool may_lack;	  /* a missing member is read as 0, "" or NULL */
-	bool optional;	  /* the same, and these are not written */
+	bool optional;	  /* the same, and 0 or "" is not written */
 	bool filled;	  /* "" is refused */
-	const char *with; /* neither holds in an object that has this member, of an earlier row */
+	const char *with; /* an earlier row's key: an object with it must have this member, too */
 	unsigned since;	  /* the first version of the file that has it */
 };
 
-/* Where a member of a struct stands; of an array by pm_list_next() (base/list.h), its entries. */
+/* The place of a member in its struct. ..._ENTRIES: of an array that pm_list_next() extends
+ * (base/list.h); `size` is an entry's. */
 #define PM_FIELD(struct_, member_)                                                                 \
 	.offset = offsetof(struct_, member_), .size = sizeof(((struct_ *)0)->member_)
 #define PM_FIELD_ENTRIES(struct_, list_, n_)                                                       \

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 
-/* Behind the name of the file; no person calls a copy so. */
+/* Suffix of a temporary file, unlike any name that a person gives to a copy. */
 #define TEMPORARY ".new.XXXXXX"
 
 static int read_some(int fd, char *data, size_t size, size_t *used)
@@ -27,7 +27,7 @@ static int read_some(int fd, char *data, size_t size, size_t *used)
 	return got > 0;
 }
 
-/* One byte more than the bound is asked for, so that "exactly full" and "too big" differ. */
+/* Reads up to one byte more than the bound, to tell a file of that size from a longer one. */
 int pm_file_read_fd(int fd, const char *name, size_t max_bytes, char **ret, size_t *ret_length,
 	struct pm_err *err)
 {

@@ -2,13 +2,13 @@
 #ifndef PM_HOLDER_H
 #define PM_HOLDER_H
 
-/* Processes that hold the flock of an open file, by proc(5); a process may have inherited it. */
+/* Finds processes that hold the flock of an open file, by proc(5). They may have inherited it. */
 #include <stdbool.h>
 
-/* True: this process holds it. */
+/* True: the process `pid` holds it. */
 bool pm_holder_is(int pid, int fd);
 
-/* The command line of a process that holds it, malloc'ed, and its pid; NULL: none is seen. */
+/* The command line of a process that holds it, malloc'ed, and its pid; NULL: none is found. */
 char *pm_holder_find(int fd, int *ret_pid);
 
 #endif

@@ -11,8 +11,8 @@
 #define MAX_NAME   255
 
 /*
- * Where in the name the part of a pattern that was read may end. All ways at once: to try one after
- * the other takes exponential time with "n[0-9][0-9][0-9]...".
+ * Positions in the name at which the part of the pattern that was read so far may end. All are
+ * followed at once: trying one after the other takes exponential time with "n[0-9][0-9][0-9]...".
  */
 struct reached {
 	bool at[MAX_NAME + 1];
@@ -56,7 +56,7 @@ static bool read_range(const char **at, struct range *ret)
 	return read_number(at, &ret->high, &width) && ret->high >= ret->low;
 }
 
-/* Checks "[...]" from its first byte on; NULL when it is wrong, else the byte behind ']'. */
+/* Checks "[...]" from its first byte on; NULL when it is wrong, else the byte after ']'. */
 static const char *check_brackets(const char *at)
 {
 	struct range range;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parses one value with only white space behind it; NULL: the text has another form. */
+/* Parses one value with only white space after it; NULL: the text has another form. */
 json_object *pm_json_parse(const char *text, size_t length);
 
 /* Reads a value into `into`; false: the value is not as expected. */
@@ -36,8 +36,8 @@ void pm_json_add_u64(json_object *object, const char *key, uint64_t value);
 void pm_json_add_int(json_object *object, const char *key, int value);
 void pm_json_add_bool(json_object *object, const char *key, bool value);
 
-/* Add an empty object or array as a member, or an empty object behind an array's last entry. The
- * result belongs to the object or array. */
+/* Add an empty object or array as a member, or append an empty object to an array. The result
+ * belongs to the object or array. */
 json_object *pm_json_add_object(json_object *object, const char *key);
 json_object *pm_json_add_array(json_object *object, const char *key);
 json_object *pm_json_append_object(json_object *array);

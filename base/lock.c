@@ -48,7 +48,7 @@ static int sign(int fd, const char *path, const char *verb, struct pm_err *err)
 
 	if (written == length)
 		return 0;
-	/* Of so few bytes a part is written only where the file system ends. */
+	/* A short write of so few bytes means that the file system is full. */
 	return pm_err_sys(err, written < 0 ? -errno : -ENOSPC, "write '%s'", path);
 }
 

@@ -20,7 +20,7 @@
 
 #define DEFAULT_MAX_OUTPUT (1024 * 1024)
 #define STEP_MS		   20 /* how soon the end of a program that left its pipes open is seen */
-#define LOCK_FD		   3  /* of the program, behind its stderr */
+#define LOCK_FD		   3  /* of the program, after its stderr */
 #define KILL_WAIT_MS	   5000
 #define QUOTE_BYTES	   400
 
@@ -107,7 +107,8 @@ static int spawn(const struct pm_run *run, int out, int err, pid_t *ret)
 	return -rc;
 }
 
-/* From here to become(): runs in the child of a process with threads, so only system calls. */
+/* From here to become(): code of the forked child. The parent may have threads, so the child makes
+ * only system calls. */
 static void reset_signals(void)
 {
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -130,7 +131,7 @@ static bool set_descriptors(const struct pm_run *run, int out, int err)
 	return !run->lock_fd || !fcntl(run->lock_fd, F_SETFD, 0);
 }
 
-/* The parent may have been killed before prctl(2), so it is compared. Returns on failure. */
+/* A parent that died before prctl(2) causes no signal, hence getppid(). Returns only on failure. */
 static void become(const struct pm_run *run, pid_t parent, int out, int err)
 {
 	const char *const *env = run->env ? run->env : clean_env;
@@ -152,7 +153,7 @@ static pid_t fork_child(const struct pm_run *run, int out, int err, int failure)
 	_exit(write(failure, &errno, sizeof(errno)) < 0 ? 126 : 127);
 }
 
-/* The errno of the child's failure; 0: exec has closed the pipe. */
+/* The child's failure, a negative errno; 0: exec has closed the pipe. */
 static int read_failure(int fd)
 {
 	int code = 0;
@@ -164,8 +165,8 @@ static int read_failure(int fd)
 	return got == sizeof(code) ? -code : 0;
 }
 
-/* posix_spawn(3) cannot ask for a signal at the parent's death. No signal handler of the parent
- * runs in the child. */
+/* Forks, as posix_spawn(3) cannot ask for a signal at the parent's death. All signals are blocked
+ * around fork(2), so that no signal handler of the parent runs in the child. */
 static int spawn_dying(const struct pm_run *run, int out, int err, pid_t *ret)
 {
 	cleanup_close int reader = -1;
@@ -188,7 +189,7 @@ static int spawn_dying(const struct pm_run *run, int out, int err, pid_t *ret)
 	return rc;
 }
 
-/* Above 2, so that dup2 in the child never meets its own source. */
+/* Both ends are above 2, so that the child's dup2(2) to 0, 1 and 2 overwrites none of them. */
 static int make_pipe(int ends[2])
 {
 	int raw[2];
@@ -295,7 +296,7 @@ static int supervise(const struct pm_run *run, struct child *child, int *ret_sta
 		wait_for_output(child);
 		ended = has_ended(child, ret_status);
 		rc = drain(child, max_bytes);
-		if (ended) /* reaped: its number may be another process, not to be killed */
+		if (ended) /* reaped: its pid may be another process now, so it is not killed */
 			return rc;
 		if (rc)
 			return rc;
@@ -304,7 +305,7 @@ static int supervise(const struct pm_run *run, struct child *child, int *ret_sta
 	}
 }
 
-/* A program in the kernel, on a device that hangs, does not end even so. */
+/* SIGKILL does not end a program that waits in the kernel for a hanging device, hence the bound. */
 static void kill_group(const struct child *child)
 {
 	int status;

@@ -6,8 +6,9 @@
  * Runs a program and captures what it prints. Never a shell: argv is passed as it is; argv[0] is
  * an absolute path. The child gets /dev/null as stdin, no descriptor of ours but lock_fd, default
  * signal handling, the root directory as working directory and its own process group, so that a
- * terminal's Ctrl-C or a manager's signal to our group does not tear a tool in the middle of a
- * change; on a timeout the whole group is killed, and waited for five seconds at most.
+ * terminal's Ctrl-C or a manager's signal to our group does not end a tool in the middle of a
+ * change. After a timeout or too much output pm_run() kills the whole group, and waits for the
+ * child five seconds at most.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ struct pm_run {
 
 struct pm_output {
 	int status; /* exit status 0..255, or 128 + signal that ended it */
-	char *out;  /* stdout, NUL behind it; never NULL after success */
+	char *out;  /* stdout, NUL-terminated; never NULL after success */
 	size_t out_len;
 	char *err; /* stderr, the same */
 	size_t err_len;
@@ -36,8 +37,8 @@ struct pm_output {
  * 0 when the program ran and ended by itself or by a signal, whatever its status: look at
  * ret->status. The output must be released with pm_output_done().
  * -EINVAL argv empty or argv[0] not absolute; -ETIMEDOUT; -EFBIG too much output; other: the errno
- * of fork, exec or a pipe. On failure *ret is untouched and no
- * child is left, but one that SIGKILL does not end.
+ * of fork, exec or a pipe. On failure *ret is untouched, and no child is left except one that
+ * SIGKILL does not end.
  */
 int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err);
 

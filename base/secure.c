@@ -57,7 +57,7 @@ static int check_component(const char *component, const char *whole, int depth, 
 	return rc;
 }
 
-/* Components before a link are looked at again through it: harmless, and each one is seen. */
+/* After a link, the components before it are checked again: harmless, and none is left out. */
 static int check_path(const char *path, const char *whole, int depth, struct pm_err *err)
 {
 	char prefix[PATH_MAX];

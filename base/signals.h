@@ -2,7 +2,7 @@
 #ifndef PM_SIGNALS_H
 #define PM_SIGNALS_H
 
-/* Holds back SIGTERM, SIGINT, SIGHUP and SIGQUIT while the modules are changed. */
+/* Blocks SIGTERM, SIGINT, SIGHUP and SIGQUIT while the modules are changed. */
 #include <signal.h>
 
 void pm_signals_hold(sigset_t *ret_before);

@@ -3,11 +3,12 @@
 #define PM_STORE_H
 
 /*
- * Small own files, each one JSON object with its version. A kind of file is a struct pm_store: its
- * fields, and the users who may have written it. Reading and replacing are the same for all.
+ * The project's small files: each is one JSON object with its version. A struct pm_store describes
+ * a kind of file: its fields, and the users who may have written it. Reading and replacing are the
+ * same for all.
  *
- * One process at a time replaces a file, held apart by a lock (base/lock.h) or by there being only
- * one such process. Readers need no lock: they see the old file or the new one.
+ * Only one process at a time may replace a file: writers hold a lock (base/lock.h), or there is
+ * only one writer. Readers need no lock: they see the old file or the new one.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,15 +21,15 @@
 #define PM_STORE_BYTES (256 * 1024)
 
 struct pm_store {
-	const char *what;	  /* "a journal": for the sentence that the file is not one */
-	unsigned version, oldest; /* that is written, and the oldest that is read; 0: the same */
+	const char *what;	  /* "a journal": for the message that the file is not one */
+	unsigned version, oldest; /* the one written, and the oldest one read; 0: the same */
 	mode_t mode;		  /* exact, whatever the umask */
 	size_t max_bytes;	  /* a longer file is neither read nor written */
 	bool starts_empty;	  /* a missing file is the value of zeros, not -ENOENT */
 	bool is_ours;		  /* read by pm_file_read_ours() */
 
-	/* The value: its size in bytes, its fields without the version, and whether they fit one
-	 * another, NULL where any do. */
+	/* The value: its size in bytes, its fields without the version, and a check that the fields
+	 * fit one another; NULL: no check. */
 	size_t size;
 	const struct pm_field *fields;
 	bool (*fits)(const void *value);
@@ -36,9 +37,9 @@ struct pm_store {
 
 /*
  * Reads a file, relative to the directory `dir_fd`, into *ret, which is untouched on failure.
- * -EBADMSG: truncated, of another version, or with wrong fields; the file is kept, and the sentence
- * has the cure. -EFBIG: longer than allowed. -EPERM, -ELOOP: see pm_file_read_ours().
- * Else of open(2), read(2).
+ * Release with pm_fields_done(). -EBADMSG: truncated, of another version, or with wrong fields; the
+ * file is kept, and the sentence has the cure. -EFBIG: longer than allowed. -EPERM, -ELOOP: see
+ * pm_file_read_ours(). -ENOMEM. Else of open(2), read(2).
  */
 int pm_store_read_at(
 	const struct pm_store *store, int dir_fd, const char *path, void *ret, struct pm_err *err);
@@ -46,8 +47,8 @@ int pm_store_read(const struct pm_store *store, const char *path, void *ret, str
 
 /*
  * Replaces a file as pm_file_write() does, and removes temporary files of earlier writers that were
- * killed. -EFBIG: it could not be read again. On failure the old file is as it was, unless only its
- * directory could not be synced.
+ * killed. -EFBIG: longer than `max_bytes`, so that it could not be read again. On failure the old
+ * file is as it was, unless only its directory could not be synced.
  */
 int pm_store_write(
 	const struct pm_store *store, const char *path, const void *from, struct pm_err *err);
@@ -55,7 +56,7 @@ int pm_store_write(
 /* Removes a file and temporary files of its writers. A missing file is fine. */
 int pm_store_remove(const char *path, struct pm_err *err);
 
-/* For a file that cannot be understood and must not stay: "12.json" becomes "12.json.unreadable". A
+/* Renames a file that cannot be parsed and must not stay: "12.json" becomes "12.json.unreadable". A
  * missing file is fine. */
 int pm_store_set_aside(const char *path, struct pm_err *err);
 

@@ -18,8 +18,9 @@ void pm_strv_free(char **list);
 void pm_strv_cleanup(char ***list);
 
 /*
- * Looks a name up in a table of `n`: its index, or -EINVAL with *ret untouched. The index may be an
- * enum without negative values, which GCC has as compatible with unsigned.
+ * Looks a name up in a table of `n` names. *ret is its index. -EINVAL: not found, *ret is
+ * untouched. The index may be an enum without negative values: GCC makes it compatible with
+ * unsigned.
  */
 int pm_names_find(const char *const *names, unsigned n, const char *name, unsigned *ret);
 

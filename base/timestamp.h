@@ -2,7 +2,7 @@
 #ifndef PM_TIMESTAMP_H
 #define PM_TIMESTAMP_H
 
-/* The time of now in UTC, to the millisecond: "2026-01-31T12:34:56.789Z". */
+/* The present time in UTC, to the millisecond: "2026-01-31T12:34:56.789Z". */
 void pm_timestamp(char ret[32]);
 
 #endif

@@ -51,7 +51,7 @@ int pm_parse_u64(const char *text, uint64_t *ret)
 	return parse_with_suffix(text, "", ret);
 }
 
-/* Tenths from GiB on: a rank's share is rarely a whole number of them. */
+/* Prints tenths of GiB and TiB: a rank's share is rarely a whole number of GiB. */
 const char *pm_format_size(uint64_t bytes, char text[PM_SIZE_TEXT])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

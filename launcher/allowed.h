@@ -8,15 +8,16 @@
 #include "launcher/ranks.h"
 
 /*
- * The CPUs that all ranks of this node may share. pmrun's own affinity does not tell: mpirun has
- * bound each rank to a core. The affinity of the launcher's process does: the first ancestor that
- * is not a rank. (Its environment does not have the rank's variable, or may not be read, as
- * slurmstepd's.) Under srun the result is the union of all ranks' masks, if srun has set them.
- * Without a launcher it is the own affinity. CPUs that a cgroup forbids are not removed.
+ * The CPUs that the ranks of this node share. pmrun's own affinity does not show them, as mpirun
+ * may have bound each rank to a core; the affinity of the launcher's process does. That process is
+ * the first ancestor that is not a rank: its environment does not have the rank's variable, or may
+ * not be read, as slurmstepd's. Under srun the result is the union of all ranks' masks, if srun has
+ * set them. Without a launcher it is pmrun's own affinity. CPUs that a cgroup forbids are not
+ * removed.
  */
 void pm_allowed_cpus(const struct pm_rank *rank, cpu_set_t *ret);
 
-/* That process; without a launcher, this process. 0: it cannot be seen. */
+/* The launcher's process; without a launcher, this process. 0: it cannot be seen. */
 pid_t pm_launcher_process(const struct pm_rank *rank);
 
 #endif

@@ -17,12 +17,13 @@ struct family {
 	pid_t *pids; /* 0 once it has ended */
 	unsigned n;
 	unsigned alive;
-	int status; /* of the first that failed */
+	int status; /* of the first rank that failed */
 	sigset_t watched;
 	sigset_t mask_before;
-	struct sigaction child_before; /* if a parent ignored SIGCHLD, waiting would never end */
+	struct sigaction child_before; /* an inherited SIG_IGN would keep SIGCHLD from coming */
 };
 
+/* Called before the first fork(2): the signals stay blocked, so that sigwaitinfo() misses none. */
 static void watch(struct family *family)
 {
 	sigemptyset(&family->watched);
@@ -53,6 +54,7 @@ static _Noreturn void live(const struct family *family, unsigned rank, pid_t par
 	pm_family_rank *become, void *data)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* A parent that died before prctl(2) causes no signal. */
 	if (getppid() != parent)
 		_exit(128 + SIGTERM);
 	if (rank)

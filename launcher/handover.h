@@ -8,7 +8,7 @@
 struct pm_handover {
 	struct pm_rank_environment environment;
 	const char *file; /* of the program */
-	char **words;	  /* its arguments, with its name */
+	char **words;	  /* its argv, the name first */
 };
 
 /*

@@ -16,8 +16,9 @@
 #include "plan/apply/memory_limit.h"
 
 /*
- * The other ranks stay so long: a launcher may end the first rank as soon as one of them has
- * failed, and MPICH's sometimes dies of SIGPIPE if all end at once (4.0.2: 2 % on a busy host).
+ * After an error the other ranks wait this long, so that the first rank can print it: a launcher
+ * may end the first rank as soon as another one has failed. MPICH's launcher also sometimes dies of
+ * SIGPIPE if all ranks end at once (4.0.2: 2 % on a busy host).
  */
 #define FIRST_SPEAKS_S 1
 

@@ -26,8 +26,8 @@ bool pm_launch_only_plans(const struct pm_launch *launch);
 
 /*
  * True: the plugin has made the plan for this step and bound this process (plan/apply/apply.h), and
- * nothing is left to do. False if the command line has an option; the plugin has applied the
- * variables.
+ * nothing is left to do. False if the command line has an option. Options in variables do not
+ * matter: the plugin has applied them.
  */
 bool pm_launch_is_planned(const struct pm_launch *launch);
 
@@ -37,7 +37,7 @@ bool pm_launch_is_planned(const struct pm_launch *launch);
  */
 int pm_launch_understand(struct pm_launch *launch, struct pm_err *err);
 
-/* The machine, and the plan for it. Errors as pm_topology_load() and pm_plan_make() have them. */
+/* Loads the machine and makes the plan for it. Errors of pm_topology_load() and pm_plan_make(). */
 int pm_launch_plan(struct pm_launch *launch, struct pm_err *err);
 
 /* Prints the plan, as --plan, --json and --svg ask for it. */

@@ -5,7 +5,7 @@
 /*
  * The options of pmrun, by the table in plan/options.def: parsing, their twins in the environment,
  * the help. Options end at the first word, the program; later words are the program's. An option
- * overrides its twin, the last of two the first. An empty twin counts as unset.
+ * overrides its twin; of an option given twice, the last counts. An empty twin counts as unset.
  */
 #include <stdbool.h>
 #include <stdio.h>

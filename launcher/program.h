@@ -9,8 +9,8 @@
 #define PM_EXIT_NOT_FOUND      127
 
 /*
- * The file that execvp(3) would run for this word: itself when there is a '/' in it, else the first
- * in PATH that may be executed. malloc'ed. -ENOENT, -EACCES (also for a directory), -ENOMEM.
+ * The file that execvp(3) would run for this word: the word itself if it has a '/', else the first
+ * file in PATH that may be executed. malloc'ed. -ENOENT, -EACCES (also for a directory), -ENOMEM.
  */
 int pm_program_find(const char *word, char **ret, struct pm_err *err);
 

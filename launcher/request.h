@@ -14,7 +14,7 @@
 int pm_run_request(const struct pm_run_given *given, const struct pm_config *config,
 	struct pm_plan_request *request, struct pm_err *err);
 
-/* The number behind -n; 0 when it was not given. -EINVAL. */
+/* The number of -n; 0 when it was not given. -EINVAL. */
 int pm_run_ranks(const struct pm_run_given *given, unsigned *ret, struct pm_err *err);
 
 #endif

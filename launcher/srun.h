@@ -11,7 +11,7 @@
 
 /*
  * The CPUs of all ranks of this node, from the masks; false: there are none. Without a cgroup of
- * the step, only the masks tell these CPUs from those of other jobs.
+ * the step, only the masks tell the step's CPUs from CPUs of other jobs.
  */
 bool pm_srun_cpus(cpu_set_t *ret);
 

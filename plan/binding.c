@@ -26,7 +26,7 @@ struct binding {
 	uint64_t n_helpers; /* slots reserved for its helper threads */
 };
 
-/* At least 1, so that it may divide. */
+/* At least 1, so that it can be a divisor. */
 static uint64_t slots_per_rank(const struct binding *s)
 {
 	return s->n_threads + s->n_helpers;
@@ -99,7 +99,7 @@ static void format_advice(const struct binding *s, char *text, size_t size)
 			(unsigned long long)slots);
 }
 
-/* Writes its beginning: "4 ranks of 12 threads and 1 helper thread need". */
+/* Writes the beginning of the refusal: "4 ranks of 12 threads and 1 helper thread need". */
 static void format_request(const struct pm_plan_request *request, char *text, size_t size)
 {
 	char threads[40] = "", helpers[50] = "";
@@ -154,7 +154,7 @@ struct slot_range {
 	bool is_spread;
 };
 
-/* Finds a slot in the spread order. The range has that many slots, so that the loop ends. */
+/* Finds a slot in the spread order. The range has more than `slot` slots, so the loop ends. */
 static const struct pm_core *find_spread(
 	const struct pm_core *cores, unsigned n_cores, uint64_t slot, unsigned *ret_thread)
 {
@@ -211,7 +211,10 @@ static void add_slot(const struct binding *s, struct pm_plan_rank *rank, const s
 		add_smt_siblings(s, rank, core);
 }
 
-/* Slots for threads in a share of that many slots. */
+/*
+ * Slots for threads in a share of `share` slots. fits() and apportion() have made sure that a share
+ * has at least slots_per_rank() slots.
+ */
 static uint64_t slots_for_threads(const struct binding *s, uint64_t share)
 {
 	uint64_t most = share - s->n_helpers;
@@ -248,9 +251,9 @@ static void bind_rank(const struct binding *s, unsigned rank, const struct slot_
 }
 
 /*
- * Hardware threads are bound core by core, so that two ranks do not share a core. They are spread
- * if that has no effect, since a rank has one thread, or if it would leave whole cores of a package
- * idle.
+ * Hardware threads are bound core by core, so that two ranks do not share a core. Within a package
+ * they are spread instead if each rank has one slot, since ranks share cores then anyway, or if
+ * binding core by core would leave whole cores idle.
  */
 static bool is_spread(
 	const struct binding *s, struct core_range range, uint64_t share, uint64_t n_left)
@@ -261,7 +264,7 @@ static bool is_spread(
 	       (share == 1 || n_left >= min_cpus_per_core(s->topology));
 }
 
-/* All ranks of a core range get shares of one size. */
+/* All ranks of a core range get shares of the same size. */
 static void bind_ranks(
 	const struct binding *s, const unsigned *ranks, unsigned n_ranks, struct core_range range)
 {
@@ -282,12 +285,12 @@ struct partition {
 	struct core_range range;
 	uint64_t n_slots;
 	unsigned *ranks;	    /* bound here; points into the caller's buffer */
-	unsigned n_ranks, capacity; /* so far; in the end */
+	unsigned n_ranks, capacity; /* ranks so far; ranks in the end */
 };
 
 /*
  * The partition with slots for one more rank that is furthest below its proportional share of the
- * ranks; of equals the first. NULL: none has slots.
+ * ranks; the first of equals. NULL: none has slots.
  */
 static struct partition *most_underfull(const struct binding *s, struct partition *partitions,
 	unsigned n_partitions, unsigned n_ranks, uint64_t n_slots)
@@ -345,9 +348,9 @@ static void distribute(const struct binding *s, struct partition *partitions, un
 }
 
 /*
- * Splits the ranks over the partitions. False: they are to be bound to all partitions as one range,
- * since there are fewer ranks than partitions and no number of threads was asked for, or a rank
- * does not fit into a partition.
+ * Splits the ranks over the partitions. False: the caller binds them to all partitions as one
+ * range, since there are fewer ranks than partitions and no number of threads was asked for, or a
+ * rank does not fit into a partition.
  */
 static bool split(const struct binding *s, struct partition *partitions, unsigned n_partitions,
 	const unsigned *ranks, unsigned n_ranks, unsigned *buffer)

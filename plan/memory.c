@@ -216,7 +216,7 @@ static void set_usable(struct assignment *g)
 	}
 }
 
-/* Weight of a rank on a node: of all its domains that use the node. */
+/* Weight of a rank on a node: the sum over its domains that use the node. */
 static unsigned weight_on(const struct assignment *g, unsigned rank, unsigned node)
 {
 	const struct pm_topology *t = g->topology;
@@ -295,7 +295,7 @@ static bool is_main(const struct assignment *g, unsigned node)
 	return g->totals[node] && !pm_memory_is_slow(g->topology->nodes[node].kind);
 }
 
-/* Largest budget a rank that fits, at most the one asked for. */
+/* Largest budget per rank that fits, at most the one asked for. */
 static uint64_t largest_fit(const struct assignment *g)
 {
 	uint64_t asked = g->request->dram_bytes, limit = g->request->memory_limit_bytes;
@@ -391,7 +391,7 @@ static int assign_budgets(const struct assignment *g, struct pm_err *err)
 	return 0;
 }
 
-/* PMem has what the cgroup's limit leaves after the DRAM budgets. */
+/* The cgroup's limit is for DRAM and PMem together. assign_budgets() has kept DRAM within it. */
 static void assign_pmem_shares(const struct assignment *g)
 {
 	uint64_t limit = g->request->memory_limit_bytes, dram = 0;

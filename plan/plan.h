@@ -4,24 +4,24 @@
 
 /*
  * The plan: CPU binding, NUMA nodes, memory policy and DRAM budget of each rank of a node. It is a
- * pure function of the topology and the request. The same input has the same result in every rank,
- * so that each rank computes the whole plan and applies its own line.
+ * pure function of the topology and the request: the same input has the same result in every rank,
+ * so that each rank can compute the whole plan and apply its own line.
  *
  * CPU binding. Ranks are distributed over packages, and then over the domains of a package (SNC,
  * NPS), in proportion to their cores. "block" fills the first package first (paper 001, §5.1.2:
  * ranks below 24 on socket 0), "cyclic" takes turns, as --distribution of srun(1). All ranks of a
  * domain get the same number of cores, since a bulk-synchronous program is as slow as its slowest
- * rank: 22 ranks on 24 cores leave 2 cores, which go to helper threads or stay idle. A rank spans
- * domains, and then packages, only in two cases: there are fewer ranks than packages and no number
- * of threads was asked for, or it has more threads than a package has room for. No CPU is bound to
- * two ranks.
+ * rank: 22 ranks on 24 cores leave 2 cores, which go to helper threads or stay idle. Ranks span
+ * packages only in two cases: there are fewer ranks than packages and no number of threads was
+ * asked for, or the ranks cannot be divided so that each fits into one package. The same holds for
+ * the domains of a package. No CPU is bound to two ranks.
  *
- * DRAM budgets. The DRAM of each node, less what the site keeps back, is divided among the ranks
- * bound near it, in proportion to their cores there. The sum is within the memory limit of the
- * job's cgroup. Sizes are multiples of PM_PLAN_UNIT, rounded down.
+ * DRAM budgets. The DRAM of each node, less the site's reserve, is divided among the ranks bound
+ * near it, in proportion to their cores there. The sum is within the memory limit of the job's
+ * cgroup. Sizes are multiples of PM_PLAN_UNIT, rounded down.
  *
  * Spaces (paper 000, §IV-A: metadata, temporary, migration, free). Defaults: metadata 64 MiB, at
- * most 1/16 of the budget; migration 500 MiB, at most 1/4; temporary 1/4. A size that the site asks
+ * most 1/16 of the budget; migration 500 MiB, at most 1/4; temporary 1/4. A size that the site sets
  * for temporary gets 100 MiB spare on top, as in the paper. If the three exceed the budget, each is
  * scaled by budget / sum. Free is the rest.
  *
@@ -45,15 +45,14 @@
 #define PM_PLAN_UNIT	  (UINT64_C(2) << 20) /* all sizes are multiples of it: a huge page */
 #define PM_PLAN_RANKS_MAX 16384		      /* on one node */
 
-/* Cores for helper threads that a rank gets of those left over. More cost WarpX over 30 %: paper
- * 000.
- */
+/* Upper bound of the leftover cores that a rank gets for helper threads. More cost WarpX over 30 %:
+ * paper 000. */
 #define PM_PLAN_HELPERS_MAX 2
 
 enum pm_bind { PM_BIND_SOCKET, PM_BIND_NONE, PM_BINDS };
 enum pm_distribution { PM_DISTRIBUTION_BLOCK, PM_DISTRIBUTION_CYCLIC, PM_DISTRIBUTIONS };
 
-/* Use of a core's hardware threads behind its first. */
+/* Use of a core's hardware threads after its first. */
 enum pm_smt {
 	PM_SMT_NO,	/* nothing */
 	PM_SMT_THREADS, /* the program's threads */
@@ -61,7 +60,7 @@ enum pm_smt {
 	PM_SMTS,
 };
 
-/* --pm-policy; how it becomes a policy of the kernel is said above. */
+/* --pm-policy; see "Memory policy" above for the policy of the kernel. */
 enum pm_mem_policy {
 	PM_MEM_POLICY_AUTO,	  /* dram-first when bound, none when not */
 	PM_MEM_POLICY_DRAM_FIRST, /* local DRAM, then local PMem */
@@ -94,7 +93,7 @@ struct pm_spaces {
 	uint64_t metadata, temporary, migration, free; /* bytes */
 };
 
-/* All zero but for `ranks`: the defaults. */
+/* All zero except `ranks`: the defaults. */
 struct pm_plan_request {
 	unsigned ranks; /* on this node */
 	enum pm_bind bind;
@@ -113,8 +112,8 @@ struct pm_plan_request {
 	unsigned n_pmem_dirs;
 };
 
-/* CPUs and NUMA nodes have the kernel's numbers. A rank's home is the domain of most of its cores.
- */
+/* Numbers of CPUs and NUMA nodes are the kernel's. A rank's home is the domain with most of its
+ * CPUs. */
 struct pm_plan_rank {
 	unsigned rank;
 	cpu_set_t cpus;			  /* of the program's threads; empty: unbound */
@@ -145,10 +144,11 @@ struct pm_plan {
 /*
  * Makes a plan. With PM_BIND_NONE a rank has no CPUs and all nodes, the memory of each node is
  * divided among all ranks, and AUTO is NONE. Release with pm_plan_free(). On failure *ret is
- * untouched, and the message ends with a request that would succeed.
+ * untouched, and the message of a refusal ends with a cure.
  *
- * -EINVAL: no ranks; -ERANGE: more ranks or threads than CPUs; -ENOSPC: the DRAM that was asked for
- * does not fit; -ENODEV: a package without DRAM, or pm-only without PMem; -ENOMEM.
+ * -EINVAL: no ranks, or less than PM_PLAN_UNIT of DRAM was asked for; -ERANGE: more ranks or
+ * threads than CPUs; -ENOSPC: the DRAM that was asked for does not fit, or none is left for a rank;
+ * -ENODEV: a package without DRAM, or pm-only without PMem; -ENOMEM.
  */
 int pm_plan_make(struct pm_plan **ret, const struct pm_topology *topology,
 	const struct pm_plan_request *request, struct pm_err *err);

@@ -31,7 +31,7 @@
 #define FAINT	  "#52606d"
 #define N_COLOURS 10
 
-/* Neighbouring ranks can be told apart, also by readers who do not see red and green. */
+/* Colours of neighbouring ranks also differ for readers with red-green colour blindness. */
 static const char *const colours[N_COLOURS] = {"#4e9ad6", "#f2a541", "#4fb89a", "#d98cb3",
 	"#8f7fd1", "#c9b93b", "#e07b54", "#7fb3c8", "#9bbf59", "#b0926a"};
 
@@ -163,7 +163,7 @@ static int put_cores(const struct sheet *sheet, struct area area, const struct p
 
 /* --- memory --- */
 
-/* A part of a bar, `from` bytes behind its start. */
+/* A part of a bar, `from` bytes after its start. */
 struct part {
 	uint64_t from, bytes;
 };

@@ -230,7 +230,7 @@ static bool is_better(const struct pm_memory_node *a, const struct pm_memory_nod
 	return a->read_latency_ns < b->read_latency_ns;
 }
 
-/* Adds the slow memory of the domain; `anywhere`: of its package. */
+/* Adds the slow memory of the domain; `anywhere`: all of its package. */
 static void add_slow(struct pm_topology *t, struct pm_domain *domain, bool anywhere)
 {
 	for (unsigned i = 0; i < t->n_nodes; i++) {

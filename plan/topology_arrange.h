@@ -36,8 +36,8 @@ struct pm_found {
  * over 1.5 times its read latency, is slow memory. Slow memory is PMem if it writes at less than
  * 0.6 of its read bandwidth (Optane 13/39 GB/s, DRAM 80/104 GB/s: paper 000, §II), else CXL.
  *
- * Without attributes, a node without a neighbour is DRAM and any other PMem. A node of subtype
- * "SPM", specific-purpose memory of the firmware (EFI_MEMORY_SP), is then CXL.
+ * Without attributes, a node of subtype "SPM", specific-purpose memory of the firmware
+ * (EFI_MEMORY_SP), is CXL. Else a node without a neighbour is DRAM, and any other node is PMem.
  */
 void pm_memory_classify(struct pm_found *found, const struct pm_memory_hint *hints, size_t n_hints);
 

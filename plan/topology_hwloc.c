@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discovers the machine by hwloc. This file and plan/topology.c alone include it. */
+/* Discovers the machine by hwloc. Only this file and plan/topology.c include <hwloc.h>. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hwloc.h>
@@ -32,7 +32,7 @@ static unsigned long flags_for(const struct pm_topology_source *source)
 /*
  * An XML file is read with its caches: filtering one out would attach its memory to the whole
  * package. The discovery of this machine filters out caches and the x86 backend, which binds itself
- * to each CPU to find what Linux has told already: both together take most of the time.
+ * to each CPU to find out what Linux reports anyway: both together take most of the time.
  */
 static int choose_input(hwloc_topology_t topology, const struct pm_topology_source *source)
 {
@@ -58,7 +58,7 @@ static int set_up(hwloc_topology_t topology, const struct pm_topology_source *so
 /*
  * Initialises hwloc without its plugins. These are for displays and accelerators, which no plan
  * uses, and for XML, which hwloc can read without them. If they are installed, loading X11, OpenCL
- * and libxml2 takes several milliseconds of each rank. hwloc reads the variable at its first use.
+ * and libxml2 costs each rank several milliseconds. hwloc reads the variable at its first use.
  */
 static int init_without_plugins(hwloc_topology_t *ret)
 {
@@ -208,7 +208,7 @@ static void add_bits(cpu_set_t *set, hwloc_const_bitmap_t bitmap)
 
 /*
  * CPUs that a node is near to, offline ones included. A node without locality, as one that is
- * equally far from all nodes with CPUs, is near all of them.
+ * equally far from all nodes with CPUs, is near all CPUs.
  */
 static hwloc_const_bitmap_t cpus_near(hwloc_topology_t topology, hwloc_obj_t node)
 {

@@ -50,7 +50,7 @@ static int open_address(const char *address, unsigned timeout_ms, int *ret_fd, s
 	return 0;
 }
 
-/* The random id is known to the two sides only, so a recorded reply is not one to this request. */
+/* Only the two sides know the random id, so a recorded reply does not match this request. */
 static int call(int fd, const char *munge_socket, unsigned timeout_ms, struct pm_message *request,
 	char **ret_sealed, struct pm_err *err)
 {

@@ -3,8 +3,8 @@
 #define PM_FRAME_H
 
 /*
- * Frames between pm-controller and its peers: four bytes of length, most significant first, and so
- * many bytes, 1 to PM_FRAME_MAX. See docs/dev/controller.md.
+ * Frames between pm-controller and its peers: four bytes of length, most significant first, and
+ * that many bytes, 1 to PM_FRAME_MAX. See docs/dev/controller.md.
  */
 #include <stddef.h>
 

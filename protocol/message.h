@@ -19,11 +19,11 @@
 enum pm_message_type {
 	PM_MESSAGE_NONE = 0,
 	/* requests */
-	PM_MESSAGE_WAIT,	/* are the nodes of this job booted? open until they are */
+	PM_MESSAGE_WAIT,	/* are the nodes of this job booted? waits until they are */
 	PM_MESSAGE_WAITING,	/* which jobs wait? */
 	PM_MESSAGE_MODES,	/* how many idle nodes are in which mode? */
-	PM_MESSAGE_TURNED_AWAY, /* this node has turned a job away */
-	/* answers */
+	PM_MESSAGE_TURNED_AWAY, /* this node has rejected a job */
+	/* replies */
 	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting */
 	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
 	PM_MESSAGE_LIST,     /* to waiting and to modes */

@@ -357,7 +357,7 @@ int pm_config_set(struct pm_config *config, const char *key, const char *value, 
 	return set_key(config, key, value, "argument", err);
 }
 
-/* A pair for some partitions: read as strictly, kept as text. */
+/* A pair for some partitions is checked like any other, and kept as text. */
 static int set_by_partition(struct pm_config *config, const struct pm_config_pair *pair,
 	char *origin, struct pm_err *err)
 {
@@ -387,7 +387,7 @@ static int set_defaults(struct pm_config *config, struct pm_err *err)
 	return 0;
 }
 
-/* A pair of a line for another node is read as strictly, into a configuration of its own. */
+/* A pair for another node is checked like any other, in a configuration that is then discarded. */
 static int take_pair(void *context, const struct pm_config_pair *pair, struct pm_err *err)
 {
 	struct pm_config *config = context;

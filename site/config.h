@@ -4,12 +4,12 @@
 
 /*
  * pmem.conf: lines of Key=Value in Slurm's form. Names are case-insensitive, '#' starts a comment
- * when it is at the start of a line or behind white space, and a line may hold several pairs. A
- * value ends where the next Key= begins; in double quotes it may hold anything. A line that starts
- * with NodeName=LIST holds for these nodes only, one that starts with PartitionName=LIST, for what
- * jobs get, in these partitions only, and a later line overrides an earlier one. The table of keys
- * is site/keys.def. An unknown key, a key twice on one line or a bad value is an error
- * "FILE:LINE: ...", also on lines for others.
+ * when it is at the start of a line or after white space, and a line may hold several pairs. A
+ * value ends where the next Key= begins; in double quotes it may hold any text without a double
+ * quote. A line that starts with NodeName=LIST holds for these nodes only. A line that starts with
+ * PartitionName=LIST holds for jobs in these partitions only, and may have only keys for jobs. A
+ * later line overrides an earlier one. The table of keys is site/keys.def. An unknown key, a key
+ * twice on one line or a bad value is an error "FILE:LINE: ...", also on lines for other nodes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ enum pm_key {
 /* Methods to make bytes unreadable. */
 enum pm_wipe { PM_WIPE_ZERO, PM_WIPE_DISCARD, PM_WIPE_CRYPTO_ERASE };
 
-/* Of a socket's DRAM, kept back from the ranks: so much, or that share of it. */
+/* The part of a socket's DRAM that is kept back from the ranks: bytes, or a percentage. */
 struct pm_reserve {
 	uint64_t bytes;
 	unsigned percent; /* 0 to 90 */
@@ -42,7 +42,7 @@ struct pm_key_info {
 	bool by_partition; /* allowed on a line PartitionName=LIST */
 };
 
-/* The field of a value of each kind. The configuration owns strings and lists. */
+/* The struct field for each kind of value. The configuration owns strings and lists. */
 #define PM_FIELD_address(field)	  char *field	 /* "none" or HOST[:PORT], see pm_address_parse() */
 #define PM_FIELD_appdirect(field) char *field	 /* "AppDirect" or "AppDirectNotInterleaved" */
 #define PM_FIELD_command(field)	  char **field	 /* words, NULL at the end */
@@ -76,9 +76,9 @@ struct pm_config {
 };
 
 /*
- * Reads `path` for this node: the one that SLURMD_NODENAME names, else the host name up to its
- * first dot. NULL is PM_CONFIG_DEFAULT_PATH, which may be missing: then all is default. When root
- * reads it, the file must be one that only root can change (base/secure.h).
+ * Reads `path` for this node, named by SLURMD_NODENAME, else by the host name up to its first dot.
+ * `path` NULL is PM_CONFIG_DEFAULT_PATH, which may be missing: then each key has its default. When
+ * root reads the file, only root may be able to change it (base/secure.h).
  * Release with pm_config_done(). On failure *ret is untouched.
  */
 int pm_config_load(const char *path, struct pm_config *ret, struct pm_err *err);

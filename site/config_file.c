@@ -56,7 +56,7 @@ static void cut_comment(char *text)
 	}
 }
 
-/* Length of "Key" when the text goes on with "Key=", else 0. */
+/* Length of "Key" when the text begins with "Key=", else 0. */
 static size_t key_length(const char *text)
 {
 	size_t length = 0;
@@ -66,7 +66,7 @@ static size_t key_length(const char *text)
 	return text[length] == '=' ? length : 0;
 }
 
-/* The value up to the next blank and "Key=", without the blanks at its end. */
+/* The end of an unquoted value: before the blanks that end the line or precede the next "Key=". */
 static char *bare_value_end(char *value)
 {
 	char *end = value;
@@ -82,7 +82,7 @@ static char *bare_value_end(char *value)
 	return end;
 }
 
-/* Cuts the value out of the text; *at moves behind it. */
+/* Cuts the value out of the text; *at moves past it. */
 static int take_value(char **at, char **ret, struct pm_err *err)
 {
 	char *value = *at;

@@ -18,8 +18,8 @@ struct pm_config_pair {
 typedef int pm_config_take(void *context, const struct pm_config_pair *pair, struct pm_err *err);
 
 /*
- * Calls `take` for each pair of the file. Its failure, and every fault of form, ends the reading
- * with "FILE:LINE: " in front of the text. -ENOENT: there is no such file.
+ * Calls `take` for each pair of the file. A failure of `take` or an error of form ends the reading,
+ * with "FILE:LINE: " in front of the sentence. -ENOENT: there is no such file.
  */
 int pm_config_file_read(const char *file, const char *node, pm_config_take *take, void *context,
 	struct pm_err *err);

@@ -92,7 +92,7 @@ static int parse_group(struct parser *p, char close, unsigned *ret, struct pm_er
 	return 0;
 }
 
-/* Behind '*'. */
+/* The count after '*'. */
 static int parse_count(struct parser *p, struct pm_err *err)
 {
 	size_t length = strspn(p->at, DIGITS);

@@ -9,18 +9,18 @@
  *	item  = name [count] | '(' level ')' [count] | '[' level ']'
  *	count = '*' digits, not all 0, 9 at most
  *
- * 1024 characters at most, as Slurm has it. Inside '[' no other '[' opens, and inside '(' none at
- * all, nor does a count stand there. A name is what slurmctld takes for one (build_feature_list()
- * of 22.05, _feature_string2list() of 24.11): all bytes but the operators. Blanks, control
- * characters and !"'`\ are refused, as Slurm would look for a feature with such a name. An operator
- * at the end, or text behind a count or a bracket, which Slurm skips, is refused too.
+ * 1024 characters at most, as Slurm has it. '[' opens only at the outermost level; inside '('
+ * neither bracket opens, and no count stands. A name is any run of bytes without operators, as
+ * slurmctld reads it (build_feature_list() of 22.05, _feature_string2list() of 24.11). Blanks,
+ * control characters and !"'`\ are refused, as Slurm would look for a feature with such a name. An
+ * operator at the end, or text after a count or a bracket, which Slurm skips, is refused too.
  *
  * A name that starts with "pm_" is true if it is the feature of the node's mode. Any other name
- * counts as true: slurmctld has already chosen the node by it. ',' is '&'. Beside a
- * name with "pm_", '&' and '|' on one level are refused: releases of Slurm differ in which binds
- * first.
+ * counts as true: slurmctld has already chosen the node by it. ',' is '&'. An expression that has a
+ * name with "pm_" and mixes '&' and '|' on one level is refused: releases of Slurm differ in which
+ * operator binds first.
  *
- * pmem_constraint.lua reads the same; tests/fixtures/constraints.tsv is the table of both.
+ * pmem_constraint.lua reads the same; tests/fixtures/constraints.tsv has the test cases of both.
  */
 #include <stdbool.h>
 
@@ -28,9 +28,10 @@
 #include "site/modes.h"
 
 struct pm_features {
-	unsigned
-		modes; /* those that a node may be in, 1 << enum pm_mode; UNKNOWN: one of no mode */
-	bool mentioned; /* one of its names begins with "pm_" */
+	/* The modes that a node may be in, 1 << enum pm_mode for each; PM_MODE_UNKNOWN: a node of
+	 * unknown mode will do. */
+	unsigned modes;
+	bool mentioned; /* a name in the expression begins with "pm_" */
 };
 
 /*

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /*
- * The modes a node can be asked for: one table, site/modes.def, which drives option checking, help,
- * features, goals and documentation. PM_MODE_UNKNOWN has no row: it
- * stands for a node with contradictory evidence, or with persistent memory that is not configured.
+ * The modes that a job can ask for: one table, site/modes.def, which drives option checking, help,
+ * features, goals and documentation. PM_MODE_UNKNOWN has no row: it stands for a node with
+ * contradictory evidence, or with persistent memory that is not configured.
  */
 enum pm_mode {
 	PM_MODE_UNKNOWN = 0,
@@ -44,7 +44,7 @@ struct pm_mode_info {
 /* The row of a mode, or NULL for PM_MODE_UNKNOWN and values out of range. */
 const struct pm_mode_info *pm_mode_info(enum pm_mode mode);
 
-/* The row after `prev`; NULL starts, and ends. */
+/* The row after `prev`, or the first for NULL; NULL after the last. */
 const struct pm_mode_info *pm_mode_next(const struct pm_mode_info *prev);
 
 #define pm_mode_foreach(row)                                                                       \
@@ -70,21 +70,22 @@ char *pm_mode_names_in(unsigned set);
 enum pm_platform pm_mode_platform(enum pm_mode mode);
 
 /*
- * The first mode of a platform mode. The kernel alone tells flat from appdirect, see pm_mode_now()
- * in node/see/evidence.h.
+ * The first mode of a platform mode. Only the kernel can tell flat from appdirect: see
+ * pm_mode_now() in node/see/evidence.h.
  */
 const struct pm_mode_info *pm_mode_of_platform(enum pm_platform platform);
 
-/* "memory", "appdirect", "mixed", "unknown": as in files; and PM_PLATFORM_UNKNOWN for the rest. */
+/* "memory", "appdirect", "mixed", "unknown": as in files. Other names are PM_PLATFORM_UNKNOWN. */
 const char *pm_platform_name(enum pm_platform platform);
 enum pm_platform pm_platform_by_name(const char *name);
 
 /* "empty", "fsdax", "devdax", "flat". */
 const char *pm_substate_name(enum pm_substate substate);
 
-/* True: a part of the persistent memory is main memory, so that the platform needs 2LM; there are
- * regions. */
+/* True: persistent memory, or a part of it, is main memory, so that the platform needs 2LM. */
 bool pm_platform_has_volatile(enum pm_platform platform);
+
+/* True: the platform mode has App Direct regions. */
 bool pm_platform_has_regions(enum pm_platform platform);
 
 #endif

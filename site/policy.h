@@ -28,13 +28,13 @@ struct pm_partition_pairs {
 	size_t count;
 };
 
-/* The row of a mode's name; NULL, with a sentence of all names, when there is none. */
+/* The row of a mode by its name; NULL, with a sentence that lists all names, when there is none. */
 const struct pm_mode_info *pm_policy_find_mode(const char *name, struct pm_err *err);
 
 /* "none" or a mode's name; none is PM_MODE_UNKNOWN. -EINVAL. */
 int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *err);
 
-/* "none" or "memory:7600M,appdirect:900M"; bytes by enum pm_mode, 0 for a mode without. -EINVAL. */
+/* "none" or "memory:7600M,appdirect:900M"; bytes by enum pm_mode, 0: no size. -EINVAL. */
 int pm_policy_parse_usable(
 	const char *value, uint64_t ret_bytes[PM_POLICY_MODES], struct pm_err *err);
 

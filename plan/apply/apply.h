@@ -12,10 +12,10 @@ enum pm_apply_parts {
 };
 
 /*
- * Binds the calling process, which has one thread, as the plan says. `parts` leaves out what the
- * user has bound by other options (--cpu-bind, --mem-bind). Where the plan has no CPUs or no
- * policy, these are not changed. On failure the process is as before. -ENOSYS: the kernel does not
- * have the memory policy; other errors as of the system calls.
+ * Binds the calling process, which has one thread, as the plan says. `parts` leaves out CPUs or
+ * memory if the user has bound them by other options (--cpu-bind, --mem-bind). Where the plan has
+ * no CPUs or no policy, these are not changed. On failure the process is as before. -ENOSYS: the
+ * kernel does not have the memory policy; other errors as of the system calls.
  */
 int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, struct pm_err *err);
 
@@ -31,7 +31,7 @@ struct pm_variable {
  * - PM_RANK_DRAM: bytes;
  * - PM_NODE_DRAM, PM_NODE_PMEM: lists of NUMA nodes, as "0" or "0-1"; absent if there are none;
  * - PM_SPACES: "metadata=BYTES,temporary=BYTES,migration=BYTES,free=BYTES";
- * - PM_SIZING: "fixed", if the site has sized temporary, else absent;
+ * - PM_SIZING: "fixed" if the site sets the size of temporary, else absent;
  * - PM_HELPER_CPUS: a list of CPUs, absent if there are none;
  * - PM_DIR: the rank's directory, absent if there is none;
  * - OMP_NUM_THREADS; OMP_PLACES: "threads" if each thread has a hardware thread of its own, else

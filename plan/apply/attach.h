@@ -4,19 +4,19 @@
 
 /*
  * The launcher's side of the rank registry, by which it learns whether the preloaded runtime has
- * attached to each rank. A program that does not read LD_PRELOAD says nothing
+ * attached to each rank. A program that does not read LD_PRELOAD reports nothing
  * (plan/apply/preload.h).
  *
  * The registry is a memfd_create(2) file of n + 1 pid_t, with a sealed size: one for each rank,
- * then the number of ranks that have ended. It is read and written by descriptor alone, so that a
- * rank can falsify only its own report.
+ * then the number of ranks that have ended. The launcher never maps it, but uses pread(2) and
+ * pwrite(2): a rank that misuses its descriptor can only falsify entries.
  *
  * Protocol, part of pmrun(1). Before execve(2), a rank's process stores its process number. The
  * runtime's constructor reads the pid_t at PM_LOCAL_RANK * sizeof(pid_t) of the descriptor
  * PM_ATTACH_FD, and writes 0 there if it is its own number. Hence children, and scripts that run in
  * the rank's environment before it, such as Slurm's task prolog, do not attach for the rank.
  *
- * The processes of a rank also share its budget by record locks far behind the end of the file:
+ * The processes of a rank also share its budget by record locks far beyond the end of the file:
  * runtime/common/rank_registry.h.
  */
 #include <stdbool.h>

@@ -79,7 +79,7 @@ static bool read_mount(
 	return *ret_root && *ret_mount_point;
 }
 
-/* The cgroup's path below the mounted directory; NULL: it is not below it. */
+/* The rest of the cgroup's path below the mounted directory; NULL: the cgroup is not below it. */
 static const char *below(const char *path, const char *root)
 {
 	size_t length = strcmp(root, "/") ? strlen(root) : 0;

@@ -20,9 +20,9 @@
 const char *pm_preload_asked(const char *name, bool own);
 
 /*
- * Finds the file of a runtime. A name without '/' is PM_RUNTIMEDIR/libpmNAME.so, any other a path,
- * which becomes absolute. *ret is malloc'ed. -ENOENT: no such file; -EINVAL: the path has a colon
- * or white space, the separators of LD_PRELOAD; -ENOMEM.
+ * Finds the file of a runtime. A name without '/' is PM_RUNTIMEDIR/libpmNAME.so, any other is a
+ * path, which becomes absolute. *ret is malloc'ed. -ENOENT: no such file; -EINVAL: the path has a
+ * colon or white space, the separators of LD_PRELOAD; -ENOMEM.
  */
 int pm_preload_find(const char *name, char **ret, struct pm_err *err);
 
@@ -32,7 +32,7 @@ char *pm_preload_prepend(const char *runtime, const char *old);
 
 /*
  * Reason why a program, or the interpreter of a script's first line, ignores LD_PRELOAD, as "it is
- * statically linked". NULL: it reads it, or the file is not readable.
+ * statically linked". NULL: it reads LD_PRELOAD, or the file is not readable.
  */
 const char *pm_preload_obstacle(const char *program);
 
