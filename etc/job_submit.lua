@@ -5,12 +5,12 @@
 -- luacheck: globals slurm_job_submit slurm_job_modify
 local pm = dofile("/usr/share/slurm-pmem/pmem.lua")
 
--- The controller's version. From 23.02 on a job may combine a mode with '|' and '()'. Lua cannot ask Slurm
--- for it: one that is too high lets jobs through to Slurm's own 'Invalid feature specification'.
+-- The controller's version, which Lua cannot ask Slurm for. From 23.02 on a job may combine a mode with '|'
+-- and '()'. If the version here is too high, Slurm refuses such jobs with 'Invalid feature specification'.
 --pm.slurm_version = 24.11
 
--- What the site decides for jobs: modes, defaults, memory in each mode, who may cause a reboot. Read
--- again when it changes; slurmctld's user must be able to read it.
+-- The site's decisions for jobs: modes, defaults, memory in each mode, users who may cause a reboot. The
+-- file is read again when it changes; slurmctld's user must be able to read it.
 pm.config_file = "/etc/slurm/pmem.conf"
 
 function slurm_job_submit(job_desc, part_list, submit_uid)

@@ -1,4 +1,4 @@
-# jemalloc, which the runtime has a copy of: from its own source, under names of ours. Nothing is fetched here:
+# Builds the runtime's copy of jemalloc from its source, with a prefix before all names. Nothing is fetched here:
 # packaging/jemalloc has left the source in the cache, and packages bring it unpacked (JEMALLOC_SOURCE).
 JEMALLOC_SUM    := $(firstword $(file <packaging/jemalloc.sha256))
 JEMALLOC_TAR    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slurm-pmem/sources/$(lastword $(file <packaging/jemalloc.sha256))
@@ -14,7 +14,7 @@ $(BUILD)/jemalloc/source/configure: $(JEMALLOC_TAR) packaging/jemalloc.sha256
 	tar -xf $< -C $(@D) --strip-components=1
 	@touch $@
 
-# With + it has part in make's jobs, and is run for make -n, too, unless that is looked at.
+# With + the script shares make's jobs. make would then run it for make -n, too: the test of MAKEFLAGS prints it instead.
 $(JEMALLOC): $(JEMALLOC_SOURCE)/configure runtime/jemalloc runtime/heap/jemalloc_calls.h
 	+@$(if $(findstring n,$(firstword -$(MAKEFLAGS))),echo) \
 		env CC="$(CC)" CFLAGS="$(HARDEN) $(CFLAGS)" packaging/logged $(BUILD)/jemalloc/build.log \

@@ -21,7 +21,7 @@ static inline void pm_iteration(void)
 		pmplace_iteration();
 }
 
-/* A phase begins, as "pusher". Up to 63 bytes of the name are copied. */
+/* A phase begins, for example "pusher". Up to 63 bytes of the name are copied. */
 static inline void pm_phase(const char *name)
 {
 	if (pmplace_phase)

@@ -1,9 +1,9 @@
-"""What the next run is advised: which sites' objects are worth their rank's DRAM.
+"""Advice for the next run: the call sites with objects that are worth DRAM.
 
-Benefit by byte is how often a site's memory is allocated anew, for it is written and read each time; of sites with the
-same, small objects come first, of which a program needs more at a time (paper 000, §IV-A: fields before particles). Of
-small objects below the profile's limit only sites of which there are some samples are told apart; the others, and what
-jemalloc needs for itself, have their part of the budget.
+The benefit of a byte is the number of times that its site allocates it anew, since it is written and read each time. Of
+sites with the same benefit, the site with smaller objects comes first (paper 000, §IV-A: fields before particles). Objects
+below the profile's limit have advice of their own only if their site has enough samples. The other ones, and jemalloc's own
+memory, get a part of the budget first.
 """
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ SAMPLES = 4
 class Choice:
     site: Site
     in_dram: bool
-    limit: int | None = None        # bytes, where the site has more
+    limit: int | None = None        # bytes, if not all of the site's objects fit
 
 
 def is_known(site: Site, report: Report) -> bool:
-    """Is it more than a chance of sampling?"""
+    """True: the site has a key and, if its objects are small, enough samples."""
     return bool(site.key) and (site.is_large or site.held >= SAMPLES * report.profiles[0].every_bytes)
 
 
 def held_by_small(p: Profile, but: Collection[int] = ()) -> int:
-    """The peak of small objects, but those of some sites."""
+    """The peak of live bytes of small objects, except objects of the sites `but`."""
     return peak(span(o, p) for o in p.objects if o.bytes < p.large_bytes and o.site not in but)
 
 
 def slack(p: Profile) -> float:
-    """What small objects take, of what they are: jemalloc's classes, and what it has got back and not used again."""
+    """Bytes of slabs for a byte of small objects: jemalloc rounds sizes up, and keeps memory that was freed."""
     return max(1.0, (p.slab_bytes - p.first_slab_bytes) / (held_by_small(p) or 1))
 
 
 def others_bytes(report: Report) -> int:
-    """What small objects of no known site take in the rank with most."""
+    """Bytes that small objects of unknown sites take, in the rank with most of them."""
     known = {site.key for site in report.sites if not site.is_large and is_known(site, report)}
     return max(round(p.first_slab_bytes + slack(p) * held_by_small(p, known)) for p in report.profiles)
 
 
 def choose(report: Report, budget_bytes: int) -> list[Choice]:
-    """By benefit, until it is full; large objects of a site that does not fit get what is left, if that holds one."""
+    """Fills the budget by benefit. If a site's large objects do not all fit, they get the rest, if one of them fits."""
     left = max(0, budget_bytes - others_bytes(report))
     looseness = max(slack(p) for p in report.profiles)
     choices = []
@@ -64,7 +64,7 @@ def choose(report: Report, budget_bytes: int) -> list[Choice]:
 
 
 def key(frames: tuple[Frame, ...]) -> int:
-    """As the runtime makes it: FNV-1a of builds and offsets."""
+    """The runtime's key of a call site: FNV-1a of builds and offsets."""
     found = 0xcbf29ce484222325
     for byte in b"".join(struct.pack("<QQ", frame.build, frame.offset) for frame in frames):
         found = (found ^ byte) * 0x100000001b3 % (1 << 64)

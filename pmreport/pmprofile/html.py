@@ -1,4 +1,4 @@
-"""The report as a page that needs nothing else: its pictures are SVG."""
+"""The report as a page that needs no other files: its pictures are SVG."""
 from __future__ import annotations
 
 from html import escape

@@ -1,4 +1,4 @@
-"""Iterations, and which objects are short-lived by them: paper 000, §III."""
+"""Iterations, and the objects that are short-lived by them: paper 000, §III."""
 from __future__ import annotations
 
 from bisect import bisect_right
@@ -7,15 +7,15 @@ from statistics import mean, pstdev
 
 from pmprofile.records import Object, Profile
 
-LEAST = 4               # allocations at a site before it can be a loop's
-REGULAR = 0.25          # deviation of the time between them, of its mean
-COVERED = 0.4           # of the run
-SHARE = 0.1             # of the run is short where there are no iterations
+LEAST = 4               # allocations of a site in a loop
+REGULAR = 0.25          # largest deviation of the times between them, as a part of the mean
+COVERED = 0.4           # smallest part of the run that they cover
+SHARE = 0.1             # part of the run: without iterations, shorter lifetimes are short
 
 
 @dataclass
 class Clock:
-    """When iterations begin, and how that is known: marked, inferred or none."""
+    """Times at which iterations begin, and their source: marked, inferred or none."""
     starts: list[int]
     source: str
     site: int = 0
@@ -26,7 +26,7 @@ class Clock:
 
 
 def regularity(times: list[int], run_ns: int) -> float | None:
-    """How far the distances between these times vary; None: it is no loop over much of the run."""
+    """Deviation of the distances between these times; None: they are irregular, or cover too little of the run."""
     if len(times) < LEAST or times[-1] - times[0] < COVERED * run_ns:
         return None
     gaps = [b - a for a, b in zip(times, times[1:])]
@@ -35,7 +35,7 @@ def regularity(times: list[int], run_ns: int) -> float | None:
 
 
 def inferred(profile: Profile) -> Clock:
-    """By the site that allocates most regularly over the run, if any does."""
+    """An iteration begins at each allocation of the most regular site, if any site is regular."""
     times: dict[int, list[int]] = {}
     for o in profile.objects:
         if o.bytes >= profile.large_bytes and o.site:
@@ -55,7 +55,7 @@ def clock(profile: Profile) -> Clock:
 
 
 def is_short(o: Object, when: Clock, profile: Profile) -> bool:
-    """Given back in the iteration in which it was taken, or in the next one."""
+    """True: freed in the iteration of its allocation or in the next one; without iterations, by its share of the run."""
     if not o.to_ns:
         return False
     if when.source == "none":

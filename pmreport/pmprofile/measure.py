@@ -1,4 +1,4 @@
-"""What is told of profiles: numbers of objects by iteration, footprints by size and lifetime, sites."""
+"""The report's numbers: objects by iteration, footprints by size and lifetime, call sites."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
@@ -15,23 +15,23 @@ BINS = [0, 1, 2, 4, 8, 16, 32, 64]      # MiB: paper 000, Table II
 
 
 def footprint(o: Object, profile: Profile) -> int:
-    """Bytes that it is, or that a sample stands for."""
+    """Bytes of a large object, or the bytes that a sample stands for."""
     return o.bytes if o.bytes >= profile.large_bytes else profile.every_bytes
 
 
 def held(o: Object, profile: Profile) -> int:
-    """Bytes of a tier that it takes."""
+    """The same in whole granules: the memory that the object takes from its tier."""
     size = footprint(o, profile)
     return -(-size // profile.granule_bytes) * profile.granule_bytes
 
 
 def count(o: Object, profile: Profile) -> float:
-    """Objects that it stands for."""
+    """The number of objects that this one stands for."""
     return footprint(o, profile) / o.bytes
 
 
 def peak(spans: Iterable[tuple[int, int, int]]) -> int:
-    """The most bytes at a time, of (from, to, bytes); what ends when another begins is not beside it."""
+    """The most bytes at a time, of spans (from, to, bytes). A span that ends when another begins does not overlap it."""
     steps = [step for begin, end, size in spans for step in ((begin, size), (end, -size))]
     now = most = 0
     for _, change in sorted(steps):
@@ -41,7 +41,7 @@ def peak(spans: Iterable[tuple[int, int, int]]) -> int:
 
 
 def life(o: Object, profile: Profile) -> tuple[int, int]:
-    """From when to when, which is a nanosecond at least."""
+    """Begin and end of its life, at least a nanosecond apart."""
     return o.from_ns, max(o.to_ns or profile.end_ns, o.from_ns + 1)
 
 
@@ -51,7 +51,7 @@ def span(o: Object, profile: Profile) -> tuple[int, int, int]:
 
 @dataclass
 class Cell:
-    """Of Table II."""
+    """A cell of paper 000, Table II."""
     objects: float = 0
     accumulated: int = 0
     peak: int = 0
@@ -62,7 +62,7 @@ def bin_of(size: int) -> int:
 
 
 def sizes(profile: Profile, when: Clock) -> dict[tuple[int, bool], Cell]:
-    """By bin of size, and whether short-lived."""
+    """The cells, by bin of size and by whether the objects are short-lived."""
     groups: dict[tuple[int, bool], list[Object]] = defaultdict(list)
     for o in profile.objects:
         groups[bin_of(o.bytes), is_short(o, when, profile)].append(o)
@@ -82,7 +82,7 @@ def added(tables: Iterable[dict[tuple[int, bool], Cell]]) -> dict[tuple[int, boo
 
 
 def by_iteration(profile: Profile, when: Clock) -> tuple[Counter[int], Counter[int]]:
-    """Objects taken and given back in each iteration: paper 000, Figure 1."""
+    """Objects allocated and freed in each iteration: paper 000, Figure 1."""
     taken: Counter[int] = Counter()
     given: Counter[int] = Counter()
     for o in profile.objects:
@@ -94,14 +94,14 @@ def by_iteration(profile: Profile, when: Clock) -> tuple[Counter[int], Counter[i
 
 @dataclass
 class Site:
-    """Of all ranks; `peak`, `held` and `largest` are of the one that has most."""
+    """A call site in all ranks; `peak`, `held` and `largest` are each of the rank with the most."""
     key: int
     frames: tuple[Frame, ...]
     is_large: bool
     objects: float = 0
     allocated: int = 0
     peak: int = 0
-    held: int = 0                   # the peak, of a tier's memory
+    held: int = 0                   # the peak in whole granules
     largest: int = 0
     short: float = 0                # of `objects`
     in_dram: int = 0                # of `allocated`
@@ -109,7 +109,7 @@ class Site:
 
     @property
     def uses(self) -> float:
-        """How often each byte of its memory is allocated in a rank: each time it is written, and read, once at least."""
+        """How often a rank allocates each byte of the peak: each time, the byte is written and read at least once."""
         return self.allocated / self.ranks / self.peak
 
 
@@ -139,7 +139,7 @@ class Report:
 
     @property
     def budget_bytes(self) -> int:
-        """The least of the ranks'."""
+        """The smallest budget of a rank."""
         return min(profile.budget_bytes for profile in self.profiles)
 
     @property
@@ -148,7 +148,7 @@ class Report:
 
     @property
     def in_dram(self) -> int:
-        """Of `allocated`."""
+        """The part of `allocated` that was in DRAM."""
         return sum(site.in_dram for site in self.sites)
 
 
@@ -176,7 +176,7 @@ def report(profiles: list[Profile]) -> Report:
 
 
 def reports(profiles: list[Profile]) -> list[Report]:
-    """By program, those with most bytes first."""
+    """A report for each program; the program with most bytes comes first."""
     groups: dict[tuple[int, str], list[Profile]] = defaultdict(list)
     for profile in profiles:
         groups[profile.build, profile.program].append(profile)

@@ -1,4 +1,4 @@
-"""What the phases of a program used: time, and what the processor counted, as far as it counts."""
+"""Time and performance counters of a program's phases."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ UNMARKED = "(before the first)"
 
 @dataclass
 class Phase:
-    """Of all processes; a counter is None where one of them has none."""
+    """A phase in all processes; a counter is None if a process does not have it."""
     name: str
     times: int = 0
     ns: int = 0
@@ -45,7 +45,7 @@ def add(phases: dict[str, Phase], profile: Profile) -> None:
 
 
 def phases(profiles: Iterable[Profile]) -> list[Phase]:
-    """In the order in which they come first."""
+    """In the order of their first occurrences."""
     found: dict[str, Phase] = {}
     for profile in profiles:
         add(found, profile)

@@ -1,4 +1,4 @@
-"""A profile as it is in its file: runtime/profile/profile_format.h."""
+"""Reads a profile's file: runtime/profile/profile_format.h has the format."""
 from __future__ import annotations
 
 import struct
@@ -34,14 +34,14 @@ class Object(NamedTuple):
     site: int
     bytes: int
     from_ns: int
-    to_ns: int              # 0: still there at the end
+    to_ns: int              # 0: live at the end
     from_iteration: int
     to_iteration: int
 
 
 @dataclass
 class Profile:
-    """Of one process."""
+    """The profile of one process."""
     path: Path
     build: int = 0
     budget_bytes: int = 0
@@ -69,7 +69,7 @@ def texts(data: bytes) -> list[str]:
 
 
 def split(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Kind, number and the rest of each record. A last one that is not whole is left out: its process was killed."""
+    """Kind, number and the rest of each record. An incomplete last record is left out: the process was killed."""
     at = 0
     while at + HEAD.size <= len(data):
         kind, size, number = HEAD.unpack_from(data, at)
@@ -130,7 +130,7 @@ TAKERS = {PROGRAM: take_program, SITE: take_site, OBJECT: take_object, ITERATION
 
 
 def last_time(profile: Profile) -> int:
-    """Of a process that was killed: the last that is known of it."""
+    """The end of a process that was killed: the last time in its records."""
     return max([0] + [max(o.from_ns, o.to_ns) for o in profile.objects] + [ns for _, ns in profile.iterations])
 
 

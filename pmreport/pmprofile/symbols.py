@@ -15,7 +15,7 @@ def plain(frame: Frame) -> str:
 
 
 def ask(tool: str, file: str, frames: list[Frame]) -> dict[Frame, str]:
-    """A frame is a return address: the call is before it."""
+    """Names from addr2line. A frame is a return address: the call is before it."""
     run = subprocess.run([tool, "-f", "-C", "-s", "-e", file], input="".join(f"0x{f.offset - 1:x}\n" for f in frames),
                          capture_output=True, text=True, timeout=120, check=False)
     lines = run.stdout.splitlines()
@@ -26,13 +26,13 @@ def ask(tool: str, file: str, frames: list[Frame]) -> dict[Frame, str]:
 
 
 def where(frames: Iterable[Frame], known: Mapping[Frame, str]) -> str:
-    """A call site for people, innermost first, without what calls main()."""
+    """A call site for people, innermost frame first, without the caller of main()."""
     words = [known[frame] for frame in frames]
     return " < ".join(word for word in words if not word.startswith("__libc_start")) or "unknown"
 
 
 def names(frames: Iterable[Frame]) -> dict[Frame, str]:
-    """For each frame; file and offset where nothing better is known."""
+    """A name for each frame: file and offset if nothing better is known."""
     files: dict[str, list[Frame]] = defaultdict(list)
     found = {frame: plain(frame) for frame in frames}
     tool = shutil.which("addr2line")

@@ -9,7 +9,7 @@ from pmprofile.records import NO_RANK, Frame
 from pmprofile.symbols import where
 
 UNITS = ("B", "K", "M", "G", "T")
-ITERATIONS = 12         # lines of them
+ITERATIONS = 12         # at most, in the table
 NOTES = {"marked": "as the program marked them",
          "inferred": "inferred: it marks none, and they are the calls of its most regular site",
          "none": "unknown: mark them with pm_iteration() or MPI_Pcontrol(1); here short-lived is a tenth of the run"}
@@ -23,7 +23,7 @@ def size(amount: float) -> str:
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], left: int = 0) -> str:
-    """Columns to the right, but for column `left`."""
+    """Aligns all columns to the right, except column `left`."""
     lines = [head, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(word.ljust(width) if i == left else word.rjust(width)

@@ -263,8 +263,8 @@ enum pm_advice pm_advice_lookup(size_t bytes)
 }
 
 /*
- * True: this return address is the innermost frame of a cold site. Resolved once for each caller,
- * but for callers that share an entry of the cache.
+ * True: this return address is the innermost frame of a cold site. Each caller is resolved once,
+ * unless another caller uses the same entry of the cache.
  */
 static bool is_leaf(const void *caller)
 {

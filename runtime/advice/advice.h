@@ -13,11 +13,11 @@
  *	pmem 76543210fedcba98 small 1032547698badcfe
  *
  * A `program` line has the program's build (runtime/profile/profile_format.h); the lines behind it
- * are for this program. Each has the key of a call site. A `dram` line may have a quota in bytes:
- * the first objects up to it go to DRAM, later ones to PMem. A `small` line is for the site's
- * objects below PM_LARGE, and has the key of the innermost frame alone besides: one table lookup by
- * return address tells most other small objects apart. Text behind # and the program's name are for
- * people.
+ * are for this program. Each of them has the key of a call site. A `dram` line may have a quota in
+ * bytes: the first objects up to it go to DRAM, later ones to PMem. A `small` line is for the
+ * site's objects below PM_LARGE. Its second key is the key of the innermost frame alone: with it,
+ * one table lookup by return address rules out most small objects of other sites. Text behind # and
+ * the program's name are for people.
  *
  * The tables are filled before the first placed allocation and then read without a lock.
  */
@@ -27,24 +27,24 @@
 
 enum pm_advice { PM_ADVICE_NONE, PM_ADVICE_DRAM, PM_ADVICE_PMEM, PM_ADVICES };
 
-/* There is advice for this program; there is some for small objects. */
+/* Advice for this program is loaded; a part of it is for small objects. */
 extern bool pm_advice_on, pm_advice_on_small;
 
 /*
- * Reads the file. `verbose`: reports a file that cannot be used. Other processes that a rank starts
- * are mostly other programs, for which the file has nothing.
+ * Reads the file. `verbose`: logs why the file cannot be used. The other processes that a rank
+ * starts stay silent: they mostly run other programs, for which the file has no lines.
  */
 void pm_advice_start(bool verbose);
 
 /*
- * Advice for an object of the program's call site, which the stack of the calling thread shows.
- * `bytes` as they are taken from a quota. Counted.
+ * Advice for an object of the call site that the stack of the calling thread shows. `bytes` are
+ * taken from the site's quota, if it has one. The result is counted.
  */
 enum pm_advice pm_advice_lookup(size_t bytes);
 
 /*
  * True: a small object of this call site is to be in PMem. `caller` is the return address of the
- * allocation function. Counted.
+ * allocation function. The result is counted if it is true.
  */
 bool pm_advice_is_cold(const void *caller);
 

@@ -103,7 +103,7 @@ struct pm_frame pm_site_program(void)
 
 /* --- frames --- */
 
-/* `ours` is this library's own link map, of the first frame: its frames are not of the site. */
+/* `ours` is this library's own link map, found at the first frame. Its frames are left out. */
 struct walk {
 	struct pm_site site;
 	const struct link_map *ours;

@@ -6,8 +6,8 @@
  * Call sites: the three innermost stack frames outside of this library. A frame is an offset into a
  * file that is named by its build ID. A site hence has the same key in all ranks and in later runs,
  * at any load address, until one of its files is built anew. One frame does not suffice: in AMG two
- * functions allocate all bytes; with three frames, 83 % of the bytes are of sites with one kind of
- * lifetime.
+ * functions allocate all bytes; with three frames, 83 % of the bytes come from sites with one kind
+ * of lifetime.
  *
  * Frames come from libgcc's unwinder, files from _dl_find_object() (glibc 2.35). Neither allocates
  * or takes a lock. A capture takes about half a microsecond.

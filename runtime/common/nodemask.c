@@ -14,7 +14,7 @@
 #include "runtime/common/cancel.h"
 
 #define WORD_BITS	(8 * sizeof(unsigned long))
-#define MARGIN_SHARE	64 /* the margin is at most this part of a node: the kernel's watermarks */
+#define MARGIN_SHARE	64 /* of a node's size, at most MARGIN_MAX: for the kernel's watermarks */
 #define MARGIN_MAX	(UINT64_C(256) << 20)
 #define KIB		1024
 #define NODE_FILE_BYTES 4096

@@ -23,8 +23,8 @@ bool pm_nodemask_empty(const struct pm_nodemask *nodes);
 bool pm_nodemask_isset(const struct pm_nodemask *nodes, unsigned node);
 
 /*
- * Bytes of all nodes of the mask together, from nodeN/meminfo of sysfs: their size; and what can
- * be allocated now, that is free pages and page cache, less a margin for the kernel's watermarks.
+ * Bytes of all nodes of the mask together, from nodeN/meminfo of sysfs: the total, and the bytes
+ * that can be allocated now: free pages and page cache, less a margin for the kernel's watermarks.
  * UINT64_MAX: sysfs cannot be read.
  */
 uint64_t pm_nodemask_total_bytes(const struct pm_nodemask *nodes);

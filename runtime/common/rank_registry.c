@@ -125,7 +125,10 @@ static bool is_still_open(void)
 	       info.st_ino == registry.inode;
 }
 
-/* Of [first, first + n): chunks before the first one that another process holds, and these. */
+/*
+ * Returns how many chunks of [first, first + n) are before the first one that another process
+ * holds; *ret_held: how many that process holds from there on.
+ */
 static uint32_t unclaimed_prefix(uint32_t first, uint32_t n, uint32_t *ret_held)
 {
 	struct flock other = chunk_lock(F_WRLCK, first, n);

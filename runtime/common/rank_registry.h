@@ -25,7 +25,7 @@
 enum pm_registry {
 	PM_REGISTRY_ABSENT, /* the launcher made none: each process has a budget of its own */
 	PM_REGISTRY_OPEN,
-	PM_REGISTRY_LOST, /* closed by a process in between: claims of others are unknown */
+	PM_REGISTRY_LOST, /* a parent process closed it: claims of other processes are unknown */
 };
 
 /*

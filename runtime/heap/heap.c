@@ -15,7 +15,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; glibc 2.35 */
 #endif
 
-/* Free PMem that keeps its pages: so many bytes, and an eighth of those in use. */
+/* Free PMem may keep this many bytes of pages, and an eighth of the bytes that are in use. */
 #define DIRTY_BYTES_MAX (UINT64_C(64) << 20)
 #define DIRTY_SHARE	8
 
@@ -25,7 +25,7 @@ static struct {
 
 /*
  * Spaces in the order in which they are tried. Nothing is prefetched into migration yet: it serves
- * as a reserve of free.
+ * as a reserve for free.
  */
 #define END PM_SPACES
 static const enum pm_space_id for_slabs[] = {
@@ -116,7 +116,7 @@ static void prefault(char *start, size_t bytes, size_t fresh_bytes)
 }
 
 /*
- * Large ranges of PMem are zeroed by dropping their pages: those of a sparse object that the
+ * Large ranges of PMem are zeroed by dropping their pages: the parts of a sparse object that the
  * program never touches then take no memory. DRAM keeps its pages.
  */
 static void zero_fill(char *start, size_t bytes)
@@ -171,8 +171,8 @@ void *pm_heap_alloc_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 
 /*
  * Whole chunks, so that no huge page of a neighbour reaches into them. The chunks must be fresh:
- * pages of earlier objects may be pinned, as memory that is registered with a network card is, and
- * would stay in DRAM beside those that the reservation is for.
+ * pages of earlier objects may be pinned, like memory that is registered with a network card. Such
+ * pages would stay in DRAM, in addition to the pages that the reservation is for.
  */
 struct pm_allocation pm_heap_reserve_dram(size_t bytes)
 {
@@ -212,8 +212,8 @@ size_t pm_heap_usable_size(const void *object)
 }
 
 /*
- * Drops the pages of a PMem object that is about to be freed, if the free ones are above the limit.
- * True: they now read as zero. Free DRAM always keeps its pages.
+ * Drops the pages of a PMem object that is about to be freed, if free PMem would otherwise keep too
+ * many. True: the object now reads as zero. Free DRAM always keeps its pages.
  */
 static bool purge_surplus(void *start, size_t bytes)
 {

@@ -18,14 +18,15 @@
  * Objects below PM_LARGE bytes are allocated by jemalloc (runtime/heap/jemalloc.h), which takes
  * its memory, bookkeeping included, from here as slabs. A larger object is an extent of its own
  * and starts at a granule's boundary. Hence a pointer that is not a multiple of PM_GRANULE is
- * jemalloc's, which costs no memory access to find out.
+ * jemalloc's; this test needs no memory access.
  *
  * Order of spaces (paper 000, §IV-A, as far as it needs no knowledge of the program): slabs go to
  * metadata; large objects to free; large objects that are predicted to be short-lived to temporary.
- * If there is no room, they go to free, then migration, then PMem. The size of temporary follows
- * from the first iteration (runtime/lifetime/sizing.h).
+ * If there is no room, they go to free and to lent DRAM, then to migration, then to PMem. The size
+ * of temporary follows from the first iteration (runtime/lifetime/sizing.h).
  *
- * Locks: one for each space. A thread holds one at a time, but for pm_space_split() and fork.
+ * Locks: one for each space. A thread holds one at a time, except in pm_space_split(), around
+ * fork(2) and when it ends a profile.
  */
 #include <stdatomic.h>
 
@@ -45,7 +46,7 @@ struct pm_heap {
 	size_t small_limit;		 /* smaller objects: pmje_malloc(); 0: nothing is placed */
 	enum pm_registry registry;
 	bool has_budget; /* false where claims of the rank's other processes are unknown */
-	bool is_child;	 /* forked: its DRAM range is bound to PMem, but for chunks it claims */
+	bool is_child;	 /* forked: its DRAM range is bound to PMem, except chunks that it claims */
 	atomic_bool lent_to_temporary; /* PM_LENT is for short-lived objects only */
 	atomic_uint_least64_t refused_bytes;
 	struct pm_settings settings;
@@ -55,7 +56,7 @@ struct pm_heap {
 extern struct pm_heap pm_heap;
 
 struct pm_heap_stats {
-	uint64_t spilled_objects, spilled_bytes; /* were to be in DRAM, went to PMem; never falls */
+	uint64_t spilled_objects, spilled_bytes; /* so far: DRAM spaces had no room for them */
 	uint64_t refused_bytes; /* DRAM within the budget that the node did not have */
 };
 
@@ -72,7 +73,7 @@ bool pm_heap_start(const struct pm_settings *settings);
  */
 void pm_heap_open(bool watched, bool sorted);
 
-/* Stops placing objects; those of the heap may still be freed. */
+/* Stops placing objects. Objects that are in the heap may still be freed. */
 void pm_heap_close(void);
 
 /* Allocates a large object, or one with a large alignment. NULL with errno = ENOMEM. */
@@ -87,7 +88,10 @@ void *pm_heap_alloc_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 /* Allocates a small object as an extent of its own, where slabs go. NULL: no room. */
 void *pm_heap_alloc_sample(size_t bytes, size_t align, bool zero);
 
-/* Of an object that is an extent. Freeing keeps errno; resizing is in place, false: no room. */
+/*
+ * For objects that are extents. pm_heap_free() keeps errno. pm_heap_resize() works in place; false:
+ * there is no room behind the object.
+ */
 void pm_heap_free(void *object);
 bool pm_heap_resize(void *object, size_t bytes);
 size_t pm_heap_usable_size(const void *object);
@@ -110,9 +114,9 @@ bool pm_heap_drop(void *start, size_t bytes);
 void pm_heap_stats(struct pm_heap_stats *ret);
 
 /*
- * Handlers of pthread_atfork(3). They take the locks of all spaces in their order. In the child,
- * copy-on-write pages come from PMem, since the parent's DRAM pages use the budget already; chunks
- * that the child claims itself are DRAM.
+ * Handlers of pthread_atfork(3). The first one takes the locks of all spaces in their order, the
+ * others release them. In the child, copy-on-write pages come from PMem, since the parent's DRAM
+ * pages use the budget already; chunks that the child claims itself are DRAM.
  */
 void pm_heap_before_fork(void);
 void pm_heap_after_fork(void);
@@ -129,7 +133,7 @@ static inline bool pm_heap_is_fast_free(const void *p)
 	return (uintptr_t)p - pm_heap.base < pm_heap.fast_free_size;
 }
 
-/* Of a pointer of the heap. True: it is an extent; false: it is jemalloc's. */
+/* `p` points into the heap. True: it is an extent; false: it is jemalloc's. */
 static inline bool pm_heap_is_large(const void *p)
 {
 	const struct pm_extent *extent =

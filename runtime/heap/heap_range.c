@@ -16,7 +16,7 @@
 /* Sizes of the PMem range: addresses, not memory. */
 #define PMEM_BYTES_MAX (UINT64_C(4) << 40)
 #define PMEM_BYTES_MIN (UINT64_C(64) << 20)
-/* PMem committed at a time: so many bytes, and an eighth of what is committed already. */
+/* PMem committed at a time: this many bytes, and an eighth of the bytes committed already. */
 #define GROW_BYTES (UINT64_C(64) << 20)
 #define GROW_SHARE 8
 
@@ -104,8 +104,8 @@ static bool dram_is_available(uint64_t bytes)
 /*
  * Makes n granules writable, and the table entries of these and of the hole behind them. Where a
  * site forbids overcommit (vm.overcommit_memory=2, ulimit -d), writable memory counts and reserved
- * addresses do not: so nothing is writable before it is needed. The entries come first, since the
- * space writes to them.
+ * addresses do not. So nothing is made writable before it is needed. The entries come first, since
+ * the space writes to them.
  */
 static bool make_writable(const struct pm_space *space, uint32_t first, uint32_t n, uint32_t holes)
 {
@@ -142,6 +142,7 @@ static uint32_t commit_dram(
 	*ret_hole *= PM_CHUNK_GRANULES;
 	if (make_writable(space, first, got, *ret_hole) && rebind_in_child(space, first, got))
 		return got;
+	/* The chunks stay claimed: a later call for them claims them again. */
 	*ret_hole = 0;
 	return 0;
 }

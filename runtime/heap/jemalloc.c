@@ -9,18 +9,18 @@
 #include "runtime/heap/jemalloc_calls.h"
 
 /*
- * One arena a processor: each has 2 MiB of bookkeeping, which is DRAM of the budget. No brk: its
- * memory is not ours. Objects up to 64 KiB in the threads' caches: in DRAM nothing is gained by
- * giving them back.
+ * One arena a processor: each arena has 2 MiB of bookkeeping, which is DRAM of the budget. No
+ * brk(2): its memory is not in the heap. Thread caches keep objects of up to 64 KiB: DRAM is never
+ * returned to the node, so nothing is gained by flushing them.
  */
 const char *pmje_malloc_conf = "narenas_ratio:1,dss:disabled,tcache_max:65536";
 
-/* Its exp_grow_t: size classes of the next piece an arena asks for, and of the largest. */
+/* jemalloc's exp_grow_t: size classes of an arena's next request, and of its largest one. */
 struct growth {
 	unsigned next, limit;
 };
 
-/* Of jemalloc/jemalloc.h 5; its names for the rest are not ours. */
+/* Copied from jemalloc/jemalloc.h 5, which is not included: its function names are not ours. */
 #define MALLOCX_ALIGN(a)    ((int)__builtin_ctzl(a))
 #define MALLOCX_ZERO	    0x40
 #define MALLOCX_TCACHE_NONE 0x100
@@ -28,7 +28,7 @@ struct growth {
 
 static unsigned cold_arena;
 
-/* In this thread, right now, jemalloc is asked for an object in PMem. */
+/* True while this thread calls jemalloc for an object in PMem. */
 static __thread bool is_cold __attribute__((tls_model("initial-exec")));
 
 void *pmje_mallocx(size_t size, int flags);
@@ -39,8 +39,8 @@ void __wrap_pmje_exp_grow_init(struct growth *growth);
 void __real_pmje_exp_grow_init(struct growth *growth);
 
 /*
- * At an address: where overcommit is off, jemalloc commits what it has mapped already, which is
- * done, and decommits, which is not.
+ * A call with an address comes where overcommit is off. jemalloc then commits memory that it has
+ * already, which is writable: success. Or it decommits memory, which is not supported: failure.
  */
 void *pmje_mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
@@ -70,8 +70,9 @@ int pmje_madvise(void *start, size_t bytes, int advice)
 }
 
 /*
- * An arena asks for 2 MiB, and not for more each time, which would leave the end of each space
- * unused: arena.<i>.retain_grow_limit of jemalloc(3), which cannot be set before an arena's first.
+ * Keeps each request of an arena at 2 MiB. By default each request is larger than the last, which
+ * would leave the end of a space unused. The option for it, arena.<i>.retain_grow_limit of
+ * jemalloc(3), cannot be set before an arena's first request.
  */
 void __wrap_pmje_exp_grow_init(struct growth *growth)
 {

@@ -3,16 +3,16 @@
 #define PM_RUNTIME_JEMALLOC_H
 
 /*
- * Small objects are jemalloc's: version 5.3.0, built by runtime/jemalloc with names of its own and
- * without its constructor, and linked into this library. So it neither defines malloc() before us,
- * nor meets a jemalloc that the program itself is linked to, nor heeds that one's MALLOC_CONF, nor
- * does anything in a process where nothing is placed. The system calls it asks for memory with lead
- * to the spaces of runtime/heap/heap.h: its arenas and its own bookkeeping alike are within the
- * budget, and the path of a small object is its own, unchanged.
+ * jemalloc 5.3.0 allocates the small objects. runtime/jemalloc builds it with the prefix pmje_ and
+ * without its constructor, and it is linked into this library. So it does not define malloc(), does
+ * not clash with a jemalloc that the program is linked to, does not read MALLOC_CONF, and does
+ * nothing in a process where nothing is placed. Its system calls for memory lead to the spaces of
+ * runtime/heap/heap.h, so that its arenas and its bookkeeping are within the budget. Its own code
+ * for small objects is unchanged.
  *
- * Extent hooks (jemalloc(3), arena.<i>.extent_hooks) would be the documented way. They come one
- * arena at a time, after that arena has mapped its first 2 MiB by mmap, and never for the first
- * bookkeeping.
+ * Extent hooks (jemalloc(3), arena.<i>.extent_hooks) would be the documented way. But they are set
+ * one arena at a time, after the arena has mapped its first 2 MiB by mmap(2), and they never get
+ * the first bookkeeping.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,12 +25,12 @@ void *pmje_memalign(size_t align, size_t size);
 void pmje_free(void *object);
 size_t pmje_malloc_usable_size(void *object);
 
-/* Before the first object is asked for; after pm_heap_start(). False: out of memory. */
+/* To be called after pm_heap_start(), before the first allocation. False: out of memory. */
 bool pm_jemalloc_start(void);
 
 /*
- * A second home for small objects, an arena in PMem. What is given back there is not kept in a
- * thread's cache, which would hand it to those that want DRAM. False: out of memory.
+ * Makes a second arena for small objects, in PMem. Objects of this arena that are freed bypass the
+ * thread caches, which would reuse them for objects that belong in DRAM. False: out of memory.
  */
 bool pm_jemalloc_start_cold(void);
 void *pm_jemalloc_take_cold(size_t size, size_t align, bool zero);

@@ -60,7 +60,7 @@ static bool parse_spaces(const char *text, uint64_t *bytes)
 	return true;
 }
 
-/* Divides the budget by PM_SPACES. All of it is the free space if that is unset or invalid. */
+/* Divides the budget by PM_SPACES. If PM_SPACES is unset or invalid, all is the free space. */
 static void divide(struct pm_settings *settings)
 {
 	const char *text = getenv("PM_SPACES");

@@ -5,7 +5,7 @@
 /* The rank's part of the plan, from the PM_ variables that pmrun(1) or the plugin sets. */
 #include "runtime/common/nodemask.h"
 
-/* The four DRAM spaces of paper 000, §IV-A, then PMem, then DRAM that one space lends another. */
+/* The four DRAM spaces of paper 000, §IV-A, then PMem, then DRAM that one space has lent. */
 enum pm_space_id {
 	PM_METADATA,
 	PM_TEMPORARY,

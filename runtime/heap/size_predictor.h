@@ -4,9 +4,9 @@
 
 /*
  * Predicts the lifetime of a large object from its size. A size class, four to a power of two, is
- * short-lived if the program has freed most of its objects of that class: a program that works in
- * iterations allocates the same sizes in each. Wall-clock time predicts worse: in LULESH one
- * iteration more or less moves 35 of 87 MB from one side to the other.
+ * short-lived if the program has freed at least half of its objects of that class: a program that
+ * works in iterations allocates the same sizes in each. Wall-clock time predicts worse: in LULESH
+ * one iteration more or less moves 35 of 87 MB from one side to the other.
  */
 #include <stdbool.h>
 #include <stddef.h>

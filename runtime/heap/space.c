@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/heap/space.h"
 
-#define FIT_TRIES 8 /* extents looked at in the size's own class, some of which are too small */
+#define FIT_TRIES 8 /* extents examined in the size's own class, where some are too small */
 
 static uint32_t in_granules(size_t bytes)
 {
@@ -67,7 +67,7 @@ static uint32_t find_larger_class(const struct pm_space *s, uint32_t class)
 
 /*
  * Finds a free extent of at least that many granules; UINT32_MAX: none. Every extent of a larger
- * class fits; in the size's own class only a bounded number is looked at.
+ * class fits; in the size's own class only FIT_TRIES extents are examined.
  */
 static uint32_t find_free(const struct pm_space *s, uint32_t granules)
 {

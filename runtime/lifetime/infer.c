@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #define CANDIDATES   1024u
-#define PERIOD_MIN   2	/* objects; of a loop with a single one, the size predicts as well */
+#define PERIOD_MIN   2	/* objects; in a loop with a single one, its size predicts as well */
 #define SIMILAR_MIN  3	/* periods in a row, each similar to the one before */
 #define TOLERANCE    8	/* similar: lengths differ by at most an eighth */
 #define REPEATS_MAX  64 /* within a period; more: each repeat is a period itself */
-#define OUTER_FACTOR 2	/* a period this many times as long is that of an outer loop */
+#define OUTER_FACTOR 2	/* a period this many times as long belongs to an outer loop */
 #define LOST_PERIODS 4	/* a clock not seen for so many of its periods is replaced */
 
 /* A caller and a size. Positions and lengths count large objects. */

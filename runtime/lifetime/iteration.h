@@ -14,7 +14,7 @@ enum pm_iteration_source {
 
 /*
  * From 1 on; 0: before the first, or unknown. The number restarts when the program marks its first
- * iteration, or when the inferred loop turns out to be an inner one.
+ * iteration, or when another loop becomes the clock (runtime/lifetime/infer.h).
  */
 uint32_t pm_iteration_number(void);
 enum pm_iteration_source pm_iteration_source(void);

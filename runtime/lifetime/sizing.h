@@ -12,9 +12,9 @@
  * sixteenth of the budget.
  *
  * If the space is larger, the end of it that was never committed is lent to long-lived objects:
- * later ones, and spilled ones (runtime/lifetime/promote.h). If it is smaller, such an end of the
- * free space is lent to temporary. Short-lived objects beyond that go to free, migration and PMem:
- * this is the tip of the peak, which is live for the shortest part of an iteration.
+ * later ones, and spilled ones (runtime/lifetime/promote.h). If it is smaller, the end of the free
+ * space that was never committed is lent to temporary. Short-lived objects beyond that go to free,
+ * migration and PMem: they are the tip of the peak, live for the shortest part of an iteration.
  *
  * The metadata space keeps its size, a sixteenth of the budget by default: small objects are not
  * counted.

@@ -4,8 +4,8 @@
 
 /*
  * The file of a profile, and its buffer. The file is created when the buffer is full for the first
- * time, or at the end. It is opened for each write and closed again: a program that closes all
- * descriptors, as daemons do, would otherwise get another file under its number.
+ * time, or at the end. It is opened for each write and closed again: a program may close all
+ * descriptors, as daemons do, and then a kept number could be another file of the program.
  */
 #include <stdbool.h>
 #include <stddef.h>

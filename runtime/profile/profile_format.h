@@ -54,7 +54,7 @@ struct pm_record_frame {
 	uint64_t offset; /* of the return address in the file */
 };
 
-/* `number` is that of the frames, innermost first. */
+/* `number` is the number of frames; the innermost comes first. */
 struct pm_record_site {
 	struct pm_record head;
 	uint64_t key;
@@ -64,7 +64,7 @@ struct pm_record_site {
 
 /*
  * `number` is the object's space: 0 metadata, 1 temporary, 2 migration, 3 free, 4 PMem, 5 lent
- * (DRAM that one space has lent another).
+ * (DRAM that one space has lent to another).
  */
 struct pm_record_object {
 	struct pm_record head;
@@ -101,7 +101,7 @@ struct pm_record_end {
 	struct pm_record head;
 	uint64_t ns;
 	uint64_t lost_sites; /* lookups that found no slot in the table of sites */
-	uint64_t slab_bytes; /* slabs at the end: small objects, but samples, and bookkeeping */
+	uint64_t slab_bytes; /* slabs at the end: small objects except samples, and bookkeeping */
 };
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interposes the C library's allocation functions: the set that glibc's manual requires of a
- * replacement, which must be complete ("Replacing malloc"), and those of
- * C23 and of older binaries. They behave as glibc 2.36's, malloc(3) and posix_memalign(3): an
- * object of 0 bytes is not NULL, realloc(p, 0) frees, memalign() rounds its alignment up, free()
- * keeps errno.
+ * Interposes the C library's allocation functions: the complete set that glibc's manual requires of
+ * a replacement ("Replacing malloc"), the functions that C23 adds, and those that older binaries
+ * call. They behave as in glibc 2.36, malloc(3) and posix_memalign(3): an object of 0 bytes is not
+ * NULL, realloc(p, 0) frees, memalign() rounds its alignment up, free() keeps errno.
  *
  * Fast path: malloc() of a small object is one compare and jemalloc's malloc; free() of a small
  * object is two compares and jemalloc's free. All else is out of line.
@@ -66,8 +65,7 @@ static void *alloc_by_advice(size_t size, size_t align, bool zero)
 	return pm_heap_alloc_advised(size, align, zero, advice == PM_ADVICE_DRAM);
 }
 
-/* Also for small objects with a large alignment, which are profiled by sampling as other small
- * ones. */
+/* Also allocates small objects with a large alignment; the profile samples them like other ones. */
 static __attribute__((noinline)) void *alloc_large(
 	size_t size, size_t align, bool zero, const void *caller)
 {
@@ -185,8 +183,7 @@ static __attribute__((noinline)) void free_slow(void *object)
 		pm_jemalloc_give_cold(object);
 }
 
-/* Only a pointer at a granule's boundary, one address of 65536, needs a look at the extent table.
- */
+/* Only a pointer at a granule's boundary, one address of 65536, needs the extent table. */
 static inline __attribute__((always_inline)) void free_object(void *object)
 {
 	if (unlikely(!pm_heap_is_fast_free(object))) {

@@ -17,7 +17,7 @@
 #include "runtime/profile/profile.h"
 
 #define MEASURED	  1 /* iterations that are measured; paper 000, §IV-A */
-#define MEASURED_INFERRED 4 /* inferred ones may be parts of one */
+#define MEASURED_INFERRED 4 /* an inferred iteration may be only a part of a real one */
 
 atomic_bool pm_marks_inferring;
 

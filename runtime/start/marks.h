@@ -14,7 +14,7 @@
 /* Iterations are inferred: from the start on, until the program marks one. */
 extern atomic_bool pm_marks_inferring;
 
-/* Called once objects are placed. */
+/* Begins to infer iterations. To be called as soon as objects are placed. */
 void pm_marks_start(void);
 
 /* A large object is about to be allocated. `caller` is the return address. Keeps errno. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * C++'s operators new and delete: all twenty of [new.delete] in C++20, under their names of the
- * Itanium ABI for 64 bits. Without them libstdc++'s would call malloc(); with them the call site is
- * one frame nearer, and no other library's operators come in between.
+ * Itanium ABI for 64 bits. libstdc++'s operators would call malloc(). With these operators the call
+ * site is one frame nearer, and no other library's operators come in between.
  *
  * This library does not link libstdc++. A new that finds no memory calls the next library's
- * operator, which asks this library once more in vain, and then calls the new handler or throws
+ * operator. That one calls malloc(), which fails again, and then calls the new handler or throws
  * std::bad_alloc.
  */
 #define _GNU_SOURCE

@@ -24,7 +24,7 @@ static int libc_posix_memalign(void **ret, size_t align, size_t size)
 	return object ? 0 : ENOMEM;
 }
 
-/* glibc has no internal name for malloc_usable_size(): nothing is known to be usable. */
+/* glibc has no internal name for malloc_usable_size(): the size is unknown. */
 static size_t no_size(void *object)
 {
 	(void)object;

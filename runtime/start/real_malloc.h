@@ -3,8 +3,8 @@
 #define PM_RUNTIME_REAL_MALLOC_H
 
 /*
- * The real allocation functions: those that the program would have without this library, of the C
- * library or of an allocator that is linked or preloaded behind this one. They serve allocations
+ * The real allocation functions: the program would have them without this library, from the C
+ * library or from an allocator that is linked or preloaded behind this one. They serve allocations
  * before the start, all allocations where nothing is placed, and frees of their own objects.
  */
 #include <stdatomic.h>

@@ -27,7 +27,7 @@ static const char *const source_names[] = {[PM_ITERATIONS_UNKNOWN] = "none",
 
 static struct {
 	char destination[PATH_MAX]; /* empty: no report */
-	pid_t rank;		    /* of the rank's own process; 0: this is another */
+	pid_t rank;		    /* the rank's own process; 0: this is another process */
 	uint64_t peak_at_start;	    /* in granules */
 } request;
 
@@ -75,7 +75,7 @@ static bool is_worth_reporting(void)
 	       peak() > request.peak_at_start;
 }
 
-/* --- a text buffer of fixed size, which cuts what does not fit --- */
+/* --- a text buffer of fixed size, which cuts longer text --- */
 
 struct text {
 	char bytes[16384];

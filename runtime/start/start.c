@@ -14,6 +14,7 @@
 #include "runtime/start/report.h"
 #include "runtime/start/static_data.h"
 
+/* In this order: the end of a profile writes to the file with the heap's locks held. */
 static void before_fork(void)
 {
 	pm_heap_before_fork();

@@ -8,7 +8,7 @@
 
 #include "runtime/heap/heap.h"
 
-#define RANGES_MAX 32 /* in DRAM; further ones are bound too, but not bound again in a child */
+#define RANGES_MAX 32 /* in DRAM; a forked child does not bind further ones to PMem */
 
 struct range {
 	void *start;
@@ -26,7 +26,7 @@ static bool bind(const struct pm_nodemask *nodes, const struct range *range)
 	return !pm_nodemask_empty(nodes) && !pm_nodemask_migrate(nodes, range->start, range->bytes);
 }
 
-/* The reservation is the range's part of the budget: it never gets pages of its own. */
+/* The reservation is the range's part of the budget. Its own addresses never get pages. */
 static bool place_in_dram(const struct range *range)
 {
 	struct pm_allocation room = pm_heap_reserve_dram(range->bytes);

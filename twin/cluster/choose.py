@@ -1,4 +1,4 @@
-"""Which twin a command is about."""
+"""Finds the twin that a command is for."""
 from __future__ import annotations
 
 import argparse
@@ -42,7 +42,7 @@ def member_names(state: State) -> list[str]:
 
 
 def check_node(state: State, name: str) -> None:
-    """For what works on a twin that is down, too; the supervisor checks for itself."""
+    """For commands that also work on a twin that is down; the supervisor checks names itself."""
     names = member_names(state)
     if name not in names:
         raise UsageError(f"no node '{name}', there are: {', '.join(names)}")

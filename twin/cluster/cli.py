@@ -20,7 +20,7 @@ Exit codes: 0 done, 1 failed, 2 usage; exec and run pass their command's on and 
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
+    """Reports a usage error in one sentence."""
 
     def error(self, message: str) -> Any:
         raise UsageError(f"{message}; see `{self.prog} --help`")

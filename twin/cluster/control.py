@@ -24,7 +24,7 @@ class Control:
             raise TwinError(f"the twin's supervisor does not answer ({error.strerror}); see '{state.log}'") from error
 
     def request(self, what: str, **arguments: Any) -> dict[str, Any]:
-        """Sends the request; returns the answer or raises what the supervisor says."""
+        """Sends the request; returns the reply, or raises the supervisor's error."""
         self.socket.sendall(json.dumps({"do": what, **arguments}).encode() + b"\n")
         answer = self._line()
         if not answer["ok"]:
@@ -93,7 +93,7 @@ class _Session:
         self.connection.sendall(frames.frame(kind, 0, payload))
 
     def forward(self, number: int, _: Any) -> None:
-        """A signal for us is one for the remote command."""
+        """Passes a signal that this process gets on to the remote command."""
         self.send(frames.SIGNAL, bytes([number]))
 
     def run(self) -> int | None:
@@ -141,7 +141,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 class Capture:
-    """Runs a command and keeps its output: for pmtwin's own questions to a guest."""
+    """Runs a command and keeps its output: for commands that pmtwin itself needs in a guest."""
 
     def __init__(self, state: State, node: str, argv: list[str], user: str = "root", data: bytes | None = None) -> None:
         import tempfile

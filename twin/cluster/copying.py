@@ -37,7 +37,7 @@ def copy(arguments: argparse.Namespace) -> int:
 
 
 def split(state: State, text: str) -> tuple[str, str]:
-    """("n1", "/path") of n1:/path, ("", path) of a path on the host; a ./ in front keeps a colon from counting."""
+    """("n1", "/path") of n1:/path, ("", path) of a path on the host, with ./ in front if it looks like the first."""
     found = NODE_PATH.fullmatch(text)
     if not found:
         return "", text
@@ -64,7 +64,7 @@ def fetch(state: State, node: str, path: str, scratch: Path) -> Path:
 
 
 def safe(member: tarfile.TarInfo, top: str) -> tarfile.TarInfo:
-    """A member as ours, below `top` and nowhere else."""
+    """The member with our user and group; a path outside of `top` is refused."""
     parts = PurePosixPath(member.name).parts
     if ".." in parts or not parts or parts[0] != top:
         raise TwinError(f"copy: refusing the path '{member.name}' that the guest sent")

@@ -1,4 +1,4 @@
-"""An archive for the kernel's initramfs, written as the ordinary user that we are: owners are just numbers in it."""
+"""An archive for the kernel's initramfs. An ordinary user can write it: owners are just numbers in it."""
 from __future__ import annotations
 
 import os
@@ -36,7 +36,7 @@ class Tree:
         self._add(path, Entry(stat.S_IFLNK | 0o777, target.encode()))
 
     def copy(self, source: Path, path: str = "") -> None:
-        """A host directory's contents below `path`, as root's; of the modes only the x bit counts."""
+        """Adds a host directory's contents below `path`, owned by root; of a mode only the x bit counts."""
         for directory, names, files in os.walk(source):
             relative = os.path.join(path, os.path.relpath(directory, source)) if directory != str(source) else path
             for name in [n for n in names if os.path.islink(os.path.join(directory, n))] + files:

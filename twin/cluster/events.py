@@ -1,4 +1,4 @@
-"""The twin's event log: what supervisor and firmware did, one JSON object a line: time (s since 1970), node, event, text."""
+"""The twin's log of actions of supervisor and firmware, one JSON object a line: time (s since 1970), node, event, text."""
 from __future__ import annotations
 
 import json
@@ -27,7 +27,7 @@ def read(path: Path, follow: bool) -> Iterator[dict[str, Any]]:
 
 
 def lines(path: Path, follow: bool, poll_s: float = 0.2) -> Iterator[str]:
-    """A growing file's lines; an unfinished last line is kept back until it is whole, or the end when not following."""
+    """A growing file's lines; with `follow`, an incomplete last line is kept back until it is complete."""
     try:
         file = open(path, encoding="utf-8", errors="replace", newline="\n")
     except FileNotFoundError:

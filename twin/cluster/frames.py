@@ -5,15 +5,15 @@ The guest's end is guest/agent/. A frame is kind (1 byte), session (4), length (
     OPEN    host to guest   words, each ended by a NUL: user, "login" or "", then the command's argv
     STDIN   host to guest   bytes; empty at the end of input
     SIGNAL  host to guest   1 byte: signal number for the command's process group
-    CLOSE   host to guest   nobody listens any more: hang the command up
+    CLOSE   host to guest   the client is gone: hang the command up
     STDOUT, STDERR          bytes; empty at the end of that stream
-    CREDIT  both ways       4 bytes: so many bytes of the stream were taken, that many more may come
+    CREDIT  both ways       5 bytes: 1 for STDERR, else 0; then the number of bytes that were read, so that as many may follow
     EXIT    guest to host   4 bytes, signed: exit status, or minus the signal that ended the command
     NOTE    guest to host   a line of text for the event log (session 0)
 
-Each side may have WINDOW bytes of stream data on the way in a session and direction, so a slow reader
-holds up its own session only. A port that starts, or starts again, is found by a MAGIC that is
-no valid frame, followed by 8 bytes that identify the agent's run.
+A stream may have WINDOW bytes on the way that are not read yet, so a slow reader holds up its own session
+only. After a port starts, or starts again, both sides find the first frame by a MAGIC that is not a valid
+frame, followed by 8 bytes that identify the agent's run.
 """
 import os
 import struct
@@ -40,7 +40,7 @@ def open_words(user, login, argv):
 
 
 def hello(token):
-    """What a side says until the other has answered; `token` is TOKEN_BYTES long."""
+    """A side sends this until the other has answered; `token` is TOKEN_BYTES long."""
     return MAGIC + token
 
 

@@ -1,4 +1,4 @@
-"""gc: gives the space of images back that nobody will use again."""
+"""gc: removes images that no twin will use again."""
 from __future__ import annotations
 
 import argparse

@@ -45,9 +45,9 @@ class Guest:
         self.wanted, self.changed = asyncio.Event(), asyncio.Event()
         self.cold = True
         self.stopping = False
-        self.ran, self.aborts = False, 0    # did the agent run in this boot? QEMU's aborts since it ran last
+        self.ran, self.aborts = False, 0    # whether the agent ran in this boot; QEMU's aborts since it ran last
 
-    # what others ask
+    # queries
 
     @property
     def agent_up(self) -> bool:
@@ -86,7 +86,7 @@ class Guest:
     # life
 
     async def run(self) -> None:
-        """Until `stopping`; then QEMU has ended."""
+        """Returns when `stopping` is set and QEMU has ended."""
         await self._listen()
         short_lives = 0
         while not self.stopping:
@@ -169,7 +169,7 @@ class Guest:
             self._leave_off()
 
     def _lost_nothing(self) -> bool:
-        """QEMU has aborted, and nothing ran in the guest yet."""
+        """True: QEMU failed before anything ran in the guest, and has not aborted too often."""
         return self.reason.startswith("QEMU failed") and 0 < self.aborts <= ABORTS_MAX and not self.ran
 
     def _leave_off(self) -> None:
@@ -215,7 +215,7 @@ class Guest:
             writer.close()
 
     async def _qmp_ended(self) -> None:
-        """QEMU is gone; lets what it said last be read."""
+        """QEMU has ended; waits until its last messages are read."""
         end = time.monotonic() + REASON_WAIT_S
         while self.monitor and time.monotonic() < end:
             await asyncio.sleep(0.02)
@@ -240,7 +240,7 @@ class Guest:
             await self.changed.wait()
 
     async def stop(self, grace_s: float) -> None:
-        """Orderly power-off, then the plug; ends `run`."""
+        """Powers the guest off, and kills QEMU if that takes longer than `grace_s`; ends `run`."""
         self.stopping = True
         if self.process and self.agent_up:
             self.link.open(frames.open_words("root", False, ["systemctl", "poweroff"]), lambda _: None)

@@ -1,4 +1,4 @@
-"""What a guest's QEMU gets from its machine: the head node is a plain PC, a compute node has emulated PMem."""
+"""The machines that guests run on: the head node is a plain PC, a compute node has emulated PMem."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,7 +10,7 @@ __all__ = ["ComputeNode", "Hardware", "HeadNode", "NoBoot", "NodeError", "faults
 
 
 class Hardware(Protocol):
-    """What the supervisor needs of a machine."""
+    """A machine, as the supervisor uses it."""
 
     def power_on(self, fault: str | None, cold: bool) -> list[str]:
         """POST; returns its log, raises NoBoot when the machine does not get past it."""
@@ -36,10 +36,10 @@ class HeadNode:
 
 
 class ComputeNode:
-    """Two sockets, each with DRAM and PMem DIMMs; the firmware applies goals at POST. Delivered in App Direct."""
+    """Two sockets, each with DRAM and PMem DIMMs; the firmware applies goals at POST. A new node is in App Direct."""
 
     def __init__(self, directory: Path, cores: int) -> None:
-        """`cores` of each socket; those of a node that is there already must be the same."""
+        """`cores` of each socket; a node that exists already must have the same number."""
         self.node = Node(directory, Topology(cpus_per_socket=cores))
         if not self.node.state.power_ons:
             self.node.provision("appdirect")

@@ -45,7 +45,7 @@ def up(arguments: argparse.Namespace) -> int:
 
 
 def start(state: State, shape: Shape, image: image_build.Image, timeout_s: float, progress: Progress) -> list[str]:
-    """From an image to nodes that are idle; what Slurm remarked on the way."""
+    """Starts a twin from an image, and waits for its nodes; returns remarks on those that are not idle."""
     progress.step("programs: building and packing them for the guests")
     prepare(state, shape, image)
     progress.step(f"guests: starting head and {compute_nodes(shape)}")
@@ -79,7 +79,7 @@ def compute_nodes(shape: Shape) -> str:
 
 
 def prepare(state: State, shape: Shape, image: image_build.Image) -> None:
-    """Everything that the supervisor needs. Guests' disks do not outlive the image that they lie over."""
+    """Prepares the supervisor's files. A guest's disk lies over the image, and is removed if the image is a new one."""
     state.create()
     settings = state.settings()
     if settings.get("image") not in (None, image.digest):
@@ -91,7 +91,7 @@ def prepare(state: State, shape: Shape, image: image_build.Image) -> None:
 
 
 def start_supervisor(state: State, image: image_build.Image) -> subprocess.Popen:
-    """A process of its own session, so that neither our end nor the terminal's reaches it."""
+    """Starts a process with a session of its own, so that it outlives this process and the terminal."""
     with open(state.log, "ab") as log:
         return subprocess.Popen(
             [sys.executable, "-B", "-c", "from cluster.lifecycle import supervise; supervise()",

@@ -43,7 +43,7 @@ class Link:
             self.sessions[number]((kind, payload))
 
     def _hello(self, token: bytes) -> None:
-        """An agent started, or waits for our answer; the sessions of one before it are lost."""
+        """An agent started, or waits for our answer; the sessions of an earlier agent are lost."""
         if token != self.token:
             self._drop_sessions()
             self.token = token
@@ -69,6 +69,6 @@ class Link:
             self.writer.write(frames.frame(kind, number, payload))
 
     def close(self, number: int) -> None:
-        """Nobody listens to the session any more."""
+        """The session's client is gone."""
         if self.sessions.pop(number, None):
             self.send(frames.CLOSE, number)

@@ -1,4 +1,4 @@
-"""Names and addresses of a twin's guests. All of it lives on the twin's own segment, so every twin uses the same."""
+"""Names and addresses of a twin's guests. Each twin has its own network segment, so every twin uses the same ones."""
 from __future__ import annotations
 
 from dataclasses import dataclass

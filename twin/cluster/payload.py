@@ -1,4 +1,4 @@
-"""The part of the guests that is not in the image: what makes them this cluster, and our programs if their sources have changed.
+"""The part of the guests that is not in the image: this cluster's configuration, and our programs if their sources have changed.
 
 Every `up` packs it with the guests' start-up into the initrd, which lays it over the image.
 """
@@ -56,7 +56,7 @@ def add_modules(tree: Tree, image: Image) -> None:
 
 
 def add_guest(tree: Tree, image: Image, shape: Shape) -> None:
-    """What runs commands for the host, and what makes the machine one of this network."""
+    """Adds the agent that runs commands for the host, the network's names, and the masks of units."""
     tree.copy(paths.GUEST / "root", "files")
     tree.file("files/usr/lib/pmtwin/agent", agent(image, shape.suite), 0o755)
     tree.file("files/etc/hosts", hosts_file(members(shape.nodes)))
@@ -73,7 +73,7 @@ def mask_units(tree: Tree, name: str) -> None:
 
 
 def add_programs(tree: Tree, image: Image, suite: str) -> None:
-    """Our programs as `make install` places them, where their sources are others than the image's packages were made of."""
+    """Adds our programs as `make install` places them, if the image's packages were made of other sources."""
     elsewhere = os.environ.get("PMTWIN_INSTALLED")     # a tree that `make install DESTDIR=` made
     if elsewhere:
         tree.copy(Path(elsewhere), "files")
@@ -84,7 +84,7 @@ def add_programs(tree: Tree, image: Image, suite: str) -> None:
 
 
 def add_roles(tree: Tree) -> None:
-    """What of the installed services runs where."""
+    """Limits each installed service to the nodes of its role, and masks the services of tools."""
     tree.copy(paths.GUEST / "roles", "files")
     mask_units(tree, "masked-units-of-tools")
 
@@ -96,7 +96,7 @@ def install(image: Image, suite: str, staging: Path) -> None:
 
 
 def fetch_jemalloc() -> None:
-    """The placement runtime is built of its source, which goes into the cache."""
+    """Fetches the source of jemalloc, which the placement runtime is built with, into the cache."""
     fetched = subprocess.run([paths.PROJECT / "packaging/jemalloc"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                              check=False)
     if fetched.returncode:
@@ -111,7 +111,7 @@ def agent(image: Image, suite: str) -> bytes:
 
 
 def build_directory(image: Image, suite: str) -> Path:
-    """One for each tree of sources: make goes by times, and a file of another tree may be older than what was made of this one's."""
+    """One for each source tree: make compares times, and a source of another tree may be older than an object of this one."""
     tree = hashlib.sha256(os.fsencode(paths.PROJECT)).hexdigest()[:8]
     return paths.cache() / f"build-{suite}-{image.digest.rsplit('-', 1)[1]}" / tree
 
@@ -135,7 +135,7 @@ def first_error(log: Path) -> str:
 
 
 def sdk_variables(sdk: Path) -> list[str]:
-    """Makefile variables; "=" in a path is the sysroot. -B and -L: gcc would look in its own place, the host's, first."""
+    """Makefile variables; "=" in a path is the sysroot. -B and -L: gcc would otherwise search the host's directories first."""
     libraries = "/usr/lib/x86_64-linux-gnu"
     return [f"CC=gcc --sysroot={sdk} -B{sdk}{libraries} -L={libraries}", "SLURM_CFLAGS=-I=/usr/include",
             "JSON_CFLAGS=-I=/usr/include/json-c", "JSON_LIBS=-ljson-c",
@@ -148,22 +148,22 @@ def listed(name: str) -> list[str]:
 
 
 def enable(tree: Tree, wanted: dict[str, list[str]]) -> None:
-    """The symlinks that `systemctl enable` would make, of the guests' own services by the target that wants them."""
+    """Adds the symlinks that `systemctl enable` would make: for each target, the guests' own services that it wants."""
     for target, units in wanted.items():
         for unit in units:
             tree.symlink(f"files/{UNITS}/{target}.wants/{unit}.service", f"/{UNITS}/{unit}.service")
 
 
 def add_configuration(tree: Tree, state: State, image: Image, shape: Shape) -> None:
-    """What makes these guests one Slurm cluster: the rest of it the image has."""
+    """Adds munge's key and the nodes' lines of slurm.conf; the image has the rest of Slurm's configuration."""
     tree.file("files/etc/munge/munge.key", munge_key(state), 0o400, image.user("munge"))
     tree.directory("files/etc/munge", 0o700, image.user("munge"))
     tree.file("files/etc/slurm/slurm.conf", image.slurm_conf.read_text(encoding="utf-8") + nodes_of_slurm(shape))
 
 
 def nodes_of_slurm(shape: Shape) -> str:
-    """Lines for slurm.conf. RealMemory is the most that a node has, which is in mode flat; in App Direct it registers with a
-    fifth of that. What jobs may have in each mode is in pmem.conf."""
+    """Lines for slurm.conf. RealMemory is a node's memory in mode flat, the largest; in App Direct a node registers with a
+    fifth of that. pmem.conf has the memory for jobs in each mode."""
     return "".join(f"NodeName={m.name} NodeAddr={m.address} Sockets=2 CoresPerSocket={shape.cores} ThreadsPerCore=1 "
                    "RealMemory=9500 State=UNKNOWN\n" for m in members(shape.nodes) if m.role == "compute")
 

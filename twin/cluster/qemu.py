@@ -14,7 +14,7 @@ KERNEL_ARGS = ("console=ttyS0", "quiet", "panic=-1", "net.ifnames=0", "mitigatio
 
 @dataclass(frozen=True)
 class Files:
-    """What a guest boots from; `disk` and `console` are its own, `home` is shared."""
+    """Files of a guest; `disk` and `console` are its own, `home` is shared."""
 
     kernel: Path
     initrd: Path

@@ -1,4 +1,4 @@
-"""What a twin is made of: chosen by `up`, kept in its settings, so that the next `up` makes the same."""
+"""The shape of a twin: `up` chooses it and keeps it in the twin's settings, so that the next `up` makes the same."""
 from __future__ import annotations
 
 import argparse
@@ -18,7 +18,7 @@ MAX_CORES = 16
 class Shape:
     """`nodes` compute nodes with two sockets of `cores` each; `packages` are in the guests beyond the recipe's.
 
-    Guests of a `plain` twin have neither Slurm nor anything of ours.
+    Guests of a `plain` twin have neither Slurm nor slurm-pmem.
     """
 
     suite: str = recipe.DEFAULT_SUITE
@@ -51,7 +51,7 @@ def saved(state: State) -> Shape:
 
 
 def wanted(arguments: argparse.Namespace, state: State) -> Shape:
-    """What `up` was asked for; the rest is as last time. Suite, cores and plainness of an existing twin stay."""
+    """The shape that `up` is asked for; the rest is as last time. Suite, cores and plainness of an existing twin stay."""
     last = saved(state)
     if arguments.fresh:
         last = Shape(last.suite)
@@ -76,6 +76,6 @@ def check_cores(arguments: argparse.Namespace, state: State, last: Shape) -> Non
 
 
 def check_plain(arguments: argparse.Namespace, state: State, last: Shape) -> None:
-    """What was installed on the nodes of a twin is not taken away again."""
+    """Slurm is not removed again from the nodes of a twin."""
     if state.settings() and arguments.plain and not last.plain:
         raise UsageError(f"the twin in '{state.directory}' came with Slurm; use another --dir, or --fresh to replace it")

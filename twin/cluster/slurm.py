@@ -1,4 +1,4 @@
-"""What the twin's Slurm says of its nodes."""
+"""The nodes' states in the twin's Slurm."""
 from __future__ import annotations
 
 import subprocess
@@ -27,8 +27,8 @@ class NodeState:
 
     @property
     def settled(self) -> bool:
-        """True when waiting changes nothing: the node answers, neither boots nor is about to, and is given back by
-        pm-reregister where slurmctld misread node_reg_mem_percent."""
+        """True: the state does not change by waiting. The node answers, does not boot or wait for a boot, and does not
+        wait for pm-reregister because slurmctld misread node_reg_mem_percent."""
         return self.state.isalpha() and self.state not in ("unknown", "down", "inval") and not self.misread
 
     @property
@@ -53,8 +53,8 @@ def nodes(state: State) -> dict[str, NodeState]:
 
 
 def wait_ready(state: State, progress: Progress, limit_s: float, supervisor: subprocess.Popen | None) -> list[str]:
-    """Until each compute node is idle in Slurm, of a plain twin has booted; returns a remark for each that is drained or
-    dark instead."""
+    """Waits until each compute node is idle in Slurm, or has booted in a plain twin; returns a remark for each node that is
+    drained or dark instead."""
     plain = saved(state).plain
     end = time.monotonic() + limit_s
     while True:
@@ -90,7 +90,7 @@ def summary(guests: list[dict]) -> str:
 
 
 def judge_boot(guests: list[dict]) -> tuple[list[str], list[str]]:
-    """Sentences for nodes worth waiting for, and for those that are not."""
+    """Sentences about nodes that are worth waiting for, and about nodes that are not."""
     waiting, remarks = [], []
     for guest in guests:
         if guest["power"] == "off" and guest["role"] == "head":
@@ -103,7 +103,7 @@ def judge_boot(guests: list[dict]) -> tuple[list[str], list[str]]:
 
 
 def judge_slurm(known: dict[str, NodeState], guests: list[dict], remarks: list[str]) -> tuple[list[str], list[str]]:
-    """The same of what Slurm says of guests that have booted; `remarks` come first."""
+    """The same for guests that have booted, by their states in Slurm; `remarks` come first."""
     waiting, remarks = [], list(remarks)
     for guest in (g for g in guests if g["role"] == "compute" and g["power"] == "on"):
         row = known.get(guest["name"])

@@ -1,6 +1,6 @@
-"""A twin's directory: what survives `down`, and how a running twin is found.
+"""A twin's directory: the files that survive `down`, and the files by which a running twin is found.
 
-    .pmtwin          marker and settings, JSON {"suite", "nodes", "cores", "packages", "image"}
+    .pmtwin          marker and settings, JSON {"suite", "nodes", "cores", "packages", "plain", "image"}
     lock             held by the supervisor as long as it lives
     runtime          path of the directory with the unix sockets, while the twin runs
     supervisor.log, events.jsonl, faults.json, munge.key, initrd
@@ -51,7 +51,7 @@ class State:
             raise TwinError(f"cannot understand '{self.marker}' ({error}); `pmtwin up --fresh` starts anew") from error
 
     def create(self) -> None:
-        """Makes the directory, if it is not a twin's already. A directory of somebody else's is refused."""
+        """Makes the directory, unless it is a twin's already. A directory with other files is refused."""
         if self.exists():
             return
         if self.directory.exists() and any(self.directory.iterdir()):
@@ -126,7 +126,7 @@ class State:
         return path
 
     def remove_runtime(self) -> None:
-        """Removes the runtime directory, ours for certain by its name, owner and mode."""
+        """Removes the runtime directory, if its name, owner and mode show that it is ours."""
         path = self.runtime()
         if path and path.name.startswith("pmtwin-") and _is_private_directory(path):
             shutil.rmtree(path, ignore_errors=True)

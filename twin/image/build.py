@@ -18,7 +18,7 @@ from cluster.progress import Progress
 from image import recipe, site, sources
 
 # The hooks are the only shell here; "$1" is the new root. The file system is packed from a tree of hard links
-# that leaves out what is mounted: making a mount of our own fails where / is no mount point, as in a chroot.
+# that leaves out mounted directories: a mount of our own would fail where / is not a mount point, as in a chroot.
 DOWNLOAD = """set -e
 mkdir "$1/debs"; cd "$1/debs"; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
 kernel=$(apt-cache show linux-image-amd64 | sed -n 's/^Depends: \\(linux-image-[^ ,]*\\).*/\\1/p' | head -n 1)
@@ -41,7 +41,7 @@ mke2fs -q -F -t ext4 -O ^has_journal -m 0 -L twin -d "$view" "$image"
 resize2fs -M "$image" 2>/dev/null
 rm -rf "$view"; mv "$1.out" "$1/out"; mv "$image" "$1/out/base.ext4"; chmod 644 "$1/out/base.ext4"
 """
-ASKED = "asked.json"   # what recipe.suite made the recipe of, beside the release
+ASKED = "asked.json"   # the arguments of recipe.suite, beside the release
 PROGRAMS = "programs"    # the digest of the sources that its packages were made of
 OUTPUT = ("base.ext4", "vmlinux", "busybox", "modules.tar", "passwd", "slurm.conf")
 IMAGE_SIZE = "6G"     # for the time of packing, sparse
@@ -148,7 +148,7 @@ def mmdebstrap(which: recipe.Suite, kit: Path | None, out: Path, progress: Progr
 
 
 def pinning(which: recipe.Suite) -> list[str]:
-    """Words for mmdebstrap, of which suite a package comes from where there are several."""
+    """Arguments for mmdebstrap that say which suite a package comes from, if there are several suites."""
     return [] if not which.preferences else [
         "--setup-hook=mkdir -p \"$1/etc/apt/preferences.d\"; printf '%s' '" + which.preferences +
         "' > \"$1/etc/apt/preferences.d/twin\""]
@@ -181,14 +181,14 @@ def copy_hooks(mode: str, out: Path) -> list[str]:
 
 
 def sparse(out: Path) -> None:
-    """Gives the holes back that the copy out of the build filled with zeros."""
+    """Makes holes again of the zeros that the copy out of the build has written."""
     subprocess.run(["fallocate", "--dig-holes", str(out / "base.ext4")], check=False, stderr=subprocess.DEVNULL)
     for name in OUTPUT:
         os.chmod(out / name, 0o644)
 
 
 def check_host() -> None:
-    """What an ordinary user's build needs beyond mmdebstrap, told before it fails half way."""
+    """Checks the programs and ID ranges that a build needs, so that it does not fail half way."""
     if not shutil.which("mmdebstrap"):
         raise TwinError("'mmdebstrap' is not installed; install the package mmdebstrap")
     if os.geteuid() == 0:

@@ -1,8 +1,8 @@
-"""The images in the cache: who uses one holds it, and what nobody holds and no recipe makes any more can go.
+"""The images in the cache: an image can be removed if no process holds it and no recipe makes it any more.
 
-A user of an image has a shared lock on its directory for as long as it needs the files, and builds its own programs in
-build-SUITE-DIGEST beside. A directory with a leading dot in its name is half an image: of a build, which has its release's
-lock, or of a build or a removal that was killed.
+A user of an image holds it by a shared lock on its directory, for as long as it needs the files, and builds its own programs
+in build-SUITE-DIGEST beside. A directory with a leading dot in its name is half an image: a build is at work, which has its
+release's lock, or a build or a removal was killed.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOW = fcntl.LOCK_EX | fcntl.LOCK_NB
 
 @contextmanager
 def held(directory: Path, how: int = fcntl.LOCK_SH) -> Iterator[bool]:
-    """Whether the lock was got and the directory is still there: another may have removed it meanwhile."""
+    """Whether the lock was got and the directory is still there: another process may have removed it meanwhile."""
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -55,7 +55,7 @@ def is_at(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def image(which: recipe.Suite, progress: Progress) -> Iterator[build.Image]:
-    """The image of a recipe, built if need be; nobody removes it before the context ends."""
+    """The image of a recipe, built if need be; no process removes it before the context ends."""
     while True:
         found = build.ensure(which, progress)
         with held(found.directory) as there:
@@ -65,20 +65,20 @@ def image(which: recipe.Suite, progress: Progress) -> Iterator[build.Image]:
 
 
 def suite_of(path: Path) -> str | None:
-    """Of an image, of half of one, or of programs; None of anything else."""
+    """The suite of an image, of half an image, or of programs; None for any other directory."""
     match = NAME.fullmatch(path.name.removeprefix("build-"))
     return match["suite"] if match else path.name[1:].rpartition("-")[0] if path.name.startswith(".") else None
 
 
 def directories(parent: Path, suite: str | None) -> list[Path]:
-    """Of a release or of all, the newest first."""
+    """The directories of one release or of all, the newest first."""
     found = [path for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
     wanted = [path for path in found if suite_of(path) and suite in (None, suite_of(path))]
     return sorted(wanted, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def removable(suite: str | None = None) -> list[Path]:
-    """Images that no recipe makes any more, but for the newest of each release, half ones, and programs without an image."""
+    """Images that no recipe makes any more, except the newest of each release; half images; programs without an image."""
     known = directories(paths.images(), suite)
     whole = [path for path in known if not is_half(path)]
     newest = {suite_of(path): path for path in reversed(whole)}.values()
@@ -92,7 +92,7 @@ def is_half(path: Path) -> bool:
 
 
 def is_of_now(directory: Path) -> bool:
-    """Whether the recipe as it is now makes the same, asked for what this one was asked for."""
+    """Whether the recipe as it is now, with this image's arguments, makes the same image."""
     suite, asked = suite_of(directory), directory / build.ASKED
     try:
         words = json.loads(asked.read_text(encoding="utf-8")) if asked.exists() else {}
@@ -111,7 +111,7 @@ def image_of(programs: Path) -> Path:
 
 @contextmanager
 def unused(path: Path) -> Iterator[bool]:
-    """Whether nobody uses it, nor can as long as the context lasts: an image comes to be under its release's lock only."""
+    """Whether no process uses it, or can use it while the context lasts: an image is made under its release's lock only."""
     if path.parent == paths.images() and not is_half(path):
         with held(path, NOW) as free:
             yield free
@@ -121,14 +121,14 @@ def unused(path: Path) -> Iterator[bool]:
 
 
 def size_bytes(path: Path) -> int:
-    """What its removal gives back, an image's programs too: blocks, not lengths, as images have holes."""
+    """Bytes that its removal frees, with an image's programs: blocks, not lengths, since images have holes."""
     walks = [os.walk(top) for top in (path, programs_of(path))]
     stats = [os.lstat(os.path.join(top, name)) for walk in walks for top, _, files in walk for name in files]
     return sum({(s.st_dev, s.st_ino): s.st_blocks * 512 for s in stats}.values())
 
 
 def remove(path: Path) -> None:
-    """First under a name that is no image's, should this be interrupted."""
+    """Renames an image first, so that an interrupted removal leaves half an image."""
     half = path
     try:
         if path.parent == paths.images() and not is_half(path):

@@ -1,4 +1,4 @@
-"""What goes into an image; its digest names the cached result, so a change here means a new image."""
+"""The recipe of an image; its digest names the cached result, so a change of a recipe means a new image."""
 from __future__ import annotations
 
 import hashlib
@@ -14,14 +14,14 @@ from image import sources
 MIRROR = "http://deb.debian.org/debian"
 CUSTOMIZE = Path(__file__).with_name("customize.py")
 
-# What a machine of a site has beyond the release's required packages before anything is installed on it, and what makes the
-# image of it.
+# Packages that a site's machine has beyond the release's required ones, before anything is installed on it, and packages
+# that turn the machine into an image.
 PLAIN_PACKAGES = (
     "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt sensible-utils systemd systemd-sysv udev zstd"
 ).split()
 # Tools that show a machine's memory, tools that pmctl uses if they are installed, and fusermount for users.
 TOOLS = "fuse3 hwloc-nox numactl quota xfsprogs".split()
-# What a site's playbooks and our packages ask for: plain guests find it in a repository.
+# Packages that a site's playbooks and our packages ask for: plain guests find them in a repository.
 OFFERED = (
     "daxctl ipmctl libhwloc15 libjson-c5 libxml2 munge ndctl slurm-client slurm-wlm-basic-plugins slurmctld slurmd"
 ).split()
@@ -45,9 +45,9 @@ Pin-Priority: 990
 class Suite:
     """A Debian release that guests can run: `extra` are further suites for apt, `preferences` its pinning.
 
-    `packages` are in the guests beside what mmdebstrap's variant minbase brings; with `site` what the collection installs,
-    too. What is `offered` is with all that it needs in a repository of the guests' own. Our programs are compiled and linked
-    with what is in `sdk`.
+    `packages` are in the guests, beside the packages of mmdebstrap's variant minbase and, with `site`, the packages that the
+    collection installs. The guests have a repository of their own with the packages in `offered` and all that these need.
+    Our programs are compiled and linked with the packages in `sdk`.
     """
 
     name: str
@@ -86,7 +86,7 @@ def plain_suite(usual: Suite) -> Suite:
 
 
 def asked(which: Suite) -> dict[str, Any]:
-    """What `suite` makes this of, with the release's name."""
+    """The arguments from which `suite` makes this recipe, beside the release's name."""
     usual = suite(which.name, (), not which.site).packages
     return {"packages": [package for package in which.packages if package not in usual], "plain": not which.site}
 

@@ -1,4 +1,4 @@
-"""What of the project decides what is in an image, by digest."""
+"""Digests of the parts of the project that decide the contents of an image."""
 from __future__ import annotations
 
 import hashlib
@@ -6,9 +6,9 @@ from pathlib import Path
 
 from cluster import paths
 
-# What packages and playbook are made of, but for the sources of what the packages bring.
+# Sources of the playbook and of the packages, except the sources of the packages' programs.
 PARTS = ("ansible/playbooks", "ansible/plugins", "ansible/roles", "debian", "packaging", "twin/image/site.py", "twin/site")
-# What `make install` takes that from.
+# Sources of these programs, for `make install`.
 PROGRAMS = ("Makefile", "agent", "base", "controller", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher",
             "node", "packaging/jemalloc.sha256", "plan", "pmreport", "protocol", "runtime", "site", "spank_plugin")
 

@@ -2,7 +2,7 @@
 
 A node is a directory.  `Node.power_on()` is its power-on self-test (POST): it reads the goals that
 ipmctl left in the DIMMs, applies or refuses them by `rules.py`, and writes the tables that the next
-boot sees.  QEMU is started by somebody else, with `Node.qemu_args()` and `Node.kernel_args()`.
+boot sees.  The caller starts QEMU, with `Node.qemu_args()` and `Node.kernel_args()`.
 """
 from .faults import FAULTS
 from .node import Node, NodeError

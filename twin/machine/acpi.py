@@ -1,4 +1,4 @@
-"""Encoding that all ACPI tables share, and the DIMMs' configuration data with them."""
+"""Header and checksum of ACPI tables; the DIMMs' configuration data has the same."""
 import struct
 
 HEADER = struct.Struct("<4sIBB6s8sI4sI")

@@ -1,4 +1,4 @@
-"""What a PMem DIMM's firmware answers: the fixed reply of each command that ipmctl sends.
+"""The firmware of a PMem DIMM: a fixed reply to each command that ipmctl sends.
 
 Field layouts: ipmctl, DcpmPkg/driver/Core/NvmDimmPassThru.h.  The DIMM says that it is a 200 series
 module with firmware interface specification 2.3: since its PM partition may then be any size, POST
@@ -66,7 +66,7 @@ def smart_health(ailment: str) -> bytes:
 
 
 def replies(topology: Topology, dimm: Dimm, config: DimmConfig, ailment: str = "") -> dict[int, bytes]:
-    """By slot of the mailbox."""
+    """The replies, by slot of the mailbox."""
     answers = {mailbox.slot(*command): b"" for command in BLANK}
     for page in MEMORY_INFO_PAGES:
         answers[mailbox.slot(mailbox.OP_GET_LOG, mailbox.SUB_MEMORY_INFO, page)] = b""

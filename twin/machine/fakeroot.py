@@ -1,8 +1,8 @@
 """Stand-in for a kernel: the few files of /proc and /sys that show a node's mode.
 
 On the bench no kernel boots on the node, yet programs that take a root for /proc and /sys must
-find there what the kernel of such a node would show.  What a file holds follows the kernel's own
-format; files that a real kernel has and nobody asked for are simply not there.
+find there what the kernel of such a node would show.  The files have the kernel's own format; files
+that no program has needed so far are missing.
 """
 import shutil
 import struct
@@ -77,7 +77,7 @@ def files(topology: Topology, state: State, boot_id: str) -> dict[str, str]:
 
 
 def write(root: Path, topology: Topology, state: State) -> None:
-    """Replace the root by that of a new boot; while it does, there is for a moment no root."""
+    """Replace the root by the root of a new boot; for a moment there is no root."""
     new, old = root.with_name(f".{root.name}.new"), root.with_name(f".{root.name}.old")
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Faults that can be injected into one power-on.
 
-A fault says, for each DIMM with a goal, what becomes of the goal instead of what rules.py would do.
+A fault can replace the decision of rules.py, for each DIMM with a goal.
 """
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -14,7 +14,7 @@ MISSING, LOCKED, UNHEALTHY = "missing", "locked", "unhealthy"
 class Fate(Enum):
     JUDGE = auto()      # let the rules decide
     REFUSE = auto()     # refuse it: old configuration kept, COUT says why
-    IGNORE = auto()     # do as if it were not there: it stays pending
+    IGNORE = auto()     # do not read it: it stays pending
 
 
 @dataclass(frozen=True)

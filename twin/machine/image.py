@@ -1,6 +1,6 @@
 """The node's memory image: one sparse file with its DRAM, its PMem media and its DIMM mailboxes.
 
-QEMU maps it with share=on, so what the guest writes is there when POST looks next.
+QEMU maps it with share=on, so the next POST sees all that the guest has written.
 """
 import ctypes
 import errno
@@ -45,7 +45,7 @@ class Image:
         return os.pread(self._fd, size, self._topology.image_offset(address))
 
     def write(self, address: int, data: bytes) -> None:
-        """Write what differs, so that an unchanged area costs no disk and no write-back."""
+        """Write data that differ, so that an unchanged area costs no disk and no write-back."""
         if self.read(address, len(data)) != data:
             os.pwrite(self._fd, data, self._topology.image_offset(address))
 

@@ -1,4 +1,4 @@
-"""An empty namespace label area, as a DIMM has it that was put in App Direct before.
+"""An empty namespace label area, as on a DIMM that was in App Direct before.
 
 Without index blocks the kernel takes a region to have no labels and makes no namespaces in it.
 UEFI 2.8, 13.19, labels of version 1.2; `create -goal` of ipmctl writes the same bytes.

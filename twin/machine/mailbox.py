@@ -1,7 +1,8 @@
 """The layout of a DIMM's mailbox: the memory behind its firmware commands.
 
-Three parties share it: POST writes it, the guest's `_DSM` (dsm.py) answers the kernel from it, and
-on the bench tests/machine/shim/pmshim.c answers ipmctl from it.  Offsets from `Dimm.mailbox`:
+Three parties share it: POST writes it, the guest's `_DSM` (tables/ssdt.py) answers the kernel from
+it, and on the bench tests/machine/shim/pmshim.c answers ipmctl from it.  Offsets are from
+`Dimm.mailbox`:
 
     CONFIG   PCD partition 1: configuration data (pcd.py), 128 KiB
     LABELS   PCD partition 2: namespace labels, 128 KiB

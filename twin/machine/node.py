@@ -125,7 +125,7 @@ class Node:
         return state
 
     def _fall_ill(self, ailment: str, post: Post) -> None:
-        """What ails the last DIMM from this power-on on; what ailed it before is cured."""
+        """Give the last DIMM this ailment from this power-on on; an earlier ailment is cured."""
         last = self._whole.dimms[-1].name
         self._state = replace(self._state, ailing={last: ailment} if ailment else {})
         if ailment:
@@ -174,7 +174,7 @@ class Node:
         return args
 
     def kernel_args(self) -> list[str]:
-        """What tells the kernel which of QEMU's RAM is memory, which is PMem, which is neither.
+        """Words that tell the kernel which of QEMU's RAM is memory, which PMem and which neither.
 
         `$` hides a range; `%` with types 1 and 7 makes RAM persistent memory, as e820 of a real
         board says.  The fixed layout needs nokaslr.

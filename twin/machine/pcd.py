@@ -62,7 +62,7 @@ class Goal:
 
     @property
     def own(self) -> list[tuple[GoalSet, Member]]:
-        """What the goal's sets take from this DIMM."""
+        """The parts of the goal's sets that lie on this DIMM."""
         return [(s, m) for s in self.sets for m in s.members if m.serial == self.dimm.serial]
 
 
@@ -169,7 +169,7 @@ def current(topology: Topology, config: DimmConfig, regions: list[Region]) -> by
 
 
 def output(cin: bytes, answer: Answer) -> bytes:
-    """COUT: the goal's records with what became of each."""
+    """COUT: the goal's records with the result of each."""
     sequence, = struct.unpack_from("<I", cin, acpi.HEADER.size)
     body = _OUTPUT.pack(sequence, answer.validation)
     for kind, at, length in _records(cin):

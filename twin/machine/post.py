@@ -19,7 +19,7 @@ INJECTED = Refusal("refused by an injected fault", rules.INVALID)
 
 @dataclass
 class Post:
-    """What one power-on did.  The three lists hold DIMM names as ipmctl prints them."""
+    """The results of one power-on.  The three lists hold DIMM names as ipmctl prints them."""
     lines: list[str] = field(default_factory=list)      # for people
     goals: list[str] = field(default_factory=list)      # DIMMs that had a pending goal
     applied: list[str] = field(default_factory=list)
@@ -123,7 +123,7 @@ def write_image(topology: Topology, state: State, image: Image) -> None:
 
 # --- for people ----------------------------------------------------------------------------------
 def describe(topology: Topology, state: State, post: Post) -> None:
-    """Say what the operating system will find."""
+    """Describe the memory that the operating system will find."""
     for socket in range(topology.sockets):
         ram = sum(r.size for r in rules.visible_memory(topology, state, socket))
         pmem = sum(r.size for r in state.regions if r.socket == socket)

@@ -246,7 +246,7 @@ def revert(state: State, names: list[str], status: int = REVERTED) -> State:
 def check_boots(topology: Topology, state: State) -> None:
     """Memory Mode on all sockets or on none: with one socket in it, the server does not start.
 
-    [#170]: ipmctl takes such goals without a word.  Raises NoBoot.
+    [#170]: ipmctl accepts such goals without a warning.  Raises NoBoot.
     """
     volatile = [bool(volatile_mapped(topology, state, s)) for s in range(topology.sockets)]
     if len(set(volatile)) > 1:
@@ -286,7 +286,7 @@ def region_ranges(topology: Topology, state: State) -> list[tuple[Region, Range]
 
 
 def forgotten(topology: Topology, before: State, now: State) -> list[Range]:
-    """What a power-on clears: memory that was, or now is, main memory.
+    """The ranges that a power-on clears: memory that was, or now is, main memory.
 
     DRAM loses its content, and a DIMM's volatile partition gets a new encryption key [key].  App
     Direct media keeps its content, also when its region is made anew.

@@ -1,4 +1,4 @@
-"""What a node remembers across power-ons, apart from what its DIMMs and its media hold.
+"""The state that a node keeps across power-ons, beside the data in its DIMMs and their media.
 
 It is kept in `node.json`, replaced atomically.  The file is the firmware's own copy of the
 configuration (on a real board: PCD partition 0 and the flash of the board).
@@ -42,7 +42,7 @@ class Region:
 
 @dataclass
 class Answer:
-    """What POST says about one DIMM's goal, and to which goal it says it."""
+    """POST's answer to one DIMM's goal, and the goal that it answers."""
     cin: str                        # hex of the configuration input that is answered
     validation: int                 # COUT ValidationStatus
     partition: int                  # PartitionSizeChangeStatus of each type 4 record

@@ -1,4 +1,4 @@
-"""What a node is built of, and where everything lies in its guest physical address space.
+"""The parts of a node, and their places in its guest physical address space.
 
 All sizes and addresses are in bytes.  The map follows from how QEMU's q35 board lays out RAM: when
 a guest has 2.75 GiB or more, the first 2 GiB lie from 0 and the rest from 4 GiB up.
@@ -144,7 +144,7 @@ class Topology:
 
     @cached_property
     def dimms(self) -> tuple[Dimm, ...]:
-        """Those that are there."""
+        """The DIMMs that are not missing."""
         return tuple(dimm for dimm in self.slots if dimm.name not in self.missing)
 
     def dimms_of(self, socket: int) -> tuple[Dimm, ...]:
@@ -188,7 +188,7 @@ class Topology:
 
     @property
     def ram_ranges(self) -> tuple[Range, Range]:
-        """What QEMU gives the guest as RAM, before anything is hidden."""
+        """The ranges that QEMU gives the guest as RAM, before anything is hidden."""
         high_end = self.window(self.sockets - 1).end
         return Range(0, LOW_RAM), Range(HIGH_BASE, high_end - HIGH_BASE)
 

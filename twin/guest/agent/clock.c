@@ -7,7 +7,7 @@
 #define RTC	"/sys/class/rtc/rtc0/since_epoch" /* whole seconds, rtc.rst in Linux 6.1 */
 #define APART_S 2
 
-/* 0: it does not tell. */
+/* 0: the RTC cannot be read. */
 static time_t rtc_time(void)
 {
 	char text[24];

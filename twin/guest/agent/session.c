@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define PATH	  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define LINGER_MS 500 /* how long output of a command's left-over children is waited for */
+#define LINGER_MS 500 /* wait for output of children that outlive a command */
 #define ARGS_MAX  4096
 
 static void refuse(
@@ -27,7 +27,7 @@ static void refuse(
 	frame_add(port, EXIT, number, code, sizeof(code));
 }
 
-/* What a login gives; runs in the child. */
+/* The environment of a login; runs in the child. */
 static void set_environment(const struct passwd *user)
 {
 	clearenv();
@@ -109,7 +109,7 @@ static int start(struct session *session, const struct passwd *user, bool login,
 	return code;
 }
 
-/* Splits the words of an OPEN frame; returns how many there are, -1 when they make no sense. */
+/* Splits the words of an OPEN frame; returns how many there are, -1 if they are malformed. */
 static int split(const uint8_t *words, size_t length, const char **ret, int max)
 {
 	int n = 0;

@@ -25,8 +25,8 @@ struct session {
 
 /*
  * Starts the command of an OPEN frame: NUL-terminated words USER, "login" or "", then argv.
- * A command that cannot be started is answered with STDERR and EXIT 125, 126 or 127, as env(1)
- * does. NULL then, or when the frame makes no sense.
+ * If the frame is malformed or the command cannot be started, the reply is STDERR and EXIT 125, 126
+ * or 127, as from env(1), and NULL is returned.
  */
 struct session *session_start(
 	uint32_t number, const uint8_t *words, size_t length, struct buffer *port);
@@ -38,7 +38,10 @@ void session_frame(struct session *session, const struct frame *frame);
 void session_poll(const struct session *session, struct pollfd *fds, bool port_has_room);
 void session_ready(struct session *session, const struct pollfd *fds, struct buffer *port);
 
-/* True once the command has ended and its output is out; EXIT is sent then. */
+/*
+ * True once the command has ended and all of its output is read; if its children keep the pipes
+ * open, half a second later. EXIT is sent then.
+ */
 bool session_finished(struct session *session, int64_t now_ms, struct buffer *port);
 void session_free(struct session *session);
 

@@ -1,4 +1,4 @@
-"""PCAT: what the platform can do with PMem, for ipmctl.
+"""PCAT: the platform's capabilities with PMem, for ipmctl.
 
 Revision 1.2; source: ipmctl, DcpmPkg/common/NvmTables.h.  In an interleave format each DIMM of a
 socket has a bit, 2 * channel + controller on a board of two memory controllers.

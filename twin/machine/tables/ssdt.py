@@ -46,7 +46,8 @@ def _fail(status: int) -> bytes:
 def _labels() -> bytes:
     """NLBL(mailbox, function, input): input is offset, length, and for function 6 the data.
 
-    A transfer reads, and when writing replaces the front of, the 4 KiB from its offset on.
+    A transfer reads the 4 KiB from its offset on.  To write, it replaces their front and writes
+    them back.
     """
     base, function, data = ARG[:3]
     at, old, offset, length = LOCAL[0], LOCAL[1], name("LOFF"), name("LLEN")
