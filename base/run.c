@@ -245,6 +245,7 @@ static int stream_drain(struct stream *stream, size_t max_bytes)
 
 	while (stream->fd >= 0) {
 		ssize_t got = read(stream->fd, buffer, sizeof(buffer));
+		int rc;
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -252,8 +253,9 @@ static int stream_drain(struct stream *stream, size_t max_bytes)
 			return errno == EAGAIN ? 0 : -errno;
 		if (got == 0)
 			stream_close(stream);
-		else if (stream_append(stream, buffer, (size_t)got, max_bytes))
-			return -EFBIG;
+		rc = got ? stream_append(stream, buffer, (size_t)got, max_bytes) : 0;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

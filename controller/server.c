@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ void pm_server_init(struct pm_server *server)
 	files.rlim_cur = files.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 	if (files.rlim_max < PM_PEERS_MAX + OTHER_FILES)
-		server->max_peers = files.rlim_max - OTHER_FILES;
+		server->max_peers = MAX(files.rlim_max, OTHER_FILES + 1) - OTHER_FILES;
 }
 
 int pm_server_open_unix(struct pm_server *server, const char *path, struct pm_err *err)

@@ -16,16 +16,20 @@
 #include "protocol/client.h"
 #include "protocol/credential.h"
 
+/* With SO_SNDTIMEO, connect(2) that times out fails with EINPROGRESS (socket(7)). */
 static int connect_to(const struct addrinfo *one, unsigned timeout_ms)
 {
-	int fd = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
+	int fd = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol), rc;
 
 	if (fd < 0)
 		return -errno;
-	if (!pm_client_set_timeout(fd, timeout_ms) && !connect(fd, one->ai_addr, one->ai_addrlen))
+	rc = pm_client_set_timeout(fd, timeout_ms);
+	if (!rc && connect(fd, one->ai_addr, one->ai_addrlen))
+		rc = errno == EINPROGRESS ? -ETIMEDOUT : -errno;
+	if (!rc)
 		return fd;
 	(void)close(fd);
-	return -ECONNREFUSED;
+	return rc;
 }
 
 static int open_address(const char *address, unsigned timeout_ms, int *ret_fd, struct pm_err *err)
