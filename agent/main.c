@@ -11,7 +11,7 @@
 static void print_help(void)
 {
 	printf("usage: pmctl [OPTION]... VERB [ARGUMENT]...\n\n"
-	       "Tells and changes the mode of this node's persistent memory.\n\nverbs:\n");
+	       "Prints and changes the mode of this node's persistent memory.\n\nverbs:\n");
 	for (const struct pm_verb *verb = pm_verbs; verb->name; verb++)
 		printf("  %-14s %s\n", verb->name, verb->summary);
 	printf("\noptions:\n");

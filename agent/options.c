@@ -56,7 +56,7 @@ static void complain(const struct pm_agent *agent, char *word, int what)
 	const char *verb = agent->verb ? agent->verb->name : "";
 
 	fprintf(stderr, "pmctl: %s '%s', try 'pmctl %s%s--help'\n",
-		what == ':' ? "argument missing behind" : "unknown option", word, verb,
+		what == ':' ? "missing argument after" : "unknown option", word, verb,
 		*verb ? " " : "");
 }
 

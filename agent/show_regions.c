@@ -129,7 +129,7 @@ static void judge(const struct show *show, const struct pm_inventory_ns *ns)
 	if (ns->is_pinned)
 		pm_show_block(show->root, "%s (%s) is pinned", dev, name);
 	else if (!ns->is_own)
-		pm_show_block(show->root, "%s (%s) is not ours", dev, name);
+		pm_show_block(show->root, "%s (%s) is foreign", dev, name);
 	if (*ns->elsewhere)
 		pm_show_block(show->root, "%s is mounted at '%.200s' too", dev, ns->elsewhere);
 }
@@ -184,8 +184,7 @@ static void add_regions(const struct show *show)
 	for (size_t i = 0; i < inventory->n; i++)
 		add_region(show, &inventory->list[i], list);
 	if (lost)
-		pm_show_block(
-			show->root, "pinned %s (%s) is not there any more", lost->dev, lost->name);
+		pm_show_block(show->root, "pinned %s (%s) is missing", lost->dev, lost->name);
 }
 
 static void add_jobs(const struct show *show)

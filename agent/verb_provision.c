@@ -28,8 +28,8 @@ int pm_verb_provision(struct pm_agent *agent)
 
 	if (!by_name(agent->words[0], &wanted)) {
 		fprintf(stderr,
-			"pmctl: provision: unknown state '%s', there are: empty, fsdax, devdax, "
-			"flat\n",
+			"pmctl: provision: unknown state '%s', valid states are empty, fsdax, "
+			"devdax, flat\n",
 			agent->words[0]);
 		return PM_EXIT_USAGE;
 	}

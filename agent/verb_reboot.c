@@ -60,7 +60,7 @@ int pm_verb_reboot(struct pm_agent *agent)
 	if (rc == -EBUSY)
 		return pm_fail(agent, &err);
 	if (rc || prepare(agent, &journal, &err))
-		pm_warn(&agent->op, "%s; rebooting all the same", err.text);
+		pm_warn(&agent->op, "%s; rebooting anyway", err.text);
 	pm_report(&agent->op, "rebooting: %s", agent->op.config.text[PM_KEY_REBOOT_COMMAND]);
 	return pm_tool_act(&agent->op.config, argv, 0, &err) ? fail(agent, &journal, &err)
 							     : PM_EXIT_DONE;

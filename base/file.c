@@ -78,7 +78,10 @@ static int check_owner(int fd, const char *name, uid_t user, struct pm_err *err)
 		return pm_err_sys(err, -errno, "open '%s'", name);
 	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != user) ||
 		(st.st_mode & (S_IWGRP | S_IWOTH)))
-		return pm_err_set(err, -EPERM, "read '%s': not a file of root's", name);
+		return pm_err_set(err, -EPERM,
+			"read '%s': it must be a regular file of root that group and others cannot "
+			"write",
+			name);
 	return 0;
 }
 

@@ -36,8 +36,8 @@ static int report_holder(int fd, const char *path, struct pm_err *err)
 		tool = pm_holder_find(fd, &tool_pid);
 	if (!tool)
 		return pm_err_set(err, -EBUSY, "lock '%s': held by %s", path, holder);
-	return pm_err_set(err, -EBUSY, "lock '%s': held by '%s' (pid %d), which is left of %s",
-		path, tool, tool_pid, holder);
+	return pm_err_set(err, -EBUSY, "lock '%s': held by '%s' (pid %d), left behind by %s", path,
+		tool, tool_pid, holder);
 }
 
 static int sign(int fd, const char *path, const char *verb, struct pm_err *err)

@@ -12,8 +12,8 @@
 /*
  * Takes the lock, waiting up to `timeout_ms` (0: not at all). Returns the descriptor in *ret_fd;
  * closing it releases the lock. -EBUSY: "lock '...': held by pmctl set (pid 4711)", or, by a tool
- * that goes on although its pmctl was killed, "held by 'ipmctl create -goal' (pid 4712), which is
- * left of pmctl set (pid 4711)". Else the errno of open(2), flock(2) or a write.
+ * that goes on although its pmctl was killed, "held by 'ipmctl create -goal' (pid 4712), left
+ * behind by pmctl set (pid 4711)". Else the errno of open(2), flock(2) or a write.
  */
 int pm_lock_take(
 	const char *path, const char *verb, unsigned timeout_ms, int *ret_fd, struct pm_err *err);

@@ -287,9 +287,14 @@ static bool has_ended(const struct child *child, int *ret_status)
 	return true;
 }
 
+static size_t max_bytes_of(const struct pm_run *run)
+{
+	return run->max_output_bytes ? run->max_output_bytes : DEFAULT_MAX_OUTPUT;
+}
+
 static int supervise(const struct pm_run *run, struct child *child, int *ret_status)
 {
-	size_t max_bytes = run->max_output_bytes ? run->max_output_bytes : DEFAULT_MAX_OUTPUT;
+	size_t max_bytes = max_bytes_of(run);
 
 	for (;;) {
 		bool ended;
@@ -336,11 +341,12 @@ static int explain(const struct pm_run *run, int code, struct pm_err *err)
 	cleanup_free char *line = pm_run_line(run->argv);
 
 	if (code == -ETIMEDOUT)
-		return pm_err_set(err, code, "run '%s': killed after %u ms without an end",
+		return pm_err_set(err, code, "run '%s': it did not end within %u ms and was killed",
 			line ? line : run->argv[0], run->timeout_ms);
 	if (code == -EFBIG)
-		return pm_err_set(err, code, "run '%s': killed, it prints too much",
-			line ? line : run->argv[0]);
+		return pm_err_set(err, code,
+			"run '%s': it printed more than %zu bytes and was killed",
+			line ? line : run->argv[0], max_bytes_of(run));
 	return pm_err_sys(err, code, "run '%s'", line ? line : run->argv[0]);
 }
 

@@ -29,7 +29,7 @@ static int parse(const struct pm_store *store, const char *path, const char *tex
 	if (root && json_object_is_type(root, json_type_object) && read_fields(store, root, into))
 		return 0;
 	return pm_err_set(err, -EBADMSG,
-		"read '%s': truncated or not %s, it is kept as it is; look at it, then move it "
+		"read '%s': truncated or not %s; the file is kept: inspect it, then move it "
 		"away",
 		path, store->what);
 }

@@ -127,7 +127,7 @@ static int await_slurmctld(struct pm_service *service, struct pm_err *err)
 
 	while ((rc = pm_cluster_load_config(&service->cluster, err)) && !stop) {
 		if (!service->failing)
-			fprintf(stderr, "%s; asking on\n", err->text);
+			fprintf(stderr, "%s; trying again\n", err->text);
 		service->failing = true;
 		pm_notify("WATCHDOG=1");
 		(void)sleep(RETRY_S);

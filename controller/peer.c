@@ -54,7 +54,7 @@ int pm_peer_read_request(
 	if (pm_message_is_request(ret->type))
 		return 0;
 	pm_message_done(ret);
-	return pm_err_set(err, -EBADMSG, "message is not a question");
+	return pm_err_set(err, -EBADMSG, "message is not a request");
 }
 
 static int as_body(
@@ -93,7 +93,7 @@ int pm_peer_reply(struct pm_peer *peer, const char *munge_socket, struct pm_mess
 		return rc;
 	out = pm_frame_make(text, strlen(text), &length);
 	if (!out)
-		return pm_err_set(err, -EMSGSIZE, "answer of %zu bytes", strlen(text));
+		return pm_err_set(err, -EMSGSIZE, "reply of %zu bytes is too long", strlen(text));
 	free(peer->out);
 	peer->out = out;
 	peer->out_length = length;

@@ -212,7 +212,7 @@ local function quoted_value(line, at)
 	if not stop then
 		return nil, "a quotation mark is missing"
 	elseif stop < #line and not string.find(line, "^" .. BLANK, stop + 1) then
-		return nil, "text right behind a quotation mark"
+		return nil, "text right after a quotation mark"
 	end
 	return string.sub(line, at + 1, stop - 1), stop + 1
 end
@@ -356,7 +356,7 @@ local function take_line(config, line)
 	end
 	local scope = found[1] and SCOPES[string.lower(found[1].key)]
 	if scope and #found == 1 then
-		return "nothing behind " .. scope .. "="
+		return "nothing after " .. scope .. "="
 	end
 	problem = scope and check_scope(scope, found[1].value)
 	for i = scope and 2 or 1, #found do
@@ -381,7 +381,7 @@ local function parse(file, text)
 	if #text > MAX_FILE_BYTES then
 		return nil, file .. ": larger than 1 MiB"
 	elseif string.find(text, "\0", 1, true) then
-		return nil, file .. ": a NUL byte in it"
+		return nil, file .. ": it has a NUL byte"
 	end
 	for line in string.gmatch(text .. "\n", "([^\n]*)\n") do
 		number = number + 1

@@ -60,7 +60,8 @@ static int await(int fd, const struct pm_message *request, uint64_t until_ms, st
 		if (rc || reply.type == PM_MESSAGE_READY)
 			return rc;
 		if (reply.type != PM_MESSAGE_STILL)
-			return pm_err_set(err, -EBADMSG, "answer to another question");
+			return pm_err_set(
+				err, -EBADMSG, "pm-controller sent a reply to another request");
 	}
 	return 0;
 }

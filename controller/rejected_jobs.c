@@ -49,10 +49,12 @@ int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct
 	int rc = pm_store_read(&store, path, &rejected->jobs, err);
 
 	if (rc == -EBADMSG && !pm_store_set_aside(path, err))
-		fprintf(stderr, "'%s' is broken and is '%s.unreadable' now; starting anew\n", path,
-			path);
+		fprintf(stderr,
+			"'%s' is malformed and was renamed to '%s.unreadable'; starting with an "
+			"empty list\n",
+			path, path);
 	else if (rc)
-		fprintf(stderr, "%s; starting anew\n", err->text);
+		fprintf(stderr, "%s; starting with an empty list\n", err->text);
 	if (!rejected->jobs)
 		rejected->jobs = json_object_new_object();
 	rejected->path = strdup(path);

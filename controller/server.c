@@ -174,7 +174,7 @@ void pm_server_reply(
 
 	if (!pm_peer_reply(peer, server->munge_socket, reply, last, &err))
 		return;
-	fprintf(stderr, "answer user %u: %s\n", (unsigned)peer->uid, err.text);
+	fprintf(stderr, "reply to user %u: %s\n", (unsigned)peer->uid, err.text);
 	peer->until_ms = 1; /* long past, so pm_server_turn() closes the peer */
 }
 

@@ -32,7 +32,7 @@
 static bool said(struct pm_service *service, int rc, const struct pm_err *err)
 {
 	if (rc && !service->failing)
-		fprintf(stderr, "%s; asking on\n", err->text);
+		fprintf(stderr, "%s; trying again\n", err->text);
 	if (!rc && service->failing)
 		fprintf(stderr, "slurmctld answers again\n");
 	service->failing = rc != 0;
@@ -153,7 +153,7 @@ static void add_waiter(
 
 	if (peer->remote || !peer->trusted) {
 		pm_server_refuse(&service->server, peer,
-			"only root and SlurmUser may wait, on the controller itself");
+			"only root and SlurmUser may wait, and only over the unix socket");
 		return;
 	}
 	if (pm_waiters_add(&service->waiters, &service->cluster, peer, request, &err))
@@ -188,7 +188,8 @@ static void handle_rejection(
 	bool done = false;
 
 	if (!peer->trusted) {
-		pm_server_refuse(&service->server, peer, "only root and SlurmUser may tell that");
+		pm_server_refuse(
+			&service->server, peer, "only root and SlurmUser may reject a job");
 		return;
 	}
 	if (pm_rejection_handle(&service->rejected, &service->cluster, message,

@@ -19,8 +19,8 @@ static void restore_hold(const slurm_job_info_t *job)
 		fprintf(stderr, "%s\n", err.text);
 	else
 		fprintf(stderr,
-			"job %u: slurmctld took our hold for an administrator's: it is a "
-			"user's again\n",
+			"job %u: slurmctld had restored the user hold as an administrator's; it "
+			"is a user hold again\n",
 			job->job_id);
 }
 

@@ -57,7 +57,7 @@ static int check_words(const struct pm_launch *launch, struct pm_err *err)
 		return pm_err_set(err, -EINVAL, "a program is missing, try 'pmrun --help'");
 	if (pm_run_has(given, PM_RUN_TOPOLOGY))
 		return pm_err_set(err, -EINVAL,
-			"--topology is another machine's, nothing can be started there: add "
+			"--topology describes another machine, so no program can be started: add "
 			"--plan");
 	return 0;
 }

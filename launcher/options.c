@@ -74,7 +74,7 @@ int pm_run_options_read(int argc, char **argv, struct pm_run_given *ret, struct 
 
 		if (c == '?' || c == ':')
 			return pm_err_set(err, -EINVAL, "%s '%.64s', try 'pmrun --help'",
-				c == ':' ? "argument missing behind" : "unknown option",
+				c == ':' ? "missing argument after" : "unknown option",
 				argv[optind - 1]);
 		given.value[i] = optarg ? optarg : "";
 		given.source[i] = rows[i].name;

@@ -100,7 +100,7 @@ static int size_from_list(const struct launcher *row, unsigned *ret, struct pm_e
 	if (rc)
 		return rc;
 	if (pm_rank_tasks_per_node(value_of(row->size), node, ret))
-		return pm_err_set(err, -EINVAL, "%s='%.64s' does not tell the ranks of node %u",
+		return pm_err_set(err, -EINVAL, "%s='%.64s' has no number of ranks for node %u",
 			row->size, value_of(row->size), node);
 	return 0;
 }
@@ -112,8 +112,8 @@ static int read_size(const struct launcher *row, unsigned *ret, struct pm_err *e
 	if (value_of(OWN_SIZE))
 		return read_number(OWN_SIZE, ret, err);
 	return pm_err_set(err, -EINVAL,
-		"%s (%s) does not tell how many ranks this node has: set " OWN_SIZE
-		" to their number",
+		"%s (%s) does not give the number of ranks on this node: set " OWN_SIZE
+		" to that number",
 		row->name, row->rank);
 }
 
@@ -144,8 +144,8 @@ static int no_launcher(struct pm_rank *ret, struct pm_err *err)
 	for (size_t i = 0; i < N_GLOBAL; i++)
 		if (value_of(global_ranks[i]))
 			return pm_err_set(err, -EINVAL,
-				"%s=%.32s, so this is a rank, but nothing tells which one of this "
-				"node: set " OWN_RANK " and " OWN_SIZE,
+				"%s=%.32s, so this is a rank, but its local rank is unknown: "
+				"set " OWN_RANK " and " OWN_SIZE,
 				global_ranks[i], value_of(global_ranks[i]));
 	*ret = (struct pm_rank){.rank = 0, .size = 1};
 	return 0;

@@ -36,7 +36,7 @@ static void report_obstacle(const char *file, const char *runtime)
 	if (obstacle)
 		fprintf(stderr,
 			"pmrun: runtime '%s' will not attach to '%s': %s, so LD_PRELOAD is not "
-			"read and nothing is placed but by the memory policy\n",
+			"read and only the memory policy places memory\n",
 			runtime, file, obstacle);
 }
 
@@ -72,8 +72,8 @@ static void report_missing(const struct pm_handover *handover, unsigned n)
 	missing = pm_attach_missing(handover->environment.attach_fd, n);
 	if (missing)
 		fprintf(stderr,
-			"pmrun: runtime '%s' did not attach in rank %s of %u: nothing was placed "
-			"there but by the memory policy\n",
+			"pmrun: runtime '%s' did not attach in rank %s of %u: only the memory "
+			"policy placed memory there\n",
 			handover->environment.runtime, missing, n);
 }
 

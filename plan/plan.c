@@ -131,7 +131,7 @@ static int note_all(struct pm_plan *plan, const struct pm_topology *t)
 static int check_request(const struct pm_plan_request *request, struct pm_err *err)
 {
 	if (!request->ranks)
-		return pm_err_set(err, -EINVAL, "a plan for no ranks; say how many with -n");
+		return pm_err_set(err, -EINVAL, "no ranks to plan for; give their number with -n");
 	if (request->ranks > PM_PLAN_RANKS_MAX)
 		return pm_err_set(err, -ERANGE, "%u ranks on one node; at most %u can be planned",
 			request->ranks, PM_PLAN_RANKS_MAX);

@@ -288,8 +288,8 @@ int pm_topology_arrange(struct pm_topology **ret, const struct pm_found *found,
 
 	if (!found->n_cores)
 		return pm_err_set(err, -ENODEV,
-			"no processor is left that may be used; the cpuset of the job or of the "
-			"container leaves out all that the topology has");
+			"there is no usable processor: the cpuset of the job or of the container "
+			"excludes all processors of the topology");
 	t = calloc(1, sizeof(*t));
 	if (!t || !allocate(t, found))
 		return pm_err_nomem(err);

@@ -46,7 +46,8 @@ int pm_client_send_text(int fd, const char *text, unsigned timeout_ms, struct pm
 	int rc = pm_client_set_timeout(fd, timeout_ms);
 
 	if (!frame)
-		return pm_err_set(err, -EMSGSIZE, "question of %zu bytes", strlen(text));
+		return pm_err_set(
+			err, -EMSGSIZE, "request of %zu bytes is empty or too long", strlen(text));
 	while (!rc && at < length) {
 		ssize_t put = send(fd, frame + at, length - at, MSG_NOSIGNAL);
 
@@ -54,7 +55,7 @@ int pm_client_send_text(int fd, const char *text, unsigned timeout_ms, struct pm
 			rc = errno == EAGAIN ? -ETIMEDOUT : -errno;
 		at += put > 0 ? (size_t)put : 0;
 	}
-	return rc ? pm_err_sys(err, rc, "ask the service") : 0;
+	return rc ? pm_err_sys(err, rc, "send the request to pm-controller") : 0;
 }
 
 /*
@@ -90,7 +91,7 @@ int pm_client_receive_text(
 		rc = receive_some(fd, &frame, until_ms);
 	while (!rc);
 	if (rc < 0)
-		return pm_err_sys(err, rc, "hear from the service");
+		return pm_err_sys(err, rc, "receive the reply of pm-controller");
 	*ret_length = frame.length;
 	*ret = pm_steal(frame.body);
 	return 0;
@@ -113,11 +114,11 @@ int pm_client_parse_reply(const char *text, size_t length, const struct pm_messa
 	if (rc)
 		return rc;
 	if (pm_message_is_request(reply.type))
-		return pm_err_set(err, -EBADMSG, "the service asks back");
+		return pm_err_set(err, -EBADMSG, "pm-controller sent a request, not a reply");
 	if (reply.type == PM_MESSAGE_ERROR)
 		return pm_err_set(err, -EREMOTEIO, "%s", reply.text);
 	if (reply.id != request->id)
-		return pm_err_set(err, -EBADMSG, "answer to another question");
+		return pm_err_set(err, -EBADMSG, "pm-controller sent a reply to another request");
 	*ret = reply;
 	memset(&reply, 0, sizeof(reply));
 	return 0;

@@ -44,7 +44,7 @@ static int open_address(const char *address, unsigned timeout_ms, int *ret_fd, s
 		return rc;
 	rc = getaddrinfo(host, port, &hints, &list);
 	if (rc)
-		return pm_err_set(err, -EHOSTUNREACH, "look '%s' up: %s", host, gai_strerror(rc));
+		return pm_err_set(err, -EHOSTUNREACH, "look up '%s': %s", host, gai_strerror(rc));
 	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
 		fd = connect_to(one, timeout_ms);
 	freeaddrinfo(list);
@@ -89,6 +89,7 @@ int pm_client_call_tcp(const char *address, const char *munge_socket, unsigned t
 	if (rc)
 		return rc;
 	if (uid != 0)
-		return pm_err_set(err, -EACCES, "answer of user %u, not of root", (unsigned)uid);
+		return pm_err_set(
+			err, -EACCES, "the reply is signed by user %u, not by root", (unsigned)uid);
 	return pm_client_parse_reply(text, strlen(text), request, ret, err);
 }

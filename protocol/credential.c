@@ -68,7 +68,7 @@ int pm_credential_open(
 	if (code != EMUNGE_SUCCESS)
 		return refused(err, "open a credential", context, code);
 	if (!payload || strlen(payload) != (size_t)length)
-		return pm_err_set(err, -EBADMSG, "credential without a text");
+		return pm_err_set(err, -EBADMSG, "the credential's payload is not text");
 	*ret = pm_steal(payload);
 	*ret_uid = uid;
 	return 0;

@@ -129,7 +129,7 @@ static int check_version(const json_object *root, struct pm_err *err)
 		return pm_err_set(err, -EBADMSG, "message without a version");
 	if (version != PM_MESSAGE_VERSION)
 		return pm_err_set(err, -EPROTONOSUPPORT,
-			"message of version %llu, this side speaks version %d",
+			"message of version %llu, this side supports version %d",
 			(unsigned long long)version, PM_MESSAGE_VERSION);
 	return 0;
 }

@@ -92,7 +92,7 @@ static int take_value(char **at, char **ret, struct pm_err *err)
 	if (!end)
 		return pm_err_set(err, -EINVAL, "a quotation mark is missing");
 	if (quoted && end[1] && !strchr(BLANKS, end[1]))
-		return pm_err_set(err, -EINVAL, "text right behind a quotation mark");
+		return pm_err_set(err, -EINVAL, "text right after a quotation mark");
 	*at = *end ? end + 1 : end;
 	*end = '\0';
 	if (!quoted && strchr(value, '"'))
@@ -146,7 +146,7 @@ static int take_scope(const struct line *line, struct pm_config_pair *pair, stru
 	const char *scope = scope_of(&line->pairs[0]), *list = line->pairs[0].value;
 
 	if (line->n_pairs == 1)
-		return pm_err_set(err, -EINVAL, "nothing behind %s=", scope);
+		return pm_err_set(err, -EINVAL, "nothing after %s=", scope);
 	if (!strcmp(scope, "NodeName"))
 		return pm_hostlist_contains(list, line->node, &pair->is_ours, err);
 	if (!*list || strpbrk(list, BLANKS) || strstr(list, ",,") || *list == ',' ||
@@ -198,7 +198,7 @@ int pm_config_file_read(
 	if (rc)
 		return rc;
 	if (strlen(text) != length)
-		return pm_err_set(err, -EINVAL, "%s: a NUL byte in it", file);
+		return pm_err_set(err, -EINVAL, "%s: it has a NUL byte", file);
 	rest = text;
 	while (!rc && rest) {
 		char *one = strsep(&rest, "\n");

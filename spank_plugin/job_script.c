@@ -304,7 +304,7 @@ int pm_job_epilog(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 
 	if (identify(sp, &prepare, &err) || pm_settings_load(ac, av, &config, &err)) {
-		slurm_error("pm: epilog: %s, not looking for what the job left", err.text);
+		slurm_error("pm: epilog: %s, not looking for remains of the job", err.text);
 		return 0;
 	}
 	pm_prolog_unmark(&config, prepare.job_id);

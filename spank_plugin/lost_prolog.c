@@ -83,7 +83,7 @@ static void requeue_or_cancel(
 	if (!pm_job_requeue(config, job_id, timeout_ms, &err))
 		return;
 	slurm_error("pm: %s, job %u ends instead", err.text, job_id);
-	if (pm_job_cancel(config, job_id, "slurmd was started anew while it prepared the node",
+	if (pm_job_cancel(config, job_id, "slurmd was restarted while it prepared the node",
 		    timeout_ms, &err))
 		slurm_error("pm: end job %u: %s", job_id, err.text);
 }

@@ -231,7 +231,7 @@ static bool end_missed_epilog(const struct pm_prepare *prepare, uint32_t other)
 	if (other == prepare->job_id ||
 		pm_job_is_alive(prepare->config, other, SCONTROL_TIMEOUT_MS))
 		return false;
-	slurm_info("pm: prolog: job %u is over, ending what it left", (unsigned)other);
+	slurm_info("pm: prolog: job %u is over, releasing its allotments", (unsigned)other);
 	if (!run_end(prepare->config, other, &status, &err))
 		return true;
 	slurm_error("pm: prolog: %s", err.text);

@@ -88,7 +88,7 @@ static int find_machine(struct rank *rank, struct pm_err *err)
 	int rc = read_cpuset(&cpuset);
 
 	if (rc)
-		return pm_err_sys(err, rc, "look at the processors of rank %u", rank->number);
+		return pm_err_sys(err, rc, "read the CPU affinity of rank %u", rank->number);
 	source.cpus = &cpuset;
 	rc = pm_topology_restrict(&rank->topology, rank->step->topology, &source, err);
 	if (rc || rank->request.bind == PM_BIND_NONE || rank->topology->n_cores <= own_cores ||
@@ -188,7 +188,7 @@ static void report_obstacle(const struct rank *rank)
 	obstacle = pm_preload_obstacle(words[0]);
 	if (obstacle)
 		slurm_spank_log("pm: runtime '%s' will not attach to '%s': %s, so LD_PRELOAD is "
-				"not read and nothing is placed but by the memory policy",
+				"not read and only the memory policy places memory",
 			rank->runtime, words[0], obstacle);
 }
 
@@ -289,6 +289,6 @@ void pm_rank_end(void)
 	if (missing)
 		slurm_spank_log(
 			"pm: runtime '%s' did not attach in rank %s of the %u on this node: "
-			"nothing was placed there but by the memory policy",
+			"only the memory policy placed memory there",
 			step->runtime, missing, n);
 }

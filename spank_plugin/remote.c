@@ -76,9 +76,8 @@ static int read_view(
 	rc = pm_jobview_read_of(config->run_dir, job_id, uid, config->fs_root, ret, err);
 	if (rc == -ENOENT && pm_step()->has_record)
 		return pm_err_set(err, -EIO,
-			"what this node has given to job %u is not known any more, so the task "
-			"does "
-			"not run; submit the job again",
+			"this node has lost the job view of job %u, so the task does not run; "
+			"submit the job again",
 			(unsigned)job_id);
 	return rc;
 }

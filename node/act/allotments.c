@@ -45,8 +45,8 @@ static int refuse(const struct pm_job *job, int socket, uint64_t left_bytes,
 static int put_off(const struct pm_job *job, int socket, struct pm_err *err)
 {
 	return pm_err_set(err, -EAGAIN,
-		"the job asks for %.1f GiB of persistent memory on each socket; on socket %d that "
-		"is there when the files of earlier jobs are removed",
+		"the job asks for %.1f GiB of persistent memory on each socket; socket %d has "
+		"less until the files of earlier jobs are removed",
 		(double)job->size_bytes / GIB, socket);
 }
 
@@ -113,7 +113,7 @@ static int add(struct pm_jobview *view, enum pm_allotment_kind kind, const char 
 {
 	int rc = pm_jobview_add(view, kind, value, socket);
 
-	return rc ? pm_err_sys(err, rc, "tell the job of '%s'", value) : 0;
+	return rc ? pm_err_sys(err, rc, "add '%s' to the job view", value) : 0;
 }
 
 /* A directory of an earlier run of the job becomes trash. */

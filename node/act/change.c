@@ -279,7 +279,7 @@ static void report_goal(const struct change *change)
 	char loss[160];
 
 	snprintf(loss, sizeof(loss),
-		"the labels of %zu modules at once and, at the next reboot, what is on their App "
+		"the labels of %zu modules at once and, at the next reboot, all bytes on their App "
 		"Direct regions",
 		change->dimms.n);
 	pm_dry_run_step(change->op, line, loss);

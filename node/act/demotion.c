@@ -17,7 +17,7 @@ static int turn_on(const struct pm_operation *op, struct pm_os_journal *journal,
 	if (rc == -ENOENT)
 		return pm_err_set(err, rc,
 			"this kernel has no demotion of pages (Linux 5.15): programs that fill the "
-			"DRAM of a socket may be killed for want of page tables");
+			"DRAM of a socket may be killed because page tables find no free DRAM");
 	if (rc || !strcmp(is, "true"))
 		return rc;
 	journal->demotion = true;

@@ -88,8 +88,8 @@ static int check_room(
 	if (rc || pm_node_memory_fits(&memory, &others))
 		return rc;
 	return pm_err_set(err, PM_NEEDS_REBOOT,
-		"%llu MiB are in use on the nodes of persistent memory, and only %llu MiB of the "
-		"other %llu are free to take them; only a reboot gives it back",
+		"%llu MiB are in use on the NUMA nodes of persistent memory, and only %llu MiB of "
+		"the other NUMA nodes' %llu MiB are free; only a reboot removes the flat memory",
 		(unsigned long long)(memory.used_bytes >> 20),
 		(unsigned long long)(others.free_bytes >> 20),
 		(unsigned long long)(others.total_bytes >> 20));
@@ -125,8 +125,8 @@ static int online_again(
 	online.kind = PM_STEP_ONLINE;
 	pm_action_run(&op->config, &online, 0, NULL);
 	return pm_err_set(err, PM_NEEDS_REBOOT,
-		"the kernel does not give the memory of %s (node %d) back: %.700s; only a reboot "
-		"does",
+		"the kernel cannot offline the memory of %s (node %d): %.700s; only a reboot "
+		"removes it",
 		step->region->nd.dev, step->region->nd.target_node, why.text);
 }
 

@@ -31,9 +31,8 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 	for (size_t i = 0; !rc && i < ret->n; i++)
 		if (ret->list[i].state == PM_JOB_UNREADABLE)
 			pm_warn(op,
-				"'%s/%u.json' is not a record of that job which can be trusted; "
-				"what "
-				"the job has stays until it is over",
+				"'%s/%u.json' is not a valid job record; the job's allotments stay "
+				"until the job is over",
 				dir, (unsigned)ret->list[i].id);
 	return rc;
 }
@@ -293,12 +292,12 @@ static int check_request(const struct pm_operation *op, const struct pm_job_requ
 			pm_mode_name(job->mode));
 	if (request->is_shared && is_alone(job))
 		return pm_err_set(err, -EDQUOT,
-			"other jobs may be put on the job's nodes, but %s memory is one job's "
-			"alone; submit it again with --exclusive",
+			"other jobs may be put on the job's nodes, but only one job at a time can "
+			"have %s memory; submit the job again with --exclusive",
 			pm_substate_name(job->substate));
 	if (!op->config.provision && is_alone(job))
 		return pm_err_set(err, -EDQUOT,
-			"this node's persistent memory is set up by its administrators, who offer "
+			"the administrators of this node set up its persistent memory and offer "
 			"no %s; ask for --pm-mode=appdirect",
 			pm_substate_name(job->substate));
 	return 0;

@@ -41,9 +41,8 @@ static int check_recorded(const struct pm_jobs *jobs, const struct pm_job *job,
 		return 0;
 	name_holders(jobs, job);
 	return pm_err_set(err, -EBUSY,
-		"job %u needs %llu MiB of memory, of the node's %llu MiB in mode %s other jobs "
-		"hold "
-		"%llu MiB",
+		"job %u needs %llu MiB of memory; the node has %llu MiB in mode %s, and other "
+		"jobs hold %llu MiB",
 		(unsigned)job->id, MIB(has), MIB(existing_bytes), pm_mode_name(job->mode),
 		MIB(others));
 }

@@ -47,9 +47,8 @@ static int check_content(int root_fd, const char *mount_point, struct pm_err *er
 	while ((entry = readdir(dir)))
 		if (!is_expected(entry->d_name))
 			return pm_err_set(err, -EPERM,
-				"the file system of '%s' holds '%.100s', which is not a job's; "
-				"mount it "
-				"by hand and move that away",
+				"the file system of '%s' has the entry '%.100s', which no job "
+				"made; mount the file system by hand and move the entry away",
 				mount_point, entry->d_name);
 	return 0;
 }
@@ -101,6 +100,6 @@ int pm_file_system_unmount(const struct pm_inventory_region *region, struct pm_e
 	if (errno != EBUSY)
 		return pm_err_sys(err, -errno, "unmount '%s'", region->mount_point);
 	return pm_err_set(err, -EBUSY,
-		"unmount '%s': somebody still uses it; 'fuser -vm %s' says who",
+		"unmount '%s': a process still uses it; 'fuser -vm %s' shows it",
 		region->mount_point, region->mount_point);
 }

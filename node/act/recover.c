@@ -34,8 +34,8 @@ int pm_recover_check_jobs(
 	if (rc || !id)
 		return rc;
 	return pm_err_set(err, -EBUSY,
-		"job %u has persistent memory of this node; 'pmctl job end --job=%u' takes it back "
-		"when the job is gone",
+		"job %u has persistent memory of this node; 'pmctl job end --job=%u' reclaims it "
+		"when the job is over",
 		(unsigned)id, (unsigned)id);
 }
 
@@ -48,7 +48,8 @@ int pm_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 	if (!rc)
 		rc = find_conflict(op, PM_SUBSTATE_FSDAX, &id, err);
 	if (!rc && id) {
-		pm_report(op, "job %u has the devices or the memory: they stay", (unsigned)id);
+		pm_report(op, "job %u uses the devices or the flat memory, so they stay",
+			(unsigned)id);
 		return 0;
 	}
 	return rc ? rc : pm_substate_recover(op, dry_run, err);

@@ -88,7 +88,7 @@ static int refuse_pinned(const struct pm_steps *steps, struct pm_err *err)
 
 		if (kinds[step->kind].destroys && step->ns && step->ns->is_pinned)
 			return pm_err_set(err, -EPERM,
-				"%s is pinned; when its data may go, 'pmctl unpin %s'",
+				"%s is pinned; if its data may be destroyed, run 'pmctl unpin %s'",
 				describe(step->region, step->ns, text), step->ns->nd.dev);
 	}
 	return 0;
@@ -106,7 +106,7 @@ static int refuse_lost_pin(
 	if (!wish->lost_pin || !writes)
 		return 0;
 	return pm_err_set(err, -EPERM,
-		"pinned namespace %s is not there any more; find out why, or 'pmctl unpin' it",
+		"pinned namespace %s is missing; find out why, or 'pmctl unpin' it",
 		wish->lost_pin);
 }
 
@@ -129,8 +129,7 @@ static int check_target_nodes(const struct pm_inventory *inventory, struct pm_er
 			if (a->nd.target_node == b->nd.numa_node ||
 				(a->socket != b->socket && a->nd.target_node == b->nd.target_node))
 				return pm_err_set(err, -EOPNOTSUPP,
-					"%s cannot be memory: its NUMA node %d is not its own but "
-					"also that of %s",
+					"%s cannot be memory: it shares NUMA node %d with %s",
 					a->nd.dev, a->nd.target_node,
 					a == b ? "its socket's DRAM" : b->nd.dev);
 		}
@@ -234,9 +233,9 @@ static int plan_fsdax(struct planner *p, const struct pm_inventory_ns *ns, struc
 		return 0;
 	if (*p->region->occupant)
 		return pm_err_set(err, -EBUSY,
-			"'%s' is where the file system of %s belongs, but "
-			"'%s' is mounted there; unmount it",
-			p->region->mount_point, p->region->nd.dev, p->region->occupant);
+			"'%s' is the mount point of %s, but '%s' is mounted on it; run 'umount %s'",
+			p->region->mount_point, p->region->nd.dev, p->region->occupant,
+			p->region->mount_point);
 	if (is_in_use)
 		add(p, PM_STEP_UNMOUNT, ns);
 	if (!is_formatted) {

@@ -190,8 +190,7 @@ static int check_progress(
 
 	if (!reach->steps.n || (int)next->kind > last) {
 		if (last_rc)
-			pm_warn(reach->op, "%s; what it should do is done all the same",
-				last_err->text);
+			pm_warn(reach->op, "%s; its change was made nevertheless", last_err->text);
 		return 0;
 	}
 	if (last_rc)

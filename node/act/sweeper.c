@@ -83,9 +83,8 @@ static int stop(const struct pm_operation *op, struct pm_err *err)
 	/* The waiting one first, or it would start to work when the other ends. */
 	if (end_holder(fd, WAITS) && end_holder(fd, WORKS))
 		return 0;
-	return pm_err_set(err, -EBUSY,
-		"'pmctl sweep' was killed and does not end; the kernel is at work for it, see "
-		"'dmesg'");
+	return pm_err_set(
+		err, -EBUSY, "'pmctl sweep' was killed but still runs in the kernel; see 'dmesg'");
 }
 
 /* Retried, as a `pmctl sweep` that has just been started has no lock yet and is not killed. */

@@ -52,7 +52,7 @@ int pm_file_system_space(int fd, struct pm_fs_space *ret, struct pm_err *err)
 	struct statvfs st;
 
 	if (fstatvfs(fd, &st))
-		return pm_err_sys(err, -errno, "ask for the space of a file system");
+		return pm_err_sys(err, -errno, "read the free space of a file system");
 	ret->total = (struct pm_fs_amount){(uint64_t)st.f_blocks * st.f_frsize, st.f_files};
 	ret->left = (struct pm_fs_amount){(uint64_t)st.f_bavail * st.f_frsize, st.f_favail};
 	return 0;

@@ -55,7 +55,7 @@ int pm_observe_record(const struct pm_config *config, struct pm_record *ret, str
 	int rc = read_record(config, &record, err);
 
 	if (!rc && !root_may_use(config, &record))
-		rc = pm_err_set(err, -ESTALE, "the record does not count now");
+		rc = pm_err_set(err, -ESTALE, "the mode record is not used now");
 	if (!rc)
 		*ret = record;
 	return rc;
@@ -74,8 +74,8 @@ int pm_observe(
 		rc = read_record(config, &seen.record, err);
 	seen.from_record = !rc && (!is_root || root_may_use(config, &seen.record));
 	if (rc && !is_root) {
-		pm_err_prefix(err, "no record of this boot's mode that holds, 'pmctl verify' by "
-				   "root writes one");
+		pm_err_prefix(err,
+			"this node has no valid mode record; 'pmctl verify' by root writes one");
 		return -EACCES;
 	}
 	rc = seen.from_record ? 0 : ask(config, &seen.record, err);

@@ -196,7 +196,7 @@ int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *er
 	if (rc == -ENOMEM)
 		return pm_err_nomem(err);
 	if (rc || !is_complete(&view))
-		return pm_err_set(err, -EBADMSG, "not a list of what a job was given");
+		return pm_err_set(err, -EBADMSG, "not a job view");
 	*ret = view;
 	view = (struct pm_jobview){0};
 	return 0;
@@ -212,7 +212,7 @@ int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err
 	if (rc)
 		return rc;
 	if (strlen(text) != length)
-		return pm_err_set(err, -EBADMSG, "read '%s': a NUL byte in it", path);
+		return pm_err_set(err, -EBADMSG, "read '%s': it has a NUL byte", path);
 	rc = pm_jobview_parse(text, ret, err);
 	return rc ? pm_err_prefix(err, "read '%s'", path) : 0;
 }

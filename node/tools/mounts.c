@@ -92,8 +92,8 @@ int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err)
 			continue;
 		if (!read_line((char *)line, &mounts.list[mounts.n]))
 			return pm_err_set(err, -EBADMSG,
-				"mount %zu of mountinfo cannot be understood: '%.200s'",
-				mounts.n + 1, line);
+				"mount %zu of mountinfo cannot be parsed: '%.200s'", mounts.n + 1,
+				line);
 		mounts.n++;
 	}
 	*ret = mounts;

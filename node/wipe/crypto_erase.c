@@ -89,7 +89,7 @@ static int check_other_regions(const struct erasure *erasure, struct pm_err *err
 		for (size_t k = 0; !rc && k < dimms.n; k++)
 			if (pm_nvdimm_names_have(&erasure->dimms, dimms.list[k]))
 				rc = pm_err_set(err, -EPERM,
-					"Wipe=crypto-erase: module %s holds %s too, " INSTEAD,
+					"Wipe=crypto-erase: module %s is also part of %s, " INSTEAD,
 					dimms.list[k], all.list[i]);
 	}
 	return rc;
@@ -117,7 +117,7 @@ static int check_namespace(const struct erasure *erasure, const char *name, stru
 		!strncmp(owner, "slurm-", strlen("slurm-")))
 		return 0;
 	return pm_err_set(
-		err, -EPERM, "Wipe=crypto-erase: %s is not ours and would be lost, " INSTEAD, name);
+		err, -EPERM, "Wipe=crypto-erase: %s is foreign and would be lost, " INSTEAD, name);
 }
 
 static int check_namespaces(const struct erasure *erasure, struct pm_err *err)

@@ -60,7 +60,7 @@ int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, str
 	int rc = 0;
 
 	if (binds_cpus && sched_getaffinity(0, sizeof(before), &before))
-		return pm_err_sys(err, -errno, "look at the processors of rank %u", rank);
+		return pm_err_sys(err, -errno, "read the CPU affinity of rank %u", rank);
 	if (binds_cpus)
 		rc = bind_cpus(line, err);
 	if (rc || !(parts & PM_APPLY_MEMORY) || line->mode == MPOL_DEFAULT)

@@ -42,7 +42,7 @@ FIELDS='\(Features\|OverSubscribe\|MinMemoryNode\|DelayBoot\)'
 	with_site DefaultMode=flat
 	run bench srun -w n1 true
 	assert_failure
-	assert_output --partial 'who offer no flat'
+	assert_output --partial 'set up its persistent memory and offer no flat'
 	wait_for 10 state_is n1 idle
 }
 

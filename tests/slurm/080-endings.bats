@@ -81,7 +81,7 @@ has_no_comment() {
 	run bench srun -w n1 --pm-mode=flat echo ran
 	assert_failure
 	refute_line ran
-	assert_output --partial 'who offer no flat'
+	assert_output --partial 'set up its persistent memory and offer no flat'
 	run_sbatch 1 -w n1 --pm-mode=flat <<-END
 		#!/bin/sh
 		echo ran
@@ -156,7 +156,7 @@ job_is_over() {
 	local job=$output
 	wait_for 20 is_failed "$job"
 	run cat "$(bench_dir)/home/shared.$job"
-	assert_output --partial "other jobs may be put on the job's nodes, but flat memory is one job's alone; submit it again with --exclusive"
+	assert_output --partial "other jobs may be put on the job's nodes, but only one job at a time can have flat memory; submit the job again with --exclusive"
 	wait_for 10 state_is n1 idle
 }
 
@@ -205,7 +205,7 @@ refuse_view() {
 	run_srun --jobid="$job" --overlap sh -c 'echo $PM_MODE'
 	assert_output appdirect
 	rm "$view"
-	refuse_view missing 'is not known any more'
+	refuse_view missing 'this node has lost the job view of job'
 	sed -i 's/^PM_JOB=.*/PM_JOB=1/' "$view"
 	refuse_view "another job's" 'was not written for this job'
 	sed -i 's/^PM_UID=.*/PM_UID=1/' "$view"
@@ -215,9 +215,9 @@ refuse_view() {
 	echo PM_MODE=appdirect >"$view"
 	refuse_view "of an earlier version" 'was not written for this job'
 	chown nobody "$view"
-	refuse_view "the user's" "not a file of root's"
+	refuse_view "the user's" "must be a regular file of root that group and others cannot write"
 	chmod 666 "$view"
-	refuse_view "for all to write" "not a file of root's"
+	refuse_view "for all to write" "must be a regular file of root that group and others cannot write"
 	mv "$view" "$view.real"
 	ln -s "$view.real" "$view"
 	refuse_view "a link" 'symbolic link'
@@ -225,7 +225,7 @@ refuse_view() {
 	: >"$view"
 	refuse_view empty 'was not written for this job'
 	printf 'PM_JOB=1' >"$view"
-	refuse_view truncated 'not a list of what a job was given'
+	refuse_view truncated 'not a job view'
 	yes PM_JOB=1 | head -c 1000000 >"$view"
 	refuse_view huge 'longer than'
 	run_srun --jobid="$job" --overlap echo ran

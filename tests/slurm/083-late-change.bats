@@ -112,7 +112,7 @@ forget_prolog() {
 		forget_prolog "$client" -w n1 --pm-mode=appdirect echo ran
 		assert_failure
 		refute_line ran
-		assert_output --partial 'pm: n1: slurmd was started anew'
+		assert_output --partial 'pm: n1: slurmd was restarted'
 		wait_for 20 no_jobs
 		wait_for 20 state_is n1 idle
 	done
@@ -135,7 +135,7 @@ hide_mark() {
 	run bench salloc -w n1 --pm-mode=appdirect echo ran
 	assert_failure
 	refute_line ran
-	assert_output --partial 'pm: n1: slurmd was started anew'
+	assert_output --partial 'pm: n1: slurmd was restarted'
 	wait_for 20 state_is n1 idle
 }
 
@@ -180,7 +180,7 @@ stop_slurmd() {
 	run bench salloc -w n1 --pm-mode=appdirect echo ran
 	assert_failure
 	refute_line ran
-	assert_output --partial 'pm: n1: slurmd was started anew'
+	assert_output --partial 'pm: n1: slurmd was restarted'
 	wait_for 20 state_is n1 idle
 }
 

@@ -58,7 +58,7 @@ assert_said() {
 	wait_for 20 runs "$first"
 	submit 1200 --pm-mode=appdirect --wrap 'pmctl mode'
 	wait_for 20 was_turned_away "$job"
-	assert_said "job $job needs 1200 MiB of memory, of the node's 1984 MiB in mode appdirect other jobs hold 1200 MiB"
+	assert_said "job $job needs 1200 MiB of memory; the node has 1984 MiB in mode appdirect, and other jobs hold 1200 MiB"
 	runs "$first"
 	admin scancel "$first"
 	wait_for 60 is_over "$job"

@@ -21,7 +21,7 @@ run_step() {
 }
 
 assert_missing() {
-	assert_line "pm: runtime '$AT/runtime.so' did not attach in rank $1 of the 3 on this node: nothing was placed there but by the memory policy"
+	assert_line "pm: runtime '$AT/runtime.so' did not attach in rank $1 of the 3 on this node: only the memory policy placed memory there"
 	assert_equal "$(grep -c 'did not attach' <<<"$output")" 1
 }
 

@@ -194,16 +194,16 @@ reboot_behind() {
 @test "a user may not wait in slurmctld's place" {
 	run user_ask ask '{"type":"wait","job":1,"uid":65534,"nodes":"n1"}'
 	assert_output --partial '"type":"error"'
-	assert_output --partial 'only root and SlurmUser may wait'
+	assert_output --partial 'only root and SlurmUser may wait, and only over the unix socket'
 }
 
 @test "garbage, frames that are too long or empty and half ones cost their sender the connection" {
 	run ask bare 'this is not JSON'
 	assert_output --partial '"type":"error"'
 	run ask bare '{"version":2,"type":"modes","id":1}'
-	assert_output --partial 'message of version 2, this side speaks version 1'
+	assert_output --partial 'message of version 2, this side supports version 1'
 	run ask bare '{"version":1,"type":"still","id":1}'
-	assert_output --partial 'message is not a question'
+	assert_output --partial 'message is not a request'
 	run ask ask '{"type":"wait","job":1,"uid":0,"nodes":"n1\u0000n2"}'
 	assert_output --partial "bad or missing 'nodes'"
 	run ask oversized
@@ -584,11 +584,11 @@ submit_for_disk() {
 	run tcp slow '{"type":"modes"}'
 	assert_output closed
 	run tcp ask '{"type":"wait","job":1,"uid":0,"nodes":"n1"}'
-	assert_output --partial 'on the controller itself'
+	assert_output --partial 'and only over the unix socket'
 	run setpriv --reuid 65534 --regid 65534 --clear-groups "$TOP/tests/slurm/ask.py" \
 		"127.0.0.1:$(cat "$(bench_dir)/service_port")" --munge "$(bench_dir)/run/munge.socket" \
 		ask '{"type":"turned-away","job":1,"node":"n1","text":"go"}'
-	assert_output --partial 'only root and SlurmUser may tell that'
+	assert_output --partial 'only root and SlurmUser may reject a job'
 	run tcp ask '{"type":"turned-away","job":999999,"node":"n1","text":"go"}'
 	assert_output --partial '"type":"error"'
 }

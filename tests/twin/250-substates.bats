@@ -102,7 +102,7 @@ mmap.mmap(fd, 1 << 21, 0x3 | 0x80000).write(b\"synced\")"; rm /mnt/slurm-pmem/so
 	provision fsdax
 	sh_node 'echo mine >/mnt/slurm-pmem/socket1/thesis; umount /mnt/slurm-pmem/socket1'
 	provision 1 fsdax
-	assert_output --partial "holds 'thesis', which is not a job's"
+	assert_output --partial "has the entry 'thesis', which no job made"
 	run ! node findmnt /mnt/slurm-pmem/socket1
 	sh_node 'mount /dev/pmem1 /srv; rm /srv/thesis; umount /srv'
 	provision fsdax
@@ -114,7 +114,7 @@ mmap.mmap(fd, 1 << 21, 0x3 | 0x80000).write(b\"synced\")"; rm /mnt/slurm-pmem/so
 	background 'sh -c "cd /mnt/slurm-pmem/socket0 && exec sleep 600"'
 	wait_for 10 sh_node "ls -l /proc/*/cwd 2>/dev/null | grep -q socket0"
 	provision 1 empty
-	assert_output --partial "unmount '/mnt/slurm-pmem/socket0': somebody still uses it"
+	assert_output --partial "unmount '/mnt/slurm-pmem/socket0': a process still uses it"
 	teardown
 	node mount --bind /mnt/slurm-pmem/socket1 /srv
 	provision 1 empty
@@ -169,14 +169,14 @@ with open(\"/dev/dax1.0\", \"r+b\") as dax:
 	for state in empty fsdax devdax flat; do
 		provision 1 $state
 		assert_output --partial "namespace1.0 named 'slurm-devdax' of region1"
-		assert_output --partial "is pinned; when its data may go, 'pmctl unpin namespace1.0'"
+		assert_output --partial "is pinned; if its data may be destroyed, run 'pmctl unpin namespace1.0'"
 	done
 	run -0 pmctl recover
 	run -0 node ndctl list -N -n namespace1.0
 	assert_output --partial slurm-devdax
 	node sh -c 'ndctl destroy-namespace -f namespace1.0' 2>/dev/null
 	provision 1 empty
-	assert_output --partial "pinned namespace $uuid is not there any more; find out why"
+	assert_output --partial "pinned namespace $uuid is missing; find out why"
 	run -0 pmctl unpin "$uuid"
 	run -1 pmctl unpin "$uuid"
 	assert_output --partial "nothing called '$uuid' is pinned"
@@ -215,7 +215,7 @@ with open(\"/dev/dax1.0\", \"r+b\") as dax:
 	background 'numactl --membind=3 python3 /root/hold.py'
 	wait_for 30 node grep -q held /run/pm-test.out
 	provision 5 empty --config /root/hasty.conf
-	assert_output --partial 'the kernel does not give the memory of region1 (node 3) back'
+	assert_output --partial 'the kernel cannot offline the memory of region1 (node 3): '
 	run -0 sh_node 'daxctl list -D -d dax1.0'
 	assert_output --regexp '"online_memblocks":31,.*"total_memblocks":31,.*"movable":true'
 	teardown
@@ -228,7 +228,7 @@ with open(\"/dev/dax1.0\", \"r+b\") as dax:
 	background 'numactl --membind=2 python3 -c "b = bytearray(2200 << 20); print(len(b), flush=True); import time; time.sleep(600)"'
 	wait_for 60 node grep -q 2306867200 /run/pm-test.out
 	provision 5 empty
-	assert_output --partial 'MiB are in use on the nodes of persistent memory'
+	assert_output --partial 'MiB are in use on the NUMA nodes of persistent memory'
 	run -0 sh_node 'kill -0 $(cat /run/pm-test.pids)'
 	assert_state flat
 	teardown

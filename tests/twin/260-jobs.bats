@@ -152,7 +152,7 @@ memory[:] = (sys.argv[2] * (2 << 20)).encode()'
 	run_user 0 scontrol release "$job"
 	wait_for 120 has_ended "$job"
 	run -0 on_head cat shared.out
-	assert_output --partial "other jobs may be put on the job's nodes, but devdax memory is one job's alone; submit it again with --exclusive"
+	assert_output --partial "other jobs may be put on the job's nodes, but only one job at a time can have devdax memory; submit the job again with --exclusive"
 	refute_output --partial 'ran with'
 	run -0 n1 'stat -c %U /dev/dax* 2>/dev/null | grep -v root || true'
 	assert_output ''

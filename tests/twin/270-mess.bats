@@ -163,7 +163,7 @@ check_full() {
 	run -1 as user1 "head -c 500M /dev/zero >$DIR/job_9001/more"
 	# Beside another job the next one is asked to come again.
 	run -3 begin_fsdax 9002 user2 --size=2900M
-	assert_output --partial 'is there when the files of earlier jobs are removed'
+	assert_output --partial 'has less until the files of earlier jobs are removed'
 	run -0 end 9001
 	# Alone on the node it gets a new file system, though somebody still removes the old one's.
 	run -0 begin_fsdax 9003 user2 --size=3G

@@ -34,7 +34,7 @@ run_step() {
 
 @test "one that does not is, at the end, once, with its ranks" {
 	run_step 0 ./static
-	assert_line "pm: runtime './runtime.so' did not attach in rank 0-1 of the 2 on this node: nothing was placed there but by the memory policy"
+	assert_line "pm: runtime './runtime.so' did not attach in rank 0-1 of the 2 on this node: only the memory policy placed memory there"
 	assert_equal "$(grep -c 'did not attach' <<<"$output")" 1
 	on_head sh -c 'printf "0 /bin/true\n1 ./static\n" >programs'
 	run_step 0 --multi-prog programs

@@ -175,7 +175,7 @@ journal_state() {
 
 @test "a dry run says what it would do and does nothing" {
 	run -0 pmctl set --dry-run memory
-	assert_output "would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100', which destroys the labels of 4 modules at once and, at the next reboot, what is on their App Direct regions"
+	assert_output "would run '$node/ipmctl create -u B -o nvmxml -goal MemoryMode=100', which destroys the labels of 4 modules at once and, at the next reboot, all bytes on their App Direct regions"
 	assert_no_goal
 	[ ! -e "$node/state/journal.json" ]
 	configure "BadIpmctlVersions=03.00.00.0468"
@@ -313,7 +313,7 @@ print(len(plan["steps"]), plan["reboot"], *(step.get("destroys", "nothing")[:24]
 @test "a pin of a namespace that is not there vetoes, also where there are no regions" {
 	printf '%s' '{"version":1,"pins":[{"uuid":"c4708bbc-f93f-4740-a27b-b20bb76dce8a","dev":"namespace0.0"}]}' >"$node/state/pins"
 	run -1 pmctl set memory
-	assert_output --partial "pinned namespace c4708bbc-f93f-4740-a27b-b20bb76dce8a is not there any more"
+	assert_output --partial "pinned namespace c4708bbc-f93f-4740-a27b-b20bb76dce8a is missing"
 	assert_no_goal
 	run -0 pmctl unpin namespace0.0
 	run -0 pmctl set memory
@@ -389,7 +389,7 @@ print(len(plan["steps"]), plan["reboot"], *(step.get("destroys", "nothing")[:24]
 	configure "ToolTimeout=1"
 	hook "create -u" '"$real" "$@" >/dev/null; sleep 30'
 	run -1 pmctl set memory
-	assert_output --partial "killed after 1000 ms"
+	assert_output --partial "did not end within 1000 ms and was killed"
 	assert_no_goal
 	assert_equal "$(journal_state)" undone
 }
@@ -458,7 +458,7 @@ start_slow() {
 	kill -KILL $pid
 	configure ToolTimeout=1
 	run -1 pmctl set memory
-	assert_output --regexp "ipmctl.lock': held by 'sleep 30' \(pid [0-9]+\), which is left of pmctl ipmctl \(pid $pid\)"
+	assert_output --regexp "ipmctl.lock': held by 'sleep 30' \(pid [0-9]+\), left behind by pmctl ipmctl \(pid $pid\)"
 	kill "$(sed -E "s/.*'sleep 30' .pid ([0-9]+).*/\1/" <<<"$output")"
 }
 
@@ -516,7 +516,7 @@ start_slow() {
 	run -0 pmctl mode
 	assert_output appdirect
 	run -0 pmctl reboot
-	assert_output --partial "rebooting all the same"
+	assert_output --partial "rebooting anyway"
 	assert_equal "$(md5sum "$node/state/journal.json")" "$before"
 	assert_no_goal
 }
@@ -575,7 +575,7 @@ start_slow() {
 	cat "$node/planted" >"$node/run/mode.json"
 	chown 65532 "$node/run/mode.json"
 	run -1 as_user mode
-	assert_output --partial "not a file of root's"
+	assert_output --partial "must be a regular file of root that group and others cannot write"
 	run -0 pmctl mode
 	assert_output memory
 }
@@ -720,16 +720,16 @@ view_of() {
 	run -3 --separate-stderr pmctl job begin --expect appdirect --job 15 --uid 1 --gid 1 --memory 1M
 	assert_output holder=14
 	run -4 pmctl job begin --expect appdirect --namespace devdax --job 16 --uid 1 --gid 1 --shared
-	assert_output --partial "devdax memory is one job's alone"
+	assert_output --partial "only one job at a time can have devdax memory"
 }
 
 @test "what the site does not offer is refused with a sentence for the user" {
 	into appdirect
 	run -4 pmctl job begin --expect flat --job 12 --uid 1 --gid 1
-	assert_output --partial "who offer no flat"
+	assert_output --partial "set up its persistent memory and offer no flat"
 	run cat "$node/run/jobs/12"
 	assert_line PM_MODE=flat
-	assert_line --regexp '^PM_REFUSED=this node.s persistent memory is set up by its administrators'
+	assert_line --regexp '^PM_REFUSED=the administrators of this node set up its persistent memory'
 	run -4 pmctl job begin --expect flat --job 12 --uid 1 --gid 1 --namespace devdax
 	run -0 pmctl job end --job 12
 	assert [ ! -e "$node/run/jobs/12" ]
@@ -743,7 +743,7 @@ view_of() {
 	echo '{' >"$node/state/jobs/12.json"
 	run -3 --separate-stderr pmctl job begin --expect appdirect --job 13 --uid 1 --gid 1
 	assert_output holder=12
-	assert_regex "$stderr" "/jobs/12.json' is not a record of that job which can be trusted"
+	assert_regex "$stderr" "/jobs/12.json' is not a valid job record"
 	assert_regex "$stderr" 'in use by job 12 .unreadable., job 13 needs'
 	run -0 pmctl show
 	assert_line --regexp '^  12 of '
@@ -865,7 +865,7 @@ in_kernel() {
 	in_kernel unlocked nmem2/security
 	in_kernel data namespace1.0/alt_name
 	run -1 pmctl provision empty
-	assert_output --partial "namespace1.0 is not ours and would be lost"
+	assert_output --partial "namespace1.0 is foreign and would be lost"
 	in_kernel slurm-devdax namespace1.0/alt_name
 	run ! grep -E 'region|sanitize' <(grep -v ^list "$node/log")
 
@@ -902,7 +902,7 @@ in_kernel() {
 	pmctl set memory >/dev/null
 	rm "$node/state/lock" && mkdir "$node/state/lock"
 	run -0 pmctl reboot
-	assert_line --partial "open '$node/state/lock': Is a directory; rebooting all the same"
+	assert_line --partial "open '$node/state/lock': Is a directory; rebooting anyway"
 	run -0 pmctl mode --fresh
 	assert_output memory
 }

@@ -71,7 +71,7 @@ two_cpus() {
 	run -2 pmrun --pm-what true
 	assert_output "pmrun: unknown option '--pm-what', try 'pmrun --help'"
 	run -2 pmrun --pm-dram
-	assert_output --partial "argument missing behind '--pm-dram'"
+	assert_output --partial "missing argument after '--pm-dram'"
 	run -2 pmrun
 	assert_output --partial "a program is missing"
 	run -2 pmrun -n x true
@@ -201,7 +201,7 @@ stand_in() {
 }
 
 assert_missing() {
-	[[ $stderr == *"pmrun: runtime '$BATS_TEST_TMPDIR/runtime.so' did not attach in rank $1 of 3: nothing was placed there but by the memory policy" ]]
+	[[ $stderr == *"pmrun: runtime '$BATS_TEST_TMPDIR/runtime.so' did not attach in rank $1 of 3: only the memory policy placed memory there" ]]
 }
 
 @test "-n: at the end the ranks are told in which the runtime did not attach" {

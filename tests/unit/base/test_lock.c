@@ -87,7 +87,7 @@ static void test_left_tool(void)
 	char holder[64];
 	int fd = -1, pid = leave_tool(path, scratch_path("tool.pid"));
 
-	snprintf(holder, sizeof(holder), "held by 'sleep 60' (pid %d), which is left of pmctl set",
+	snprintf(holder, sizeof(holder), "held by 'sleep 60' (pid %d), left behind by pmctl set",
 		pid);
 	is_number(pm_lock_take(path, "verify", 100, &fd, &err), -EBUSY,
 		"what a killed pmctl was running keeps the lock");

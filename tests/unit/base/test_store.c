@@ -117,7 +117,7 @@ static void test_read(void)
 		is_number(pm_store_read(&row, path, &value, &err), -EBADMSG, *text);
 		is_text(value.name, "untouched", "the value is not touched");
 	}
-	has_text(err.text, "truncated or not a value, it is kept as it is", "the sentence");
+	has_text(err.text, "truncated or not a value; the file is kept", "the sentence");
 	path = scratch_file("old", "{\"version\": 2, \"name\": \"old\", \"filling\": \"\"}");
 	is_number(pm_store_read(&row, path, &value, &err), 0, "the version before is read");
 	is_text(value.name, "old", "as it is");

@@ -62,7 +62,7 @@ static const struct {
 		"MPI_LOCALRANKID=2, but this node has 2 ranks"},
 	{"Slurm's list is too short",
 		{"SLURM_LOCALID", "0", "SLURM_STEP_TASKS_PER_NODE", "4(x2)", "SLURM_NODEID", "2"},
-		-EINVAL, 0, 0, "does not tell the ranks of node 2"},
+		-EINVAL, 0, 0, "has no number of ranks for node 2"},
 };
 
 static void run(const char *const *env)

@@ -316,7 +316,7 @@ static void test_restricted(void)
 	CPU_ZERO(&cpus);
 	topology = NULL;
 	is_number(pm_topology_load(&topology, &source, &err), -ENODEV, "none of it");
-	has_text(err.text, "no processor is left", "its sentence");
+	has_text(err.text, "there is no usable processor: the cpuset", "its sentence");
 	ok(!topology, "and no topology");
 }
 
