@@ -251,7 +251,7 @@ def lua_modes() -> str:
 
 def helpers() -> str:
     lines = "".join(f"Feature={feature} Helper=/usr/libexec/slurm-pmem/pm-helper\n" for feature in features())
-    return (f"{lines}\n# A node is in one mode. Without this line 'pm_memory&pm_appdirect' would be tried.\n"
+    return (f"{lines}\n# A node is in one mode at a time. Without this line Slurm would try 'pm_memory&pm_appdirect'.\n"
             f"MutuallyExclusive={','.join(features())}\n")
 
 
