@@ -20,7 +20,7 @@ static bool is_port(const char *text)
 	return !pm_parse_u64(text, &port) && port >= 1 && port <= 65535;
 }
 
-/* The text after the host: "" or ":PORT"; NULL: there is no host. */
+/* The text after the host: "" or ":PORT"; NULL: the host is missing. */
 static const char *behind_host(const char *text, const char **ret_host, size_t *ret_length)
 {
 	bool bracket = *text == '[';

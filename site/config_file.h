@@ -19,7 +19,7 @@ typedef int pm_config_take(void *context, const struct pm_config_pair *pair, str
 
 /*
  * Calls `take` for each pair of the file. A failure of `take` or an error of form ends the reading,
- * with "FILE:LINE: " in front of the sentence. -ENOENT: there is no such file.
+ * with "FILE:LINE: " in front of the sentence. -ENOENT: the file does not exist.
  */
 int pm_config_file_read(const char *file, const char *node, pm_config_take *take, void *context,
 	struct pm_err *err);

@@ -151,8 +151,7 @@ static int serve(const struct pm_prepare *prepare)
 static bool left_something(const struct pm_config *config, uint32_t job_id)
 {
 	cleanup_free char *view = pm_jobview_path(config->run_dir, job_id);
-	cleanup_free char *record =
-		pm_asprintf("%s/jobs/%u.json", config->state_dir, (unsigned)job_id);
+	cleanup_free char *record = pm_job_record_path(config->state_dir, job_id);
 
 	return !view || !record || !access(view, F_OK) || !access(record, F_OK);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "node/state/jobview.h"
 #include "plan/apply/attach.h"
@@ -150,7 +149,7 @@ static bool has_record(spank_t sp, const struct pm_config *config)
 
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
 		return false;
-	path = pm_asprintf("%s/jobs/%u.json", config->state_dir, (unsigned)job_id);
+	path = pm_job_record_path(config->state_dir, job_id);
 	return !path || !access(path, F_OK);
 }
 

@@ -18,14 +18,15 @@
 #include "node/act/substate.h"
 #include "node/see/observe.h"
 
-static char *records_dir(const struct pm_operation *op)
+/* A directory with a file for each job: records in StateDir, views in RunDir. */
+static char *jobs_dir(const char *parent)
 {
-	return pm_asprintf("%s/jobs", op->config.state_dir);
+	return pm_asprintf("%s/jobs", parent);
 }
 
 int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err *err)
 {
-	cleanup_free char *dir = records_dir(op);
+	cleanup_free char *dir = jobs_dir(op->config.state_dir);
 	int rc = dir ? pm_jobs_read(dir, ret, err) : pm_err_nomem(err);
 
 	for (size_t i = 0; !rc && i < ret->n; i++)
@@ -38,19 +39,19 @@ int pm_jobs_of(const struct pm_operation *op, struct pm_jobs *ret, struct pm_err
 }
 
 /*
- * Removes the temporary files that killed writers have left in a directory with a file for each
- * job. The next writer of any other file removes its temporary files.
+ * Removes the temporary files that killed writers have left there. The next writer of any other
+ * file removes its temporary files.
  */
 static int sweep_temporaries(const char *parent, struct pm_err *err)
 {
-	cleanup_free char *jobs = pm_asprintf("%s/jobs", parent);
+	cleanup_free char *jobs = jobs_dir(parent);
 
 	return jobs ? pm_file_sweep(jobs, NULL, err) : pm_err_nomem(err);
 }
 
 static int make_dir(const char *parent, mode_t mode, struct pm_err *err)
 {
-	cleanup_free char *path = pm_asprintf("%s/jobs", parent);
+	cleanup_free char *path = jobs_dir(parent);
 	int rc = path ? pm_file_make_dir(path, mode, err) : pm_err_nomem(err);
 
 	return rc ? rc : pm_secure_path(path, err);
@@ -65,7 +66,7 @@ static int make_dirs(const struct pm_operation *op, struct pm_err *err)
 
 static int write_record(const struct pm_operation *op, const struct pm_job *job, struct pm_err *err)
 {
-	cleanup_free char *dir = records_dir(op);
+	cleanup_free char *dir = jobs_dir(op->config.state_dir);
 
 	return dir ? pm_job_write(dir, job, err) : pm_err_nomem(err);
 }
@@ -95,7 +96,7 @@ static bool has_view(const struct pm_operation *op, const struct pm_job *job)
 static int forget(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
 	cleanup_free char *path = pm_jobview_path(op->config.run_dir, id);
-	cleanup_free char *dir = records_dir(op);
+	cleanup_free char *dir = jobs_dir(op->config.state_dir);
 
 	if (!path || !dir)
 		return pm_err_nomem(err);
@@ -164,7 +165,7 @@ static int reclaim(const struct pm_operation *op, const struct pm_jobs *jobs,
 
 static int set_aside(const struct pm_operation *op, const struct pm_job *job, struct pm_err *err)
 {
-	cleanup_free char *dir = records_dir(op);
+	cleanup_free char *dir = jobs_dir(op->config.state_dir);
 	int rc = dir ? pm_job_set_aside(dir, job->id, err) : pm_err_nomem(err);
 
 	if (!rc)

@@ -33,6 +33,11 @@ char *pm_jobview_path(const char *run_dir, uint32_t job_id)
 	return pm_asprintf("%s/jobs/%u", run_dir, (unsigned)job_id);
 }
 
+char *pm_job_record_path(const char *state_dir, uint32_t job_id)
+{
+	return pm_asprintf("%s/jobs/%u.json", state_dir, (unsigned)job_id);
+}
+
 static bool fits_a_line(const char *value)
 {
 	if (!*value)

@@ -64,6 +64,9 @@ const char *pm_jobview_name(enum pm_allotment_kind kind);
 /* "RUN_DIR/jobs/12"; malloc'ed, NULL when out of memory. */
 char *pm_jobview_path(const char *run_dir, uint32_t job_id);
 
+/* "STATE_DIR/jobs/12.json", the job record beside it (node/state/jobs.h), likewise. */
+char *pm_job_record_path(const char *state_dir, uint32_t job_id);
+
 /*
  * -ENOENT: the job has no view here. -EBADMSG: it cannot be parsed, or the numbers of allotments
  * have a gap. -EPERM: others than root could have written it. On failure *ret is untouched;

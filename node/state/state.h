@@ -4,7 +4,7 @@
 
 /*
  * The files of pmctl: journals, pins, roster and the lock in StateDir, the mode record of this boot
- * in RunDir. The errors are in the header of each file.
+ * in RunDir. Errors: those of base/store.h, and of the file's own header.
  */
 #include "node/operation.h"
 #include "node/state/journal.h"

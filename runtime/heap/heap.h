@@ -22,7 +22,7 @@
  *
  * Order of spaces (paper 000, §IV-A, as far as it needs no knowledge of the program): slabs go to
  * metadata; large objects to free; large objects that are predicted to be short-lived to temporary.
- * If there is no room, they go to free and to lent DRAM, then to migration, then to PMem. The size
+ * Without room there, they go to free and to lent DRAM, then to migration, then to PMem. The size
  * of temporary follows from the first iteration (runtime/lifetime/sizing.h).
  *
  * Locks: one for each space. A thread holds one at a time, except in pm_space_split(), around
