@@ -26,10 +26,10 @@ static int read_platform(const struct pm_config *config, enum pm_platform *ret, 
 /* 0: nothing on the regions has to stay, so the firmware may lay them out anew. */
 static int check_regions(const struct pm_config *config, struct pm_err *err)
 {
-	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY};
+	const struct pm_target target = {.substate = PM_SUBSTATE_EMPTY};
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
 	cleanup_with(pm_steps_done) struct pm_steps steps = {0};
-	struct pm_wish checked = wish;
+	struct pm_target checked = target;
 	int rc = pm_survey(config, &survey, err);
 
 	if (rc)

@@ -36,8 +36,8 @@ pm.modes = conf.modes
 
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
--- DelayBoot for jobs of users for whom no node may be rebooted. Slurm adds it to the time of
--- submission.
+-- DelayBoot for jobs of users for whom no node may be rebooted: Slurm reboots no node for a job
+-- before its time of submission plus DelayBoot.
 local FOREVER_S = 10 * 365 * 86400
 
 -- An option of plan/options.def, the variable by which Slurm carries it here, and its twin.

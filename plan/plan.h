@@ -45,8 +45,8 @@
 #define PM_PLAN_UNIT	  (UINT64_C(2) << 20) /* all sizes are multiples of it: a huge page */
 #define PM_PLAN_RANKS_MAX 16384		      /* on one node */
 
-/* Upper bound of the leftover cores that a rank gets for helper threads. More cost WarpX over 30 %:
- * paper 000. */
+/* Upper bound of the leftover cores that a rank gets for helper threads. WarpX runs over 30 %
+ * longer with more of them: paper 000. */
 #define PM_PLAN_HELPERS_MAX 2
 
 enum pm_bind { PM_BIND_SOCKET, PM_BIND_NONE, PM_BINDS };

@@ -34,8 +34,8 @@ struct pm_node_known {
 };
 
 /*
- * One 'scontrol update'. A drain requeues a job that waits for the node's boot; the node may then
- * be drained already.
+ * One 'scontrol update'. At a drain Slurm requeues the job that waits for the node's boot. When the
+ * call fails, the node may be drained all the same.
  */
 int pm_node_update(const struct pm_node_update *update, struct pm_err *err);
 

@@ -12,15 +12,15 @@ static int find_conflict(
 	const struct pm_operation *op, enum pm_substate wanted, uint32_t *ret, struct pm_err *err)
 {
 	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
-	struct pm_job wish = {.substate = wanted};
+	struct pm_job target = {.substate = wanted};
 	const struct pm_job *other;
-	int rc = pm_kernel_boot_id(op->config.fs_root, wish.boot_id, err);
+	int rc = pm_kernel_boot_id(op->config.fs_root, target.boot_id, err);
 
 	if (!rc)
 		rc = pm_jobs_of(op, &jobs, err);
 	if (rc)
 		return rc;
-	other = pm_jobs_conflict(&jobs, &wish);
+	other = pm_jobs_conflict(&jobs, &target);
 	*ret = other ? other->id : 0;
 	return 0;
 }

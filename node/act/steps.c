@@ -37,7 +37,7 @@ const char *pm_step_name(enum pm_step_kind kind)
 
 struct planner {
 	const struct pm_inventory *inventory;
-	const struct pm_wish *wish;
+	const struct pm_target *target;
 	const struct pm_inventory_region *region; /* the region at hand */
 	struct pm_steps steps;
 };
@@ -46,7 +46,7 @@ static void add(struct planner *p, enum pm_step_kind kind, const struct pm_inven
 {
 	p->steps.list[p->steps.n++] = (struct pm_step){
 		.kind = kind,
-		.substate = p->wish->substate,
+		.substate = p->target->substate,
 		.region = p->region,
 		.ns = ns,
 	};
@@ -96,18 +96,18 @@ static int refuse_pinned(const struct pm_steps *steps, struct pm_err *err)
 
 /* A missing module may hide the labels of a pinned namespace: nothing may be written over them. */
 static int refuse_lost_pin(
-	const struct pm_wish *wish, const struct pm_steps *steps, struct pm_err *err)
+	const struct pm_target *target, const struct pm_steps *steps, struct pm_err *err)
 {
-	bool writes = wish->substate == PM_SUBSTATE_EMPTY;
+	bool writes = target->substate == PM_SUBSTATE_EMPTY;
 
 	for (size_t i = 0; i < steps->n; i++)
 		writes |=
 			kinds[steps->list[i].kind].destroys || steps->list[i].kind == PM_STEP_MAKE;
-	if (!wish->lost_pin || !writes)
+	if (!target->lost_pin || !writes)
 		return 0;
 	return pm_err_set(err, -EPERM,
 		"pinned namespace %s is missing; find out why, or 'pmctl unpin' it",
-		wish->lost_pin);
+		target->lost_pin);
 }
 
 /*
@@ -186,7 +186,7 @@ static void add_conversion(struct planner *p, const struct pm_inventory_ns *ns)
 
 static bool frees_bytes(const struct planner *p)
 {
-	return p->wish->substate == PM_SUBSTATE_EMPTY && !p->wish->leaves_bytes;
+	return p->target->substate == PM_SUBSTATE_EMPTY && !p->target->leaves_bytes;
 }
 
 static int plan_removal(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
@@ -197,7 +197,8 @@ static int plan_removal(struct planner *p, const struct pm_inventory_ns *ns, str
 	if (rc)
 		return rc;
 	add_release(p, ns);
-	if (wipes && p->wish->converts && !strcmp(ns->nd.mode, "fsdax") && p->region->nd.iset_id) {
+	if (wipes && p->target->converts && !strcmp(ns->nd.mode, "fsdax") &&
+		p->region->nd.iset_id) {
 		add_conversion(p, ns);
 		return 0;
 	}
@@ -210,7 +211,7 @@ static int plan_removal(struct planner *p, const struct pm_inventory_ns *ns, str
 /* A namespace of the wrong kind, or half made. */
 static int plan_other(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
 {
-	bool is_kept = p->wish->only_leftovers &&
+	bool is_kept = p->target->only_leftovers &&
 		       (!ns->is_own || ns->is_pinned ||
 			       (pm_inventory_serving(p->region, PM_SUBSTATE_FSDAX) == ns &&
 				       pm_inventory_is_formatted(ns)));
@@ -286,7 +287,7 @@ static int (*const planners[])(
 
 static int plan_region(struct planner *p, struct pm_err *err)
 {
-	enum pm_substate wanted = p->wish->substate;
+	enum pm_substate wanted = p->target->substate;
 	const struct pm_inventory_ns *serving = pm_inventory_serving(p->region, wanted);
 	bool is_hidden = false;
 	int rc = 0;
@@ -341,32 +342,32 @@ static int plan_all(struct planner *p, struct pm_err *err)
 }
 
 static int check(
-	const struct pm_inventory *inventory, const struct pm_wish *wish, struct pm_err *err)
+	const struct pm_inventory *inventory, const struct pm_target *target, struct pm_err *err)
 {
-	int rc = wish->only_leftovers ? 0 : refuse_foreign(inventory, err);
+	int rc = target->only_leftovers ? 0 : refuse_foreign(inventory, err);
 
-	if (!rc && !inventory->n && wish->substate != PM_SUBSTATE_EMPTY)
+	if (!rc && !inventory->n && target->substate != PM_SUBSTATE_EMPTY)
 		rc = pm_err_set(err, -ENODEV,
 			"there are no persistent regions to make %s of; 'pmctl mode' says in which "
 			"mode the node is",
-			pm_substate_name(wish->substate));
-	if (!rc && wish->substate == PM_SUBSTATE_FLAT)
+			pm_substate_name(target->substate));
+	if (!rc && target->substate == PM_SUBSTATE_FLAT)
 		rc = check_target_nodes(inventory, err);
 	return rc;
 }
 
-int pm_steps_plan(const struct pm_inventory *inventory, const struct pm_wish *wish,
+int pm_steps_plan(const struct pm_inventory *inventory, const struct pm_target *target,
 	struct pm_steps *ret, struct pm_err *err)
 {
-	struct planner p = {.inventory = inventory, .wish = wish};
-	int rc = check(inventory, wish, err);
+	struct planner p = {.inventory = inventory, .target = target};
+	int rc = check(inventory, target, err);
 
 	if (!rc)
 		rc = plan_all(&p, err);
 	if (!rc)
 		rc = refuse_pinned(&p.steps, err);
-	if (!rc && !wish->only_leftovers)
-		rc = refuse_lost_pin(wish, &p.steps, err);
+	if (!rc && !target->only_leftovers)
+		rc = refuse_lost_pin(target, &p.steps, err);
 	if (rc)
 		pm_steps_done(&p.steps);
 	else

@@ -41,7 +41,7 @@ enum pm_step_kind {
 
 struct pm_step {
 	enum pm_step_kind kind;
-	enum pm_substate substate; /* the wish that it serves */
+	enum pm_substate substate; /* that of its target */
 	const struct pm_inventory_region *region;
 	const struct pm_inventory_ns *ns; /* NULL: an earlier step makes it */
 };
@@ -51,7 +51,8 @@ struct pm_steps {
 	size_t n;
 };
 
-struct pm_wish {
+/* The sub-state that a change is to reach, and how. */
+struct pm_target {
 	enum pm_substate substate;
 	/* For EMPTY: complete file systems stay, foreign namespaces are ignored. */
 	bool only_leftovers;
@@ -69,7 +70,7 @@ struct pm_wish {
  * is occupied. -EIO: the region is disabled, or the kernel cannot read its labels. -ENOMEM. The
  * sentence names the region or namespace, and the cure.
  */
-int pm_steps_plan(const struct pm_inventory *inventory, const struct pm_wish *wish,
+int pm_steps_plan(const struct pm_inventory *inventory, const struct pm_target *target,
 	struct pm_steps *ret, struct pm_err *err);
 
 /* "wipe", "remove", ... */

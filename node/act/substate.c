@@ -20,10 +20,10 @@
 /* The state of one run. */
 struct reach {
 	const struct pm_operation *op;
-	struct pm_wish wish;
+	struct pm_target target;
 	struct pm_os_journal journal;
 	struct pm_survey survey;
-	struct pm_steps steps;	    /* from the present state to the wish */
+	struct pm_steps steps;	    /* from the present state to the target */
 	char (*clean)[PM_UUID_MAX]; /* UUIDs of namespaces that were wiped in this run */
 	size_t n_clean;
 };
@@ -63,8 +63,8 @@ static int look(struct reach *reach, struct pm_err *err)
 
 		region->is_dirty = pm_os_journal_is_dirty(&reach->journal, region->nd.iset_id);
 	}
-	reach->wish.lost_pin = survey.lost ? survey.lost->uuid : NULL;
-	return pm_steps_plan(&reach->survey.inventory, &reach->wish, &reach->steps, err);
+	reach->target.lost_pin = survey.lost ? survey.lost->uuid : NULL;
+	return pm_steps_plan(&reach->survey.inventory, &reach->target, &reach->steps, err);
 }
 
 static int note_clean(struct reach *reach, const struct pm_step *steps, size_t n)
@@ -248,7 +248,7 @@ static int change(struct reach *reach, struct pm_err *err)
 
 	if (rc)
 		return rc;
-	pm_os_journal_begin(&reach->journal, reach->wish.substate, boot_id);
+	pm_os_journal_begin(&reach->journal, reach->target.substate, boot_id);
 	pm_signals_hold(&before);
 	if (pm_demotion_follow(reach->op, &reach->journal, &second))
 		pm_warn(reach->op, "%s", second.text);
@@ -268,13 +268,13 @@ static void report(const struct reach *reach)
 	}
 }
 
-static int run(
-	const struct pm_operation *op, const struct pm_wish *wish, bool dry_run, struct pm_err *err)
+static int run(const struct pm_operation *op, const struct pm_target *target, bool dry_run,
+	struct pm_err *err)
 {
-	cleanup_with(reach_done) struct reach reach = {.op = op, .wish = *wish};
+	cleanup_with(reach_done) struct reach reach = {.op = op, .target = *target};
 	int rc;
 
-	reach.wish.converts = op->config.wipe != PM_WIPE_CRYPTO_ERASE;
+	reach.target.converts = op->config.wipe != PM_WIPE_CRYPTO_ERASE;
 	rc = pm_state_read_os_journal(&op->config, &reach.journal, err);
 
 	if (!rc)
@@ -292,7 +292,7 @@ static int run(
 int pm_substate_reach(
 	const struct pm_operation *op, enum pm_substate wanted, bool dry_run, struct pm_err *err)
 {
-	const struct pm_wish wish = {.substate = wanted};
+	const struct pm_target target = {.substate = wanted};
 	int rc;
 
 	if (!op->config.provision && wanted == PM_SUBSTATE_FSDAX)
@@ -301,14 +301,14 @@ int pm_substate_reach(
 		return pm_err_set(err, -EOPNOTSUPP,
 			"Provision=no in pmem.conf: pmctl makes no %s on this node",
 			pm_substate_name(wanted));
-	rc = run(op, &wish, dry_run, err);
+	rc = run(op, &target, dry_run, err);
 	return rc ? pm_err_prefix(err, "make %s", pm_substate_name(wanted)) : 0;
 }
 
 int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 {
-	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .leaves_bytes = true};
-	int rc = run(op, &wish, dry_run, err);
+	const struct pm_target target = {.substate = PM_SUBSTATE_EMPTY, .leaves_bytes = true};
+	int rc = run(op, &target, dry_run, err);
 
 	return rc ? pm_err_prefix(err, "make empty") : 0;
 }
@@ -341,10 +341,10 @@ static int restore_policy(const struct pm_operation *op, struct pm_err *err)
 
 int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
 {
-	const struct pm_wish wish = {.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true};
+	const struct pm_target target = {.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true};
 	int rc = dry_run ? 0 : restore_policy(op, err);
 
 	if (!rc && op->config.provision)
-		rc = run(op, &wish, dry_run, err);
+		rc = run(op, &target, dry_run, err);
 	return rc ? pm_err_prefix(err, "recover") : 0;
 }

@@ -3,10 +3,10 @@
 #define PM_JOURNAL_H
 
 /*
- * The journal of the last change of the platform mode: its wish, its state, and each step with its
- * time. One JSON file, written as a whole before each step, so that `pmctl verify` can finish or
- * undo the change after a crash at any point. A file that cannot be parsed is an error that names
- * it, and is never overwritten.
+ * The journal of the last change of the platform mode: its target, its state, and each step with
+ * its time. One JSON file, written as a whole before each step, so that `pmctl verify` can finish
+ * or undo the change after a crash at any point. A file that cannot be parsed is an error that
+ * names it, and is never overwritten.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct pm_journal_step {
 
 struct pm_journal {
 	enum pm_journal_state state;
-	enum pm_mode mode, from;      /* the wish, and the mode before */
+	enum pm_mode mode, from;      /* the target, and the mode before */
 	char boot_id[PM_BOOT_ID_MAX]; /* the boot in which the goal was written */
 	bool for_job;		      /* ordered by Slurm's helper, else by an administrator */
 	uint64_t ordered_s;	      /* for_job: time of the order, pm_journal_clock() */

@@ -3,10 +3,10 @@
 #define PM_OS_JOURNAL_H
 
 /*
- * The journal of the last change of the sub-state: the wish, and the steps. One JSON file, replaced
- * as a whole before the steps of each kind are taken. Recovery is computed from the present state
- * (node/act/steps.h). This file shows people the history, and keeps facts that cannot be observed:
- * settings of the kernel to restore, and regions with free space that was not wiped.
+ * The journal of the last change of the sub-state: the target, and the steps. One JSON file,
+ * replaced as a whole before the steps of each kind are taken. Recovery is computed from the
+ * present state (node/act/steps.h). This file shows people the history, and keeps facts that cannot
+ * be observed: settings of the kernel to restore, and regions with free space that was not wiped.
  */
 #include <stdbool.h>
 #include <stddef.h>

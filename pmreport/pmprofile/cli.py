@@ -60,8 +60,8 @@ def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
             "iterations": report.clocks[0].source,
             "sizes": [{"from_mib": text.BINS[number], "short": short, **vars(cell)}
                       for (number, short), cell in sorted(report.table.items())],
-            "by_iteration": [{"iteration": n, "taken": report.taken[n], "given": report.given[n]}
-                             for n in sorted(set(report.taken) | set(report.given))],
+            "by_iteration": [{"iteration": n, "allocated": report.allocations[n], "freed": report.frees[n]}
+                             for n in sorted(set(report.allocations) | set(report.frees))],
             "phases": [{"name": p.name, "times": p.times, "ns": p.ns, **dict(zip(COUNTERS, p.counters))} for p in report.phases],
             "sites": [{"key": f"{s.key:016x}", "where": [known[f] for f in s.frames], "large": s.is_large,
                        "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,

@@ -9,7 +9,7 @@ from pmprofile.measure import PMEM, Report, footprint
 from pmprofile.records import Frame, Profile
 
 WIDTH, HEIGHT, STEPS = 900, 220, 450
-DRAM_COLOUR, PMEM_COLOUR, GIVEN_COLOUR = "#2a6f97", "#e09f3e", "#9aa5b1"
+DRAM_COLOUR, PMEM_COLOUR, FREED_COLOUR = "#2a6f97", "#e09f3e", "#9aa5b1"
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2933}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px}
 td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #e4e7eb}
@@ -55,16 +55,16 @@ def over_time(profile: Profile) -> str:
 
 
 def bars(report: Report) -> str:
-    numbers = sorted(set(report.taken) | set(report.given))[:STEPS // 3]
-    top = max(max(report.taken[n], report.given[n]) for n in numbers) or 1
+    numbers = sorted(set(report.allocations) | set(report.frees))[:STEPS // 3]
+    top = max(max(report.allocations[n], report.frees[n]) for n in numbers) or 1
     step = WIDTH / len(numbers)
     body = []
     for i, n in enumerate(numbers):
-        for j, (value, colour) in enumerate(((report.taken[n], DRAM_COLOUR), (report.given[n], GIVEN_COLOUR))):
+        for j, (value, colour) in enumerate(((report.allocations[n], DRAM_COLOUR), (report.frees[n], FREED_COLOUR))):
             high = HEIGHT * value / top
             body.append(f'<rect x="{i * step + j * step * .4:.1f}" y="{HEIGHT - high:.1f}" width="{step * .38:.1f}" '
                         f'height="{high:.1f}" fill="{colour}"><title>iteration {n}: {value:.0f}</title></rect>')
-    return picture(body, f"objects taken (blue) and given back (grey) in iterations {numbers[0]} to {numbers[-1]}, at most {top:.0f}")
+    return picture(body, f"objects allocated (blue) and freed (grey) in iterations {numbers[0]} to {numbers[-1]}, at most {top:.0f}")
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], last: str = "") -> str:

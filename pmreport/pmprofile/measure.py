@@ -83,13 +83,13 @@ def added(tables: Iterable[dict[tuple[int, bool], Cell]]) -> dict[tuple[int, boo
 
 def by_iteration(profile: Profile, when: Clock) -> tuple[Counter[int], Counter[int]]:
     """Objects allocated and freed in each iteration: paper 000, Figure 1."""
-    taken: Counter[int] = Counter()
-    given: Counter[int] = Counter()
+    allocations: Counter[int] = Counter()
+    frees: Counter[int] = Counter()
     for o in profile.objects:
-        taken[when.iteration(o.from_ns)] += count(o, profile)
+        allocations[when.iteration(o.from_ns)] += count(o, profile)
         if o.to_ns:
-            given[when.iteration(o.to_ns)] += count(o, profile)
-    return taken, given
+            frees[when.iteration(o.to_ns)] += count(o, profile)
+    return allocations, frees
 
 
 @dataclass
@@ -133,8 +133,8 @@ class Report:
     clocks: list[Clock] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     table: dict[tuple[int, bool], Cell] = field(default_factory=dict)
-    taken: Counter[int] = field(default_factory=Counter)
-    given: Counter[int] = field(default_factory=Counter)
+    allocations: Counter[int] = field(default_factory=Counter)
+    frees: Counter[int] = field(default_factory=Counter)
     phases: list[Phase] = field(default_factory=list)
 
     @property
@@ -169,9 +169,9 @@ def report(profiles: list[Profile]) -> Report:
     result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks),
                     added(sizes(*both) for both in zip(profiles, clocks)), phases=phases(profiles))
     for profile, when in zip(profiles, clocks):
-        taken, given = by_iteration(profile, when)
-        result.taken += taken
-        result.given += given
+        allocations, frees = by_iteration(profile, when)
+        result.allocations += allocations
+        result.frees += frees
     return result
 
 

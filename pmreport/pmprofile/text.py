@@ -69,17 +69,17 @@ def heading(report: Report) -> str:
     lines = [f"{os.path.basename(report.program)}: {len(report.profiles)} processes, {len(ranks - {NO_RANK})} local ranks, "
              f"{longest:.1f} s, budget {size(report.budget_bytes)} a rank; of {size(report.allocated)} allocated "
              f"{100 * report.in_dram / report.allocated:.0f}% in DRAM"]
-    lines += [f"not whole, its process was ended: {p.path}" for p in report.profiles if not p.is_whole]
+    lines += [f"incomplete, its process was killed: {p.path}" for p in report.profiles if not p.is_whole]
     lines += [f"{p.lost_sites} sites had no room: {p.path}" for p in report.profiles if p.lost_sites]
     return "\n".join(lines)
 
 
 def iterations(report: Report) -> str:
-    numbers = sorted(set(report.taken) | set(report.given))
-    rows = [(str(n), f"{report.taken[n]:.0f}", f"{report.given[n]:.0f}") for n in numbers[:ITERATIONS]]
+    numbers = sorted(set(report.allocations) | set(report.frees))
+    rows = [(str(n), f"{report.allocations[n]:.0f}", f"{report.frees[n]:.0f}") for n in numbers[:ITERATIONS]]
     more = [f"... and {len(numbers) - ITERATIONS} more"] if len(numbers) > ITERATIONS else []
     return "\n".join([f"iterations, {NOTES[report.clocks[0].source]}",
-                      table(("iteration", "taken", "given back"), rows), *more])
+                      table(("iteration", "allocated", "freed"), rows), *more])
 
 
 PHASES_HEAD = ("times", "seconds", "cpu s", "page faults", "instructions", "read", "written", "phase")

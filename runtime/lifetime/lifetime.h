@@ -34,7 +34,7 @@ void pm_lifetime_begin(void);
 /*
  * True: an object of this site is likely to be freed soon. `site` is its key, 0: unknown, and never
  * short-lived. The first two objects of a site are predicted by their size, if that predictor is
- * confident: in a loop that the program has entered already, they are most of the short-lived ones.
+ * confident. When a loop begins, these are most of its short-lived objects.
  */
 bool pm_lifetime_is_short(uint64_t site, size_t bytes);
 

@@ -59,7 +59,7 @@ bool pm_profile_file_prepare(
 
 static void fail(void)
 {
-	pm_log("profile '%.200s': %s; it is not whole", file.path, strerrordesc_np(errno));
+	pm_log("profile '%.200s': %s; it is incomplete", file.path, strerrordesc_np(errno));
 	file.is_off = true;
 }
 

@@ -271,9 +271,9 @@ static void log_sizing(void)
 		return;
 	pm_log("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
 		in_mib(sizing.needed_bytes), in_mib(sizing.spare_bytes), in_mib(sizing.lent_bytes),
-		sizing.to_temporary ? "it" : "what is long-lived");
+		sizing.to_temporary ? "temporary" : "long-lived objects");
 	if (sizing.promoted_bytes)
-		pm_log("%lluM of what had been spilled are in DRAM since then",
+		pm_log("%lluM of spilled objects are in DRAM since then",
 			in_mib(sizing.promoted_bytes));
 }
 

@@ -29,11 +29,11 @@ static const char *describe(const struct pm_inventory *inventory, const struct p
 }
 
 static const char *way(
-	const struct pm_inventory *inventory, struct pm_wish wish, int rc, struct pm_err *err)
+	const struct pm_inventory *inventory, struct pm_target target, int rc, struct pm_err *err)
 {
 	struct pm_steps steps = {0};
 	const char *text;
-	int got = pm_steps_plan(inventory, &wish, &steps, err);
+	int got = pm_steps_plan(inventory, &target, &steps, err);
 
 	if (got != rc)
 		return got ? err->text : "it may be done";
@@ -77,7 +77,7 @@ static void test_transitions(const char *set)
 {
 	FOR_EACH(row, transitions)
 	{
-		const struct pm_wish wish = {.substate = row->to};
+		const struct pm_target target = {.substate = row->to};
 		struct pm_inventory inventory = {0};
 		struct pm_err err = {0};
 		char name[80];
@@ -85,7 +85,7 @@ static void test_transitions(const char *set)
 		recorded_inventory(set, row->from, &inventory);
 		snprintf(name, sizeof(name), "%s: %s to %s", set, row->from,
 			pm_substate_name(row->to));
-		is_text(way(&inventory, wish, 0, &err), row->steps, name);
+		is_text(way(&inventory, target, 0, &err), row->steps, name);
 		pm_inventory_done(&inventory);
 	}
 }
@@ -139,7 +139,7 @@ static void clean_and_disabled(struct pm_inventory *inventory)
 static const struct {
 	const char *from;
 	void (*change)(struct pm_inventory *inventory);
-	struct pm_wish wish;
+	struct pm_target target;
 	const char *steps, *name;
 } odd_cases[] = {
 	{"fsdax", unformatted, {PM_SUBSTATE_FSDAX, false, false, NULL, false}, "format:1 mount:1",
@@ -190,7 +190,7 @@ static void test_odd_states(void)
 		recorded_inventory("ndctl-81", row->from, &inventory);
 		if (row->change)
 			row->change(&inventory);
-		is_text(way(&inventory, row->wish, 0, &err), row->steps, row->name);
+		is_text(way(&inventory, row->target, 0, &err), row->steps, row->name);
 		pm_inventory_done(&inventory);
 	}
 }
@@ -245,7 +245,7 @@ static void no_regions(struct pm_inventory *inventory)
 static const struct {
 	const char *from;
 	void (*change)(struct pm_inventory *inventory);
-	struct pm_wish wish;
+	struct pm_target target;
 	int rc;
 	const char *text;
 } refusals[] = {
@@ -292,7 +292,8 @@ static void test_refusals(void)
 		recorded_inventory("ndctl-81", row->from, &inventory);
 		if (row->change)
 			row->change(&inventory);
-		is_number(pm_steps_plan(&inventory, &row->wish, &steps, &err), row->rc, row->text);
+		is_number(
+			pm_steps_plan(&inventory, &row->target, &steps, &err), row->rc, row->text);
 		has_text(err.text, row->text, "the sentence");
 		ok(!steps.list, "nothing is returned");
 		pm_inventory_done(&inventory);
@@ -303,7 +304,7 @@ static void test_refusals(void)
 static const struct {
 	const char *from;
 	void (*change)(struct pm_inventory *inventory);
-	struct pm_wish wish;
+	struct pm_target target;
 	const char *steps, *name;
 } allowed[] = {
 	{"fsdax", pinned, {PM_SUBSTATE_FSDAX, false, false, NULL, false}, "",
@@ -330,7 +331,7 @@ static void test_allowed(void)
 		recorded_inventory("ndctl-81", row->from, &inventory);
 		if (row->change)
 			row->change(&inventory);
-		is_text(way(&inventory, row->wish, 0, &err), row->steps, row->name);
+		is_text(way(&inventory, row->target, 0, &err), row->steps, row->name);
 		pm_inventory_done(&inventory);
 	}
 }
