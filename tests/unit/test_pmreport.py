@@ -113,7 +113,7 @@ def measuring() -> list[tuple[bool, str]]:
             (r.table[0, False].objects == 2 * 1024 and r.table[0, False].accumulated == 2 * MIB, "a sample stands for others"),
             (sites[1].uses == 2 and sites[1].peak == 3 * MIB and sites[1].short == 4, "a site's memory is used twice"),
             (sites[2].in_dram == 0 and sites[1].in_dram == sites[1].allocated, "where it was"),
-            (r.taken[1] == 4 and r.given[1] == 4 and r.taken[0] == 2 + 2 * 1024, "objects by iteration"),
+            (r.allocations[1] == 4 and r.frees[1] == 4 and r.allocations[0] == 2 + 2 * 1024, "objects by iteration"),
             (r.allocated == 154 * MIB and r.in_dram == 14 * MIB, "and how much of all of it in DRAM"),
             ("[64,∞)" in text.tell(r, measure_names(r), 9), "which can be told")]
 
