@@ -30,10 +30,13 @@ USERS = {1001: "user1", 1002: "user2"}
 UP_S, CLEAN_S = 900, 120
 STOPPED = ("DOWN", "DRAIN", "FAIL", "INVAL")
 
-# ipmctl may be slow, as it is on real machines: a file says by how much.
+# ipmctl may be slow, as it is on real machines: a file says by how much. Guests have no udev, which lets users open
+# /dev/fuse, after each boot.
 SLOW = f"""\
 grep -q slow {FOLDER}/bin/ipmctl || sed -i '1a [ ! -e {FOLDER}/slow ] || sleep "$(cat {FOLDER}/slow)"' {FOLDER}/bin/ipmctl
-modprobe fuse && chmod 666 /dev/fuse; echo fuse >/etc/modules-load.d/fuse.conf
+echo 'install fuse modprobe --ignore-install fuse && chmod 666 /dev/fuse' >/etc/modprobe.d/fuse.conf
+echo fuse >/etc/modules-load.d/fuse.conf
+modprobe --remove fuse; modprobe fuse
 sync
 """
 # Jobs may name one node by a feature of its own. On a busy machine a guest boots in minutes, and no node is broken for it.
