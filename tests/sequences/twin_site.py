@@ -30,13 +30,20 @@ USERS = {1001: "user1", 1002: "user2"}
 UP_S, CLEAN_S = 900, 120
 STOPPED = ("DOWN", "DRAIN", "FAIL", "INVAL")
 
-# ipmctl may be slow, as it is on real machines: a file says by how much. Guests have no udev, which lets users open
-# /dev/fuse, after each boot.
-SLOW = f"""\
+# ipmctl may be slow, as it is on real machines: a file says by how much. Users open /dev/fuse, as udev lets them elsewhere.
+PREPARE = f"""\
 grep -q slow {FOLDER}/bin/ipmctl || sed -i '1a [ ! -e {FOLDER}/slow ] || sleep "$(cat {FOLDER}/slow)"' {FOLDER}/bin/ipmctl
-echo 'install fuse modprobe --ignore-install fuse && chmod 666 /dev/fuse' >/etc/modprobe.d/fuse.conf
-echo fuse >/etc/modules-load.d/fuse.conf
-modprobe --remove fuse; modprobe fuse
+cat >/etc/systemd/system/open-fuse.service <<'END'
+[Unit]
+Before=slurmd.service
+[Service]
+Type=oneshot
+ExecStart=-modprobe fuse
+ExecStart=chmod 666 /dev/fuse
+[Install]
+WantedBy=multi-user.target
+END
+systemctl enable --now open-fuse
 sync
 """
 # Jobs may name one node by a feature of its own. On a busy machine a guest boots in minutes, and no node is broken for it.
@@ -116,7 +123,7 @@ class TwinSite(Cluster):
         wait_for(UP_S, lambda: all(self._is_ready(node) for node in self.nodes))    # jobs of an earlier run reboot them
         with ThreadPoolExecutor() as pool:
             self.twins |= dict(zip(self.nodes, pool.map(Twin, self.nodes)))
-            list(pool.map(lambda twin: twin.sh(SLOW), self.twins.values()))
+            list(pool.map(lambda twin: twin.sh(PREPARE), self.twins.values()))
         self.head(CONFIGURE)
         self._await_controller()
 
