@@ -22,10 +22,10 @@ static bool destroys(enum pm_step_kind kind)
 static void check_plan(
 	const struct pm_inventory *inventory, enum pm_substate wanted, bool leftovers)
 {
-	const struct pm_wish wish = {.substate = wanted, .only_leftovers = leftovers};
+	const struct pm_target target = {.substate = wanted, .only_leftovers = leftovers};
 	cleanup_with(pm_steps_done) struct pm_steps steps = {0};
 	struct pm_err err = {0};
-	int rc = pm_steps_plan(inventory, &wish, &steps, &err);
+	int rc = pm_steps_plan(inventory, &target, &steps, &err);
 
 	CHECK_RESULT(rc, err);
 	for (size_t i = 0; i < steps.n; i++) {
