@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fields.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,7 @@ struct array {
 	const struct pm_field *field;
 	unsigned version;
 	void *value;
+	struct pm_err *err;
 };
 
 static void *next_entry(const struct array *array)
@@ -106,7 +108,12 @@ static bool read_entry(const json_object *object, void *into)
 	const struct array *array = into;
 	void *entry = next_entry(array);
 
-	return entry && pm_fields_read(array->field->entry, array->version, object, entry);
+	if (!entry ||
+		pm_fields_read(array->field->entry, array->version, object, entry, array->err))
+		return entry;
+	pm_err_prefix(
+		array->err, "%s[%zu]", array->field->key, *LENGTH(array->field, array->value) - 1);
+	return false;
 }
 
 static bool read_number(const json_object *number, void *into)
@@ -118,10 +125,10 @@ static bool read_number(const json_object *number, void *into)
 	return entry;
 }
 
-static bool read_member(
-	const struct pm_field *field, unsigned version, const json_object *object, void *value)
+static bool read_member(const struct pm_field *field, unsigned version, const json_object *object,
+	void *value, struct pm_err *err)
 {
-	struct array array = {field, version, value};
+	struct array array = {field, version, value, err};
 	void *at = (char *)value + field->offset;
 
 	switch (field->kind) {
@@ -147,17 +154,40 @@ static bool read_member(
 	return false;
 }
 
-bool pm_fields_read(
-	const struct pm_field *fields, unsigned version, const json_object *object, void *into)
+/* Of a member itself, if none of its entries has said more. */
+static void set_defect(const struct pm_field *field, struct pm_err *err)
 {
+	static const char *const forms[] = {
+		[PM_FIELD_TEXT] = "a text, or is too long",
+		[PM_FIELD_STRING] = "a text",
+		[PM_FIELD_U32] = "a whole number below 2^32",
+		[PM_FIELD_U64] = "a whole number below 2^63",
+		[PM_FIELD_NAME] = "one of the known names",
+		[PM_FIELD_LIST] = "an array of objects",
+		[PM_FIELD_NUMBERS] = "an array of whole numbers",
+		[PM_FIELD_OBJECT] = "an object",
+	};
+
+	if (err && !*err->text)
+		pm_err_set(err, -EINVAL, "'%s' is missing, or is not %s", field->key,
+			forms[field->kind]);
+}
+
+bool pm_fields_read(const struct pm_field *fields, unsigned version, const json_object *object,
+	void *into, struct pm_err *err)
+{
+	if (err)
+		*err = (struct pm_err){0};
 	for (const struct pm_field *field = fields; field->key; field++) {
 		bool may_lack = field->optional || field->may_lack || field->since > version;
 
 		if (!is_required(field, may_lack, object) &&
 			!json_object_object_get_ex(object, field->key, NULL))
 			continue;
-		if (!read_member(field, version, object, into))
+		if (!read_member(field, version, object, into, err)) {
+			set_defect(field, err);
 			return false;
+		}
 	}
 	return true;
 }

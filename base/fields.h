@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
 #include "base/json.h"
 
 enum pm_field_kind {
@@ -52,10 +53,11 @@ struct pm_field {
 /*
  * Reads the members that a file of `version` has into a struct that is all zero. False: one is
  * missing, of another type, too long, out of range or has an unknown name. The members before it
- * stay in the struct, for pm_fields_done(). Members without a row are ignored.
+ * stay in the struct, for pm_fields_done(). Members without a row are ignored. The sentence names
+ * the member: "list[2]: 'size' is missing, or is not a whole number below 2^63".
  */
-bool pm_fields_read(
-	const struct pm_field *fields, unsigned version, const json_object *object, void *into);
+bool pm_fields_read(const struct pm_field *fields, unsigned version, const json_object *object,
+	void *into, struct pm_err *err);
 
 /* Adds all members, in the order of their rows. */
 void pm_fields_format(const struct pm_field *fields, const void *from, json_object *object);

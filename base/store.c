@@ -17,7 +17,7 @@ static bool read_fields(const struct pm_store *store, const json_object *root, v
 
 	return !pm_json_u64(root, "version", &version) && version >= oldest &&
 	       version <= store->version &&
-	       pm_fields_read(store->fields, (unsigned)version, root, into) &&
+	       pm_fields_read(store->fields, (unsigned)version, root, into, NULL) &&
 	       (!store->fits || store->fits(into));
 }
 

@@ -141,9 +141,36 @@ static char *plain(const char *text)
 	return strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN));
 }
 
+static const struct {
+	const char *text, *error;
+} defects[] = {
+	{"{'later': '', " SHORT "}", "'text' is missing, or is not a text, or is too long"},
+	{"{" WHOLE ", 'small': -1}", "'small' is missing, or is not a whole number below 2^32"},
+	{"{" WHOLE ", 'parts': {}}", "'parts' is missing, or is not an array of objects"},
+	{"{" WHOLE ", 'parts': [{'text': 'a', 'number': 1}, {'text': 'b'}]}",
+		"parts[1]: 'number' is missing, or is not a whole number below 2^63"},
+};
+
+static void test_defects(void)
+{
+	FOR_EACH(row, defects)
+	{
+		cleanup_free char *json = quoted(row->text);
+		cleanup_with(pm_json_cleanup) json_object *root = pm_json_parse(json, strlen(json));
+		struct value value = {0};
+		struct pm_err err = {.text = "of before"};
+
+		ok(!pm_fields_read(fields, 2, root, &value, &err), "%s", row->text);
+		is_text(err.text, row->error, "names the member");
+		pm_fields_done(fields, &value);
+	}
+}
+
 int main(void)
 {
 	static const struct value nothing;
+
+	test_defects();
 
 	FOR_EACH(row, rows)
 	{
@@ -151,7 +178,8 @@ int main(void)
 		cleanup_with(pm_json_cleanup) json_object *root = pm_json_parse(json, strlen(json));
 		struct value value = {0};
 
-		is_number(pm_fields_read(fields, row->version, root, &value), row->read, row->text);
+		is_number(pm_fields_read(fields, row->version, root, &value, NULL), row->read,
+			row->text);
 		expected = plain(row->written ? row->written : row->text);
 		got = written(&value);
 		if (row->read)
