@@ -44,7 +44,7 @@ Q := $(if $(V),,@)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Rooms that are linked into programs, an archive each; each stands in front of those that it uses (CONTRIBUTING.md).
-ROOMS := node/act node/wipe node/see node/state node/tools node protocol site plan/apply plan base
+ROOMS := node/act node/wipe node/see node/state node/tools node protocol measure site plan/apply plan model copy base
 # $(call archives,ROOM...): in that order, whatever the order of the words.
 archives  = $(foreach room,$(filter $(1),$(ROOMS)),$(BUILD)/lib$(subst /,-,$(room)).a)
 LIBRARIES = $(call archives,$(ROOMS))

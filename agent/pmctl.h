@@ -26,7 +26,8 @@ struct pm_agent {
 	struct pm_operation op; /* first: see pm_agent_report() */
 	const struct pm_verb *verb;
 	unsigned given; /* options on the command line */
-	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run;
+	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run,
+		*site_profile, *class;
 	int n_words; /* the rest of the command line */
 	char **words;
 	bool quiet; /* prints nothing, logs to the system log only */

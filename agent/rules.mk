@@ -2,4 +2,4 @@
 AGENT_SRCS := $(wildcard agent/*.c)
 
 $(BUILD)/pmctl: $(call objects,$(AGENT_SRCS)) $(LIBRARIES)
-	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(MUNGE_LIBS)
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(XML_LIBS) $(HWLOC_LIBS) $(MUNGE_LIBS)

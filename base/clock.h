@@ -15,6 +15,15 @@ static inline uint64_t pm_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* The same in nanoseconds, for measurements. */
+static inline uint64_t pm_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* `ms` is below 1000. A signal ends the pause early. */
 static inline void pm_pause_ms(unsigned ms)
 {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/units.h"
 #include "launcher/allowed.h"
 #include "launcher/cache.h"
 #include "site/plan.h"
@@ -50,41 +49,6 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
 		   : load_this(source.hints, source.n_hints, rank, ret, err);
 }
 
-static int view_from_environment(struct pm_jobview *view, struct pm_err *err)
-{
-	for (unsigned i = 0; i < PM_ALLOTMENTS_MAX; i++) {
-		char name[24], socket_name[40];
-		const char *path, *socket;
-		uint64_t number;
-
-		snprintf(name, sizeof(name), "PM_DIR%u", i);
-		snprintf(socket_name, sizeof(socket_name), "%s_SOCKET", name);
-		path = getenv(name);
-		socket = getenv(socket_name);
-		if (!path || !socket)
-			return 0;
-		if (pm_parse_u64(socket, &number) || number > INT16_MAX)
-			return pm_err_set(err, -EINVAL, "%s='%.32s' is not the number of a socket",
-				socket_name, socket);
-		if (pm_jobview_add(view, PM_ALLOTMENT_DIR, path, (int)number))
-			return pm_err_set(err, -EINVAL, "%s='%.200s' is not a path", name, path);
-	}
-	return 0;
-}
-
-static int find_view(const struct pm_config *config, struct pm_jobview *view, struct pm_err *err)
-{
-	const char *job = getenv("SLURM_JOB_ID");
-	uint64_t number;
-
-	if (!job || pm_parse_u64(job, &number) || number > UINT32_MAX)
-		return view_from_environment(view, err);
-	if (!pm_jobview_read_of(
-		    config->run_dir, (uint32_t)number, getuid(), config->fs_root, view, NULL))
-		return 0;
-	return view_from_environment(view, err);
-}
-
 /* A node of the socket's main memory; -1: no such socket, or none of it may be used. */
 static int node_of_socket(const struct pm_topology *topology, int socket)
 {
@@ -100,7 +64,7 @@ static int node_of_socket(const struct pm_topology *topology, int socket)
 int pm_machine_directories(const struct pm_config *config, const struct pm_topology *topology,
 	struct pm_jobview *view, struct pm_pmem_dir **ret, unsigned *ret_n, struct pm_err *err)
 {
-	int rc = find_view(config, view, err);
+	int rc = pm_jobview_find(config, view, err);
 	struct pm_pmem_dir *dirs;
 	unsigned n = 0;
 

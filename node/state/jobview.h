@@ -25,6 +25,7 @@
 
 #include "base/err.h"
 #include "node/tools/kernel.h"
+#include "site/config.h"
 #include "site/modes.h"
 
 #define PM_ALLOTMENTS_MAX 64
@@ -80,6 +81,13 @@ int pm_jobview_read(const char *path, struct pm_jobview *ret, struct pm_err *err
  */
 int pm_jobview_read_of(const char *run_dir, uint32_t job_id, uid_t uid, const char *fs_root,
 	struct pm_jobview *ret, struct pm_err *err);
+
+/*
+ * The view of this process's job: the file that pmctl wrote for SLURM_JOB_ID on this node, else the
+ * directories PM_DIR0, PM_DIR0_SOCKET and so on of the environment, which a launcher may have
+ * copied from another node; empty without any. -EINVAL: such a variable is malformed.
+ */
+int pm_jobview_find(const struct pm_config *config, struct pm_jobview *ret, struct pm_err *err);
 
 /* Parses the text of a view. */
 int pm_jobview_parse(const char *text, struct pm_jobview *ret, struct pm_err *err);

@@ -20,8 +20,16 @@ $(MALLOC_SPEED): $(MALLOC_SPEED).o
 
 -include $(MALLOC_SPEED).d
 
+COPY_SPEED := $(BUILD)/tests/speed/copy_speed
+
+$(COPY_SPEED): $(COPY_SPEED).o $(call archives,copy)
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^
+
+-include $(COPY_SPEED).d
+
 .PHONY: run-speed
 run-speed: programs
 	tests/speed/malloc-speed --build $(BUILD)
+	tests/speed/copy-speed --build $(BUILD)
 	tests/speed/program-speed --build $(BUILD)
 	tests/speed/profile-cost --build $(BUILD)

@@ -62,10 +62,15 @@ check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 check-unit-pmrun: $(BUILD)/pmrun
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmrun.bats
 
+# pmctl calibrate and pmctl model on this host.
+.PHONY: check-unit-calibrate
+check-unit-calibrate: $(BUILD)/pmctl
+	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/calibrate.bats
+
 # A new key and a new option in a copy of the tree, which is built there.
 .PHONY: check-unit-tables
 check-unit-tables:
 	@tests/unit/run tests/unit/test_tables.py
 
 .PHONY: run-unit
-run-unit: check-unit-c check-unit-c-asan check-unit-pmctl check-unit-pmrun check-unit-tables
+run-unit: check-unit-c check-unit-c-asan check-unit-pmctl check-unit-pmrun check-unit-calibrate check-unit-tables

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "agent/calibrate_sockets.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "site/plan.h"
+
+static int load_topology(
+	const struct pm_config *config, struct pm_topology **ret, struct pm_err *err)
+{
+	cleanup_free struct pm_memory_hint *hints = NULL;
+	struct pm_topology_source source = {0};
+	cpu_set_t allowed;
+	int rc = pm_topology_heed_site(&source, config, &hints, err);
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return pm_err_sys(err, -errno, "ask for the allowed CPUs");
+	source.cpus = &allowed;
+	return rc ? rc : pm_topology_load(ret, &source, err);
+}
+
+/* The job's directory on that socket; NULL: none. */
+static const char *directory_on(const struct pm_jobview *view, int socket)
+{
+	for (size_t i = 0; i < view->n; i++)
+		if (view->allotments[i].kind == PM_ALLOTMENT_DIR &&
+			view->allotments[i].socket == socket)
+			return view->allotments[i].value;
+	return NULL;
+}
+
+static bool find_places(const struct pm_calibrate_sockets *sockets,
+	const struct pm_package *package, struct pm_calibrate_socket *socket)
+{
+	const struct pm_domain *domain = &sockets->topology->domains[package->first_domain];
+	const struct pm_memory_node *nodes = sockets->topology->nodes;
+
+	if (domain->dram < 0)
+		return false;
+	socket->dram = (struct pm_area_place){.node = nodes[domain->dram].node};
+	socket->pmem =
+		(struct pm_area_place){.node = domain->pmem >= 0 ? nodes[domain->pmem].node : -1};
+	if (domain->pmem < 0)
+		socket->pmem.dir = directory_on(&sockets->view, package->number);
+	return domain->pmem >= 0 || socket->pmem.dir;
+}
+
+static void add_socket(struct pm_calibrate_sockets *sockets, const struct pm_package *package)
+{
+	struct pm_calibrate_socket *socket = &sockets->list[sockets->n];
+	int *cpus = sockets->cpus + package->first_core;
+
+	for (unsigned i = 0; i < package->n_cores; i++)
+		cpus[i] = sockets->topology->cores[package->first_core + i].cpus[0];
+	socket->number = (unsigned)package->number;
+	socket->cpus = cpus;
+	socket->n_cpus = package->n_cores;
+	sockets->n += find_places(sockets, package, socket);
+}
+
+int pm_calibrate_sockets(
+	const struct pm_config *config, struct pm_calibrate_sockets *ret, struct pm_err *err)
+{
+	int rc = load_topology(config, &ret->topology, err);
+
+	if (!rc)
+		rc = pm_jobview_find(config, &ret->view, err);
+	if (rc)
+		return rc;
+	ret->list = calloc(ret->topology->n_packages, sizeof(*ret->list));
+	ret->cpus = calloc(ret->topology->n_cores, sizeof(*ret->cpus));
+	if (!ret->list || !ret->cpus)
+		return pm_err_nomem(err);
+	for (unsigned i = 0; i < ret->topology->n_packages; i++)
+		add_socket(ret, &ret->topology->packages[i]);
+	return ret->n ? 0
+		      : pm_err_set(err, -ENODEV,
+				"no socket has persistent memory that this process may use; run it "
+				"in a job "
+				"with --pm-mode=flat or --pm-mode=appdirect");
+}
+
+void pm_calibrate_sockets_done(struct pm_calibrate_sockets *sockets)
+{
+	pm_topology_free(sockets->topology);
+	pm_jobview_done(&sockets->view);
+	free(sockets->list);
+	free(sockets->cpus);
+	*sockets = (struct pm_calibrate_sockets){0};
+}

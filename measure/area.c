@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "measure/area.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mempolicy.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define NODES	  1024
+#define WORD_BITS (sizeof(unsigned long) * CHAR_BIT)
+
+static int bind_to(void *at, size_t bytes, int node)
+{
+	unsigned long mask[NODES / WORD_BITS] = {0};
+
+	mask[(unsigned)node / WORD_BITS] = 1UL << (unsigned)node % WORD_BITS;
+	/* The kernel reads one bit less than it is told. */
+	return syscall(SYS_mbind, at, bytes, MPOL_BIND, mask, NODES + 1UL, 0) ? -errno : 0;
+}
+
+/* Each page is touched: MADV_POPULATE_WRITE says when there is no memory, a store is killed then.
+ */
+static int populate(const struct pm_area *area, struct pm_err *err)
+{
+	if (madvise(area->at, area->bytes, MADV_POPULATE_WRITE))
+		return pm_err_sys(err, -errno, "fill %zu MiB", area->bytes >> 20);
+	return 0;
+}
+
+static int make_on_node(int node, struct pm_area *area, struct pm_err *err)
+{
+	int rc;
+
+	area->at =
+		mmap(NULL, area->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area->at == MAP_FAILED)
+		return pm_err_sys(err, -errno, "map %zu MiB", area->bytes >> 20);
+	madvise(area->at, area->bytes, MADV_HUGEPAGE);
+	rc = bind_to(area->at, area->bytes, node);
+	return rc ? pm_err_sys(err, rc, "bind memory") : populate(area, err);
+}
+
+static void *map_file(int fd, size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+
+	if (at == MAP_FAILED && errno == EOPNOTSUPP)
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return at;
+}
+
+static int make_in(const char *dir, struct pm_area *area, struct pm_err *err)
+{
+	cleanup_close int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int rc;
+
+	if (fd < 0)
+		return pm_err_sys(err, -errno, "make a file");
+	rc = posix_fallocate(fd, 0, (off_t)area->bytes);
+	if (rc)
+		return pm_err_sys(err, -rc, "reserve %zu MiB", area->bytes >> 20);
+	area->at = map_file(fd, area->bytes);
+	if (area->at == MAP_FAILED)
+		return pm_err_sys(err, -errno, "map a file");
+	return populate(area, err);
+}
+
+int pm_area_make(
+	const struct pm_area_place *place, size_t bytes, struct pm_area *ret, struct pm_err *err)
+{
+	struct pm_area area = {MAP_FAILED, bytes};
+	int rc = place->dir ? make_in(place->dir, &area, err)
+			    : make_on_node(place->node, &area, err);
+
+	if (!rc) {
+		*ret = area;
+		return 0;
+	}
+	if (area.at != MAP_FAILED)
+		munmap(area.at, bytes);
+	if (place->dir)
+		return pm_err_prefix(err, "directory '%s'", place->dir);
+	return pm_err_prefix(err, "NUMA node %d", place->node);
+}
+
+void pm_area_done(struct pm_area *area)
+{
+	if (area->bytes)
+		munmap(area->at, area->bytes);
+	*area = (struct pm_area){0};
+}

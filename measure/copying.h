@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_COPYING_H
+#define PM_COPYING_H
+
+/* One run of threads that copy between two areas, each on a CPU and in a part of its own. */
+#include "measure/area.h"
+
+struct pm_copying {
+	struct pm_area dram, pmem;
+	const int
+		*cpus; /* one for each thread: first those that copy in, then those that copy out */
+	unsigned n_in, n_out;
+	double seconds; /* of the run; a thread ends its present chunk */
+};
+
+/*
+ * *ret_in and *ret_out: bytes per second of all threads of that direction together, 0 without such
+ * threads. Threads stream (copy/copy.h): in to DRAM, out persistently. -EAGAIN, -ENOMEM: a thread
+ * could not be started; -EINVAL: a CPU may not be used.
+ */
+int pm_copying_run(
+	const struct pm_copying *run, double *ret_in, double *ret_out, struct pm_err *err);
+
+#endif

@@ -1,0 +1,128 @@
+# pmctl calibrate and pmctl model on this host: a directory on any file system stands for persistent memory.
+setup() {
+	bats_load_library bats-support
+	bats_load_library bats-assert
+	TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	pmctl=${PM_BUILD:-$TOP/build}/pmctl
+	round=$TOP/tests/fixtures/site-profiles/round.json
+	export PM_DIR0=$BATS_TEST_TMPDIR/pmem PM_DIR0_SOCKET=0
+	mkdir "$PM_DIR0"
+	unset SLURM_JOB_ID
+}
+
+model() {
+	run "$pmctl" model "$@"
+}
+
+@test "the answers of both models, one a line" {
+	model --site-profile="$round" in=300M out=200M compute=9 traffic=0 ranks=24 threads=1 cpus=3
+	assert_success
+	assert_output $'literal: 0 helpers, the data is used in place\npaced: 1 helper'
+}
+
+@test "--explain says why a number of helpers is not feasible" {
+	model --site-profile="$round" --explain in=300M out=200M compute=9 traffic=0 ranks=24 threads=1 cpus=3
+	assert_success
+	assert_line --partial 'BW_comp 0 B/s; ranks on the socket: 24, Thrd_comp 1, Thrd_max 3'
+	assert_line --partial "equation 4: more than the rank's share of the bandwidth"
+	model --site-profile="$round" --explain in=300M compute=9 threads=1 cpus=3
+	assert_line --partial "equation 4: the program's own traffic to PMem is unknown"
+}
+
+@test "--json has the numbers of each equation" {
+	model --site-profile="$round" --json in=300M out=200M compute=9 traffic=0 threads=1 cpus=3
+	assert_success
+	run /usr/bin/python3 -c '
+import json, sys
+answer = json.loads(sys.argv[1])
+one, two = answer["literal"]["trials"]
+assert answer["literal"]["helpers"] == 1 and answer["literal"]["share_bytes_per_s"] == 39000000000
+assert abs(one["in_s"] - 300 * 2**20 / 3e9) < 1e-9 and one["copy_s"] == one["in_s"] + one["out_s"]
+assert two["copy_s"] == max(two["in_s"], two["out_s"]) and two["copy_bytes_per_s"] == 5000000000
+' "$output"
+	assert_success
+}
+
+@test "each wrong word is refused with what to write" {
+	local word
+	for word in in=3 out=3X compute=0 compute=-1 compute=1s compute=nan traffic=fast ranks=-1 ranks=1.5 cpus=; do
+		model --site-profile="$round" in=300M compute=9 "$word"
+		assert_failure 1
+		assert_output --partial "'$word': write ${word%%=*}="
+	done
+	model --site-profile="$round" in=300M compute=9 frogs=3
+	assert_output --partial "'frogs=3': the words are in=, out="
+	model --site-profile="$round" in=300M
+	assert_output --partial 'compute= is missing'
+	model --site-profile="$round" compute=3
+	assert_output --partial 'in= and out= are missing'
+	model in=300M compute=3
+	assert_output --partial '--site-profile=FILE is missing'
+	model --site-profile=/nonexistent in=300M compute=3
+	assert_output --partial "open '/nonexistent': No such file or directory"
+	model --site-profile="$round" in=300M compute=3 socket=1
+	assert_output --partial "site profile 'round-numbers' has no socket 1"
+}
+
+@test "a node is measured, its profile is read back, and nothing stays in the directory" {
+	local file=$BATS_TEST_TMPDIR/profile.json
+	run "$pmctl" calibrate --quick --class=tried --output="$file"
+	assert_success
+	assert_line --partial 'socket 0, copy-in with 1 threads'
+	run ls -A "$PM_DIR0"
+	assert_output ''
+	run /usr/bin/python3 -c '
+import json, sys
+profile = json.load(open(sys.argv[1]))
+socket, = profile["sockets"]
+curves = {curve["name"]: curve["points"] for curve in socket["curves"]}
+values = {value["name"]: value["value"] for value in socket["values"]}
+assert profile["class"] == "tried" and profile["kernel"] and profile["cpu"], profile
+for name in ("copy-in", "copy-out"):
+    first = curves[name][0]
+    assert first["threads"] == 1 and first["samples"] >= 10 and first["low"] <= first["bytes_per_s"] <= first["high"], first
+    assert values["peak" + name[4:]] == curves[name][-1]["bytes_per_s"]
+' "$file"
+	assert_success
+	model --allow-virtual --site-profile="$file" --explain in=10M compute=1 traffic=0 threads=1 cpus=3
+	assert_success
+	assert_line 'paced: 1 helper'
+}
+
+@test "a profile that was measured under a hypervisor is used where it is allowed" {
+	local file=$BATS_TEST_TMPDIR/virtual.json
+	sed 's/"version": 1,/"version": 1, "machine": "virtual",/' "$round" >"$file"
+	model --site-profile="$file" in=300M compute=9
+	assert_failure
+	assert_output --partial "site profile 'round-numbers' was measured under a hypervisor"
+	model --allow-virtual --site-profile="$file" in=300M compute=9
+	assert_success
+}
+
+@test "a calibration that is killed leaves nothing, and writes no profile" {
+	"$pmctl" calibrate --quick --output="$BATS_TEST_TMPDIR/profile.json" 2>/dev/null 3>&- &
+	local pid=$! end=$((SECONDS + 60))
+	until [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -gt 1 ]; do # its threads copy
+		[ $SECONDS -lt $end ]
+	done
+	kill -TERM "$pid"
+	run wait "$pid"
+	run ls -A "$PM_DIR0" "$BATS_TEST_TMPDIR"
+	refute_output --partial profile.json
+	run ls -A "$PM_DIR0"
+	assert_output ''
+}
+
+@test "what cannot be measured is said before anything is" {
+	run "$pmctl" calibrate --class='two words'
+	assert_failure
+	assert_output "pmctl: calibrate: --class='two words': use letters, digits, '.', '_' and '-', at most 63"
+	PM_DIR0=/nonexistent run "$pmctl" calibrate --quick
+	assert_failure
+	assert_output --partial "socket 0: directory '/nonexistent': make a file: No such file or directory"
+	PM_DIR0_SOCKET=7 run "$pmctl" calibrate --quick
+	assert_failure
+	assert_output --partial 'run it in a job with --pm-mode=flat or --pm-mode=appdirect'
+	PM_DIR0_SOCKET=x run "$pmctl" calibrate --quick
+	assert_output --partial "PM_DIR0_SOCKET='x' is not the number of a socket"
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases of paper 000's equations, each computed by hand. Gigabytes per second and seconds. */
+#include <math.h>
+
+#include "model/model.h"
+#include "tests/unit/tap.h"
+
+#define GB   1e9
+#define L    PM_MODEL_LITERAL
+#define P    PM_MODEL_PACED
+#define FITS PM_MODEL_FITS
+
+/* A socket with round numbers: 3 and 2 GB/s a thread, peaks of 39 and 13 GB/s as in paper 000. */
+static const struct pm_model_socket socket_plain = {
+	.in = {3, {{1, 3 * GB}, {2, 6 * GB}, {8, 20 * GB}}},
+	.out = {3, {{1, 2 * GB}, {2, 4 * GB}, {4, 6 * GB}}},
+	.peak_in = 39 * GB,
+	.peak_out = 13 * GB,
+};
+/* The same, where both directions slow each other down. */
+static const struct pm_model_socket socket_both = {
+	.in = {2, {{1, 3 * GB}, {2, 6 * GB}}},
+	.out = {2, {{1, 2 * GB}, {2, 4 * GB}}},
+	.both_in = {1, {{2, 1.5 * GB}}},
+	.both_out = {1, {{2, 1 * GB}}},
+	.peak_in = 39 * GB,
+	.peak_out = 13 * GB,
+};
+
+/* in, out: GB; compute_s; comp: GB/s; ranks; threads and CPUs. Then helpers, and both limits. */
+static const struct {
+	const char *name;
+	enum pm_model_kind kind;
+	const struct pm_model_socket *socket;
+	double in, out, compute_s, comp;
+	unsigned ranks, threads, max_threads;
+	unsigned helpers;
+	enum pm_model_limit one, two;
+} cases[] = {
+	{"one helper reads and writes in time", L, &socket_plain, 3, 2, 2.0, 0, 1, 10, 12, 1, FITS,
+		FITS},
+	{"a moment less, and it takes two", L, &socket_plain, 3, 2, 1.99, 0, 1, 10, 12, 2,
+		PM_MODEL_OVERLAP, FITS},
+	{"two are exactly in time", L, &socket_plain, 3, 2, 1.0, 0, 1, 10, 12, 2, PM_MODEL_OVERLAP,
+		FITS},
+	{"none is in time", L, &socket_plain, 3, 2, 0.99, 0, 1, 10, 12, 0, PM_MODEL_OVERLAP,
+		PM_MODEL_OVERLAP},
+	{"batches that are only read", L, &socket_plain, 3, 0, 1.0, 0, 1, 10, 12, 1, FITS, FITS},
+	{"both helpers read", L, &socket_plain, 3, 0, 0.5, 0, 1, 10, 12, 2, PM_MODEL_OVERLAP, FITS},
+	{"batches that are only written", L, &socket_plain, 0, 2, 0.5, 0, 1, 10, 12, 2,
+		PM_MODEL_OVERLAP, FITS},
+	{"one CPU is left", L, &socket_plain, 3, 2, 1.0, 0, 1, 11, 12, 0, PM_MODEL_OVERLAP,
+		PM_MODEL_THREADS},
+	{"no CPU is left", L, &socket_plain, 3, 2, 9.0, 0, 1, 12, 12, 0, PM_MODEL_THREADS,
+		PM_MODEL_THREADS},
+	/* 39/8 = 4.875 GB/s a rank; one helper takes 3, two take 5 */
+	{"8 ranks: two helpers are too much", L, &socket_plain, 3, 2, 1.0, 0, 8, 1, 3, 0,
+		PM_MODEL_OVERLAP, PM_MODEL_BANDWIDTH},
+	{"8 ranks: one helper beside 1.875 GB/s", L, &socket_plain, 3, 2, 2.0, 1.875, 8, 1, 3, 1,
+		FITS, PM_MODEL_BANDWIDTH},
+	{"8 ranks: and beside a little more", L, &socket_plain, 3, 2, 2.0, 1.876, 8, 1, 3, 0,
+		PM_MODEL_BANDWIDTH, PM_MODEL_BANDWIDTH},
+	/* 39/24 = 1.625 GB/s a rank: less than one helper's 3 */
+	{"24 ranks never prefetch by the literal model", L, &socket_plain, 0.3, 0.2, 9.0, 0, 24, 1,
+		3, 0, PM_MODEL_BANDWIDTH, PM_MODEL_BANDWIDTH},
+	{"24 ranks do when helpers pace their copies", P, &socket_plain, 0.3, 0.2, 9.0, 0, 24, 1, 3,
+		1, FITS, FITS},
+	{"24 ranks, paced: 1.625 GB/s is all there is", P, &socket_plain, 3, 0.25, 2.0, 0, 24, 1, 3,
+		1, FITS, FITS},
+	{"24 ranks, paced: too much", P, &socket_plain, 3, 0.26, 2.0, 0, 24, 1, 3, 0,
+		PM_MODEL_BANDWIDTH, PM_MODEL_BANDWIDTH},
+	{"2 ranks, paced, beside the program", P, &socket_plain, 3, 2, 1.0, 14.5, 2, 10, 12, 2,
+		PM_MODEL_OVERLAP, FITS},
+	{"unknown traffic", L, &socket_plain, 3, 2, 9.0, -1, 1, 10, 12, 0, PM_MODEL_TRAFFIC,
+		PM_MODEL_TRAFFIC},
+	{"unknown traffic, paced", P, &socket_plain, 3, 2, 9.0, NAN, 1, 10, 12, 0, PM_MODEL_TRAFFIC,
+		PM_MODEL_TRAFFIC},
+	{"both ways at once as alone", L, &socket_both, 3, 2, 1.0, 0, 1, 10, 12, 2,
+		PM_MODEL_OVERLAP, FITS},
+	{"both ways at once as measured", P, &socket_both, 3, 2, 1.99, 0, 1, 10, 12, 0,
+		PM_MODEL_OVERLAP, PM_MODEL_OVERLAP},
+	{"one after the other is better then", P, &socket_both, 3, 2, 2.0, 0, 1, 10, 12, 1, FITS,
+		FITS},
+	{"nothing to copy", L, &socket_plain, 0, 0, 1.0, 0, 1, 10, 12, 0, PM_MODEL_UNMEASURED,
+		PM_MODEL_UNMEASURED},
+	{"an interval without time", P, &socket_plain, 3, 2, 0, 0, 1, 10, 12, 0,
+		PM_MODEL_UNMEASURED, PM_MODEL_UNMEASURED},
+	{"an interval whose time is not a number", L, &socket_plain, 3, 2, NAN, 0, 1, 10, 12, 0,
+		PM_MODEL_UNMEASURED, PM_MODEL_UNMEASURED},
+	{"no ranks", L, &socket_plain, 3, 2, 1.0, 0, 0, 10, 12, 0, PM_MODEL_UNMEASURED,
+		PM_MODEL_UNMEASURED},
+	{"a socket without curves", L, &(const struct pm_model_socket){.peak_in = GB}, 3, 2, 1.0, 0,
+		1, 10, 12, 0, PM_MODEL_UNMEASURED, PM_MODEL_UNMEASURED},
+};
+
+static void test_cases(void)
+{
+	FOR_EACH(row, cases)
+	{
+		struct pm_model_interval interval = {row->in * GB, row->out * GB, row->compute_s,
+			row->comp * GB, row->ranks, row->threads, row->max_threads};
+		struct pm_model_answer answer = pm_model_choose(row->kind, row->socket, &interval);
+
+		is_number(answer.helpers, row->helpers, row->name);
+		is_number(answer.trials[0].limit, row->one, "one helper");
+		is_number(answer.trials[1].limit, row->two, "two helpers");
+	}
+}
+
+static void is_near(double got, double expected, const char *name)
+{
+	ok(fabs(got - expected) <= 1e-12 * fabs(expected), "%s: %g is %g", name, got, expected);
+}
+
+static void test_numbers(void)
+{
+	struct pm_model_interval interval = {3 * GB, 2 * GB, 2.5, 0.5 * GB, 3, 10, 12};
+	struct pm_model_answer literal = pm_model_choose(L, &socket_plain, &interval);
+	struct pm_model_answer paced = pm_model_choose(P, &socket_both, &interval);
+	const struct pm_model_trial *one = &literal.trials[0], *two = &literal.trials[1];
+
+	is_near(literal.share_bytes_per_s, 13 * GB, "equation 5 has the larger peak, N divides it");
+	is_number(one->helpers, 1, "the first trial");
+	is_near(one->in_s, 1, "equation 1, in");
+	is_near(one->out_s, 1, "equation 1, out");
+	is_near(one->copy_s, 2, "one helper needs both times");
+	is_near(one->printed_copy_s, 1, "equation 2 as printed has the larger one");
+	is_near(one->copy_bytes_per_s, 3 * GB, "one helper copies in one direction at a time");
+	is_near(one->total_bytes_per_s, 3.5 * GB, "the program's traffic is added");
+	is_near(two->copy_s, 1, "two helpers have a direction each");
+	is_near(two->printed_copy_s, 0.5, "equation 2 as printed, for two in each");
+	is_near(two->copy_bytes_per_s, 5 * GB, "and copy in both at once");
+	is_near(paced.trials[1].in_s, 2, "both at once as measured, in");
+	is_near(paced.trials[1].out_s, 2, "both at once as measured, out");
+	is_near(paced.trials[1].copy_bytes_per_s, 2 * GB, "paced: the bytes over T_comp");
+}
+
+static void test_texts(void)
+{
+	is_text(pm_model_limit_text(PM_MODEL_FITS), "", "what fits needs no words");
+	for (int limit = PM_MODEL_UNMEASURED; limit <= PM_MODEL_OVERLAP; limit++)
+		ok(*pm_model_limit_text((enum pm_model_limit)limit), "limit %d has words", limit);
+}
+
+int main(void)
+{
+	test_cases();
+	test_numbers();
+	test_texts();
+	return tap_done();
+}
