@@ -296,8 +296,8 @@ watched() {
 	assert_equal "$(told spaces temporary size_bytes)" $((8 * MIB))
 	assert_equal "$(told spaces lent used_bytes)" $((8 * MIB))
 	PM_REPORT=stderr run -0 --separate-stderr place 64 "$own/pic" 8
-	[[ $stderr == *'temporary, by the first iteration: 4M needed and 4M spare; 8M lent to what is long-lived'* ]]
-	[[ $stderr == *'8M of what had been spilled are in DRAM since then'* ]]
+	[[ $stderr == *'temporary, by the first iteration: 4M needed and 4M spare; 8M lent to long-lived objects'* ]]
+	[[ $stderr == *'8M of spilled objects are in DRAM since then'* ]]
 }
 
 # Each process of a rank has the whole budget in view, and what is one's is no other's.
