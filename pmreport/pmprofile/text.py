@@ -101,7 +101,7 @@ def phase_rows(report: Report) -> list[tuple[str, ...]]:
 
 def phases_note(report: Report) -> str:
     hidden = any(None in phase.counters for phase in report.phases)
-    return "phases, of all processes" + (": what is absent this machine does not count, or not for users" if hidden else "")
+    return "phases, of all processes" + (": absent: this machine has no such counter, or users may not read it" if hidden else "")
 
 
 def tell(report: Report, names: Mapping[Frame, str], top: int) -> str:
