@@ -229,10 +229,12 @@ static int measure_all(struct calibration *c, struct pm_err *err)
 
 static int measure_in_areas(struct calibration *c, struct pm_err *err)
 {
-	int rc = pm_area_make(&c->socket->dram, c->effort->bytes, &c->copying.dram, err);
+	size_t least = c->socket->n_cpus * PM_COPYING_PART_MIN;
+	size_t bytes = c->effort->bytes > least ? c->effort->bytes : least;
+	int rc = pm_area_make(&c->socket->dram, bytes, &c->copying.dram, err);
 
 	if (!rc)
-		rc = pm_area_make(&c->socket->pmem, c->effort->bytes, &c->copying.pmem, err);
+		rc = pm_area_make(&c->socket->pmem, bytes, &c->copying.pmem, err);
 	if (!rc)
 		rc = measure_all(c, err);
 	pm_area_done(&c->copying.dram);

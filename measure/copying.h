@@ -5,8 +5,10 @@
 /* One run of threads that copy between two areas, each on a CPU and in a part of its own. */
 #include "measure/area.h"
 
+#define PM_COPYING_PART_MIN ((size_t)4 << 20) /* bytes of each area for a thread, at least */
+
 struct pm_copying {
-	struct pm_area dram, pmem;
+	struct pm_area dram, pmem; /* of the same size */
 	const int
 		*cpus; /* one for each thread: first those that copy in, then those that copy out */
 	unsigned n_in, n_out;
