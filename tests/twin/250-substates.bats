@@ -126,7 +126,7 @@ mmap.mmap(fd, 1 << 21, 0x3 | 0x80000).write(b\"synced\")"; rm /mnt/slurm-pmem/so
 	provision fsdax
 	provision flat --dry-run
 	assert_line "would run 'umount /mnt/slurm-pmem/socket0'"
-	assert_line --regexp "would run '.*ndctl create-namespace .* -e namespace0.0', which destroys all that is on namespace0.0 named 'slurm-fsdax' \([0-9]+ bytes\)"
+	assert_line --regexp "would run '.*ndctl destroy-namespace -f namespace0.0', which destroys the namespace namespace0.0 named 'slurm-fsdax' \([0-9]+ bytes\)"
 	assert_line --regexp "would run '.*ndctl create-namespace -m devdax -M dev -n slurm-flat -r region1'"
 	assert_line --regexp "would run '.*daxctl reconfigure-device -m system-ram <device of region0>'"
 	assert_state fsdax
