@@ -20,6 +20,7 @@ teardown() {
 
 # with_pmctl LINES: a pmctl that does these first; $* is what it was asked.
 with_pmctl() {
+	let_epilogs_end # those of the job that has put the node into its mode
 	with_site "PmctlPath=$(program pmctl "echo \"\$*\" >>$log
 $1
 exec $real/pmctl \"\$@\"")"

@@ -80,11 +80,18 @@ with_site() {
 	local conf
 	conf=$(bench_dir)/etc/pmem.conf
 	[ -e "$BATS_TEST_TMPDIR/site" ] || cp "$conf" "$BATS_TEST_TMPDIR/site"
-	{ cat "$BATS_TEST_TMPDIR/site"; printf '%s\n' "$@"; } >"$conf"
+	{ cat "$BATS_TEST_TMPDIR/site"; printf '%s\n' "$@"; } >"$BATS_TEST_TMPDIR/site.next"
+	replace "$BATS_TEST_TMPDIR/site.next" "$conf"
 }
 
 restore_site() {
-	[ ! -e "$BATS_TEST_TMPDIR/site" ] || cp "$BATS_TEST_TMPDIR/site" "$(bench_dir)/etc/pmem.conf"
+	[ ! -e "$BATS_TEST_TMPDIR/site" ] || replace "$BATS_TEST_TMPDIR/site" "$(bench_dir)/etc/pmem.conf"
+}
+
+# replace FROM TO: as a whole. A daemon may be reading or executing it; what is open for writing is not executed (ETXTBSY).
+replace() {
+	cp -p "$1" "$2.new"
+	mv -f "$2.new" "$2"
 }
 
 # program NAME LINES: a script; prints its path.
@@ -100,7 +107,7 @@ keep_pmctl() {
 }
 
 put_pmctl_back() {
-	cp "$BATS_TEST_TMPDIR/pmctl.kept" "$(bench_dir)/bin/pmctl"
+	replace "$BATS_TEST_TMPDIR/pmctl.kept" "$(bench_dir)/bin/pmctl"
 }
 
 # pmctl_in_case CASES: sh's cases of "NODE ARGUMENT...", tried before what keep_pmctl has kept.
@@ -110,7 +117,7 @@ pmctl_in_case() {
 $1
 esac
 $(tail -n 1 "$BATS_TEST_TMPDIR/pmctl.kept")"
-	cp "$(program pmctl.cases "$lines")" "$(bench_dir)/bin/pmctl"
+	replace "$(program pmctl.cases "$lines")" "$(bench_dir)/bin/pmctl"
 }
 
 admin() {
@@ -147,7 +154,10 @@ wait_for() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		[ $SECONDS -lt $end ] || fail "still not after its time: $*"
+		if [ $SECONDS -ge $end ]; then # a teardown goes on after a failure
+			fail "still not after its time: $*"
+			return 1
+		fi
 		sleep 0.1
 	done
 }
@@ -226,6 +236,7 @@ clean_nodes() {
 	local node
 	admin scancel -f -u nobody >/dev/null 2>&1 || true
 	wait_for 20 no_jobs
+	let_epilogs_end
 	for node in n1 n2; do
 		bench inject $node none
 		resume $node
