@@ -24,7 +24,7 @@ memcheck() {
 
 # bats test_tags=long
 @test "valgrind finds nothing in the runtime's parts" {
-	for part in space lifetime sizing nodes heap prefault; do
+	for part in space lifetime sizing nodemask heap prefault; do
 		run -0 memcheck "$build/tests/unit/runtime/"*/"test_$part"
 		refute_output --partial '=='
 	done
