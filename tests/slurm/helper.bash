@@ -194,7 +194,7 @@ put_lua() {
 	local lua next
 	lua=$(bench_dir)/etc/job_submit.lua
 	next=$(($(stat -c %Y "$lua") + 1))
-	cp "$1" "$lua"
+	replace "$1" "$lua"
 	touch -d "@$next" "$lua"
 }
 
