@@ -85,7 +85,7 @@ help:
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
 	'make check-sequences  sequences that the test makes up: users, administrators and faults; ten minutes' \
 	'make check-sequences-twin  the same on the emulated cluster, with file systems and memory for users to make a mess of; an hour' \
-	'make bench        what allocations and whole programs cost with the placement runtime and with others, and what a profile does' \
+	'make bench        what allocations and whole programs cost with the placement runtime and with others, what a profile does, and how fast batches are copied' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes, arrows between rooms' \
 	'make tables       what follows from the tables of keys, modes and options: samples, manual pages, Lua, Ansible, completion' \
 	'make docs         the picture of rooms and arrows in docs/dev/architecture.md, from the includes' \

@@ -17,10 +17,12 @@ static int load_topology(
 	cpu_set_t allowed;
 	int rc = pm_topology_heed_site(&source, config, &hints, err);
 
+	if (rc)
+		return rc;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
 		return pm_err_sys(err, -errno, "ask for the allowed CPUs");
 	source.cpus = &allowed;
-	return rc ? rc : pm_topology_load(ret, &source, err);
+	return pm_topology_load(ret, &source, err);
 }
 
 /* The job's directory on that socket; NULL: none. */

@@ -18,7 +18,7 @@
 
 /* --- what it is measured on --- */
 
-/* The rest of the first line that begins with `key` and a colon. */
+/* The value of the first line of /proc/cpuinfo with `key`; `to` stays as it is without one. */
 static void copy_line(const char *text, const char *key, char *to, size_t size)
 {
 	const char *at = strstr(text, key);
@@ -50,8 +50,7 @@ static int describe(
 	const char *class = agent->class ? agent->class : "node";
 	struct utsname system;
 
-	if (!*class || strlen(class) >= sizeof(profile->class) ||
-		pm_model_class_length(class) != strlen(class))
+	if (!*class || !pm_model_is_class(class))
 		return pm_err_set(err, -EINVAL,
 			"--class='%.80s': use letters, digits, '.', '_' and '-', at most %d", class,
 			PM_MODEL_CLASS_MAX - 1);
@@ -66,7 +65,6 @@ static int describe(
 /* --- measuring --- */
 
 struct progress {
-	const struct pm_agent *agent;
 	unsigned socket, n_sockets, nth;
 	uint64_t start_ms;
 };
@@ -79,8 +77,6 @@ static void report_progress(
 	unsigned all = total * progress->n_sockets, before = progress->nth * total + done;
 	uint64_t passed_ms = pm_now_ms() - progress->start_ms;
 
-	if (progress->agent->quiet)
-		return;
 	fprintf(stderr, "pmctl: calibrate: %3u %%, socket %u, %s with %u threads",
 		before * 100 / all, progress->socket, curve, threads);
 	if (before)
@@ -92,8 +88,7 @@ static void report_progress(
 static int measure(const struct pm_agent *agent, const struct pm_calibrate_sockets *sockets,
 	struct pm_site_profile *profile, struct pm_err *err)
 {
-	struct progress progress = {
-		.agent = agent, .n_sockets = sockets->n, .start_ms = pm_now_ms()};
+	struct progress progress = {.n_sockets = sockets->n, .start_ms = pm_now_ms()};
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < sockets->n; i++) {

@@ -24,7 +24,7 @@ static int bind_to(void *at, size_t bytes, int node)
 	return syscall(SYS_mbind, at, bytes, MPOL_BIND, mask, NODES + 1UL, 0) ? -errno : 0;
 }
 
-/* Each page is touched: MADV_POPULATE_WRITE says when there is no memory, a store is killed then.
+/* Allocates all pages: MADV_POPULATE_WRITE fails if the node has no free memory, a store is killed.
  */
 static int populate(const struct pm_area *area, struct pm_err *err)
 {

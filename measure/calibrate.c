@@ -19,15 +19,15 @@ const struct pm_calibrate_effort pm_calibrate_quick = {.runs_min = 10,
 	.seconds = 0.02,
 	.bytes = (size_t)256 << 20};
 
-/* The curves in the order in which they are measured, and how many of the threads copy in and out.
+/* The curves in the order in which they are measured, and the ratio of threads for each direction.
  */
 static const struct plan {
 	enum pm_measured_curve curve;
-	unsigned in, out, of;
+	unsigned in, out;
 } plans[] = {
-	{PM_CURVE_COPY_IN, 1, 0, 1},
-	{PM_CURVE_COPY_OUT, 0, 1, 1},
-	{PM_CURVE_BOTH_IN, 1, 1, 2},
+	{PM_CURVE_COPY_IN, 1, 0},
+	{PM_CURVE_COPY_OUT, 0, 1},
+	{PM_CURVE_BOTH_IN, 1, 1},
 };
 
 #define N_PLANS (sizeof(plans) / sizeof(plans[0]))
@@ -58,7 +58,7 @@ static void choose_threads(struct calibration *c)
 
 static bool fits(const struct plan *plan, unsigned threads)
 {
-	return threads % plan->of == 0;
+	return threads % (plan->in + plan->out) == 0;
 }
 
 static unsigned count_points(const struct calibration *c)
@@ -188,8 +188,8 @@ static int measure_points(struct calibration *c, const struct plan *plan, struct
 			continue;
 		c->progress(c->context, pm_measured_curve_name(plan->curve), threads, c->done++,
 			c->total);
-		c->copying.n_in = threads * plan->in / plan->of;
-		c->copying.n_out = threads * plan->out / plan->of;
+		c->copying.n_in = threads * plan->in / (plan->in + plan->out);
+		c->copying.n_out = threads - c->copying.n_in;
 		rc = measure_point(c, &samples, err);
 		if (!rc)
 			rc = keep_point(c, &samples, threads, in, out, err);
@@ -220,7 +220,7 @@ static int measure_all(struct calibration *c, struct pm_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < N_PLANS; i++)
-		if (c->socket->n_cpus >= plans[i].of)
+		if (c->socket->n_cpus >= plans[i].in + plans[i].out)
 			rc = measure_curves(c, &plans[i], err);
 	if (!rc)
 		rc = add_peak(&c->result, PM_CURVE_COPY_IN, PM_VALUE_PEAK_IN, err);

@@ -31,9 +31,10 @@ typedef void pm_calibrate_progress(
 	void *context, const char *curve, unsigned threads, unsigned done, unsigned total);
 
 /*
- * *ret is filled for pm_site_profile_done(), or untouched on failure. A point below one with fewer
- * threads is left out of its curve; a point whose interval stayed wide says so in `from`. Nothing
- * is left behind, also if the process is killed. Errors of pm_area_make() and pm_copying_run().
+ * *ret is filled for pm_site_profile_done(), or untouched on failure. A point with less
+ * bandwidth than one with fewer threads is left out. `from` of a point says if its interval is
+ * still wide. Nothing is left behind, also if the process is killed. Errors of pm_area_make() and
+ * pm_copying_run().
  */
 int pm_calibrate_socket(const struct pm_calibrate_socket *socket,
 	const struct pm_calibrate_effort *effort, pm_calibrate_progress *progress, void *context,

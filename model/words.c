@@ -67,6 +67,15 @@ size_t pm_model_format(const struct pm_model_words *words, char text[PM_MODEL_TE
 
 /* --- reading --- */
 
+bool pm_model_is_class(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length < PM_MODEL_CLASS_MAX &&
+	       strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+		       length;
+}
+
 /* Digits up to `end`, a space or the end of the text. *at is behind `end`, else where it stopped.
  */
 static bool read_number(const char **at, char end, double *ret)
@@ -108,11 +117,11 @@ static bool read_class(const char *at, char class[PM_MODEL_CLASS_MAX])
 {
 	size_t length = strcspn(at, " ");
 
-	if (length >= PM_MODEL_CLASS_MAX || pm_model_class_length(at) != length)
+	if (length >= PM_MODEL_CLASS_MAX)
 		return false;
 	memcpy(class, at, length);
 	class[length] = '\0';
-	return true;
+	return pm_model_is_class(class);
 }
 
 /* The value of "NAME=" at the beginning of a word; NULL: the word has another name. */
@@ -156,9 +165,4 @@ int pm_model_parse(const char *text, struct pm_model_words *ret)
 		return -EINVAL;
 	*ret = words;
 	return 0;
-}
-
-size_t pm_model_class_length(const char *text)
-{
-	return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 }

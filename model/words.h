@@ -13,6 +13,7 @@
  * THREADS:BYTES_PER_SECOND with whole numbers, and "peak" for in and out. A word that a reader does
  * not know is skipped; another version is refused.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/model.h"
@@ -36,7 +37,7 @@ size_t pm_model_format(const struct pm_model_words *words, char text[PM_MODEL_TE
  */
 int pm_model_parse(const char *text, struct pm_model_words *ret);
 
-/* How many characters at the beginning of the text may be in the name of a class. */
-size_t pm_model_class_length(const char *text);
+/* True: only characters that the name of a class may have, and it fits in PM_MODEL_CLASS_MAX. */
+bool pm_model_is_class(const char *text);
 
 #endif

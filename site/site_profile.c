@@ -20,11 +20,9 @@ static const char *const curve_names[] = {
 #include "site/measures.def"
 };
 
-static const struct value_row {
-	const char *name, *unit;
-} value_rows[] = {
+static const char *const value_names[] = {
 #define PM_CURVE(...)
-#define PM_VALUE(NAME, name, unit, text) {name, unit},
+#define PM_VALUE(NAME, name, unit, text) name,
 #include "site/measures.def"
 };
 
@@ -35,12 +33,7 @@ const char *pm_measured_curve_name(unsigned curve)
 
 const char *pm_measured_value_name(unsigned value)
 {
-	return value < PM_VALUES ? value_rows[value].name : NULL;
-}
-
-const char *pm_measured_value_unit(unsigned value)
-{
-	return value < PM_VALUES ? value_rows[value].unit : NULL;
+	return value < PM_VALUES ? value_names[value] : NULL;
 }
 
 /* --- the file's members --- */
@@ -186,7 +179,7 @@ static int check(const struct pm_site_profile *profile, struct pm_err *err)
 {
 	int rc = 0;
 
-	if (pm_model_class_length(profile->class) != strlen(profile->class))
+	if (!pm_model_is_class(profile->class))
 		return pm_err_set(err, -EBADMSG,
 			"class '%s': use letters, digits, '.', '_' and '-' only", profile->class);
 	for (size_t i = 0; !rc && i < profile->n_sockets; i++) {

@@ -102,10 +102,9 @@ const struct pm_site_value *pm_site_socket_value(
 int pm_site_profile_model(const struct pm_site_profile *profile, unsigned socket,
 	struct pm_model_words *ret, struct pm_err *err);
 
-/* "copy-in", "B/s"; NULL when out of range. */
+/* "copy-in", "peak-in"; NULL when out of range. */
 const char *pm_measured_curve_name(unsigned curve);
 const char *pm_measured_value_name(unsigned value);
-const char *pm_measured_value_unit(unsigned value);
 
 void pm_site_profile_done(struct pm_site_profile *profile);
 void pm_site_socket_done(struct pm_site_socket *socket);
