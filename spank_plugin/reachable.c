@@ -12,6 +12,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/strv.h"
 #include "site/features.h"
 #include "spank_plugin/command.h"
@@ -175,6 +176,20 @@ static int take_back(const struct pm_config *config, unsigned timeout_ms, struct
 	return pm_node_update(&update, err);
 }
 
+/*
+ * The mark is set before features are removed and removed after they are back: a report that ends
+ * between the two, or that slurmctld refuses, is repeated.
+ */
+static int update_node(const struct pm_node_update *update, const char *missing, const char *mark,
+	struct pm_err *err)
+{
+	int rc = *missing ? set_mark(mark, missing, err) : 0;
+
+	if (!rc && (update->available || update->comment))
+		rc = pm_node_update(update, err);
+	return !rc && !*missing ? set_mark(mark, missing, err) : rc;
+}
+
 static int tell(const struct pm_config *config, const struct answer *answer, const char *mark_file,
 	unsigned timeout_ms, struct pm_err *err)
 {
@@ -190,12 +205,22 @@ static int tell(const struct pm_config *config, const struct answer *answer, con
 		comment = *missing ? pm_asprintf(OUR_COMMENT "%s", answer->why) : strdup("");
 	if (!comment)
 		return pm_err_nomem(err);
-	rc = set_mark(mark_file, missing, err);
 	update.available = same_set(known.available, available) ? NULL : available;
 	update.comment = new_comment(known.comment, comment);
-	if (!rc && (update.available || update.comment))
-		rc = pm_node_update(&update, err);
+	rc = update_node(&update, missing, mark_file, err);
 	return !rc && was_refused(&known, answer) ? take_back(config, timeout_ms, err) : rc;
+}
+
+/*
+ * HealthCheckProgram, the prolog and what follows a refused change report at the same time. Without
+ * the lock, an answer of before would overwrite a later one and its mark.
+ */
+static int take_turn(
+	const struct pm_config *config, unsigned timeout_ms, int *ret_fd, struct pm_err *err)
+{
+	cleanup_free char *path = pm_asprintf("%s/reachable.lock", config->run_dir);
+
+	return path ? pm_lock_take(path, "reachable", timeout_ms, ret_fd, err) : pm_err_nomem(err);
 }
 
 /* A node that can serve no mode is left to 'pmctl health'. */
@@ -203,10 +228,14 @@ int pm_reachable_report(const struct pm_config *config, unsigned timeout_ms, str
 {
 	cleanup_with(release_answer) struct answer answer = {0};
 	cleanup_free char *mark_file = mark_path(config);
+	cleanup_close int lock = -1;
 	int rc;
 
 	if (!mark_file)
 		return pm_err_nomem(err);
+	rc = take_turn(config, timeout_ms, &lock, err);
+	if (rc)
+		return rc;
 	rc = ask_node(config, timeout_ms, &answer, err);
 	if (rc)
 		return pm_err_prefix(err, "which modes this node can serve is not known");

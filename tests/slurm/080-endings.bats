@@ -390,6 +390,27 @@ in_bench() {
 	refute_output --partial 'state=resume'
 }
 
+@test "a mode comes back although reports overlap, and although slurmctld refused one" {
+	local conf pinned=$BATS_TEST_TMPDIR/pinned
+	conf=$(bench_dir)/n1/pmem.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/n1.conf"
+	touch "$pinned"
+	# While slurmctld is asked to remove the mode, the obstacle goes, and another report begins. Then slurmctld refuses
+	# once to give the mode back.
+	sed -i "s|^ScontrolPath=.*|ScontrolPath=$(program overlapping "case \"\$*\" in
+	*availablefeatures=*pm_memory*) [ -e $log.refused ] || { touch $log.refused; exit 1; } ;;
+	*availablefeatures=*) [ ! -e $pinned ] || { rm $pinned; timeout 3 pm-reachable; touch $log; } ;;
+esac
+exec $(command -v scontrol) \"\$@\"")|; s|^PmctlPath=.*|PmctlPath=$(program obstacle "[ \$1 != reachable ] || [ ! -e $pinned ] ||
+	{ echo pm_appdirect; echo 'pmctl: namespace0.0 is foreign' >&2; exit 0; }
+exec $real/pmctl \"\$@\"")|" "$conf"
+	wait_for 15 test -e "$log"
+	wait_for 15 test -e "$log.refused"
+	wait_for 15 has_available pm_memory
+	wait_for 15 has_no_comment
+	cp "$BATS_TEST_TMPDIR/n1.conf" "$conf"
+}
+
 @test "a node that is chosen for a mode that something is in the way of is not drained" {
 	local fake before job
 	before=$(boot_id n1)
