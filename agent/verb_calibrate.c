@@ -50,7 +50,7 @@ static int describe(
 	const char *class = agent->class ? agent->class : "node";
 	struct utsname system;
 
-	if (!*class || !pm_model_is_class(class))
+	if (!pm_model_is_class(class))
 		return pm_err_set(err, -EINVAL,
 			"--class='%.80s': use letters, digits, '.', '_' and '-', at most %d", class,
 			PM_MODEL_CLASS_MAX - 1);

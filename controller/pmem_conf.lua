@@ -161,8 +161,8 @@ conf.others = {
 	"PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand", "ToolTimeout", "StateDir",
 	"RunDir", "BadIpmctlVersions", "AppDirectType", "MixedPercent", "ReservedPercent", "Provision",
 	"FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace",
-	"TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes", "ControllerAddr",
-	"TurnAwayLimit", "MungeSocket",
+	"TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes", "SiteProfile",
+	"SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "MungeSocket",
 }
 -- end
 

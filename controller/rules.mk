@@ -8,10 +8,10 @@ PROLOG_SRCS := controller/prolog_slurmctld.c
 
 $(call objects,$(CONTROLLER_SRCS)): PM_CFLAGS += $(SLURM_CFLAGS)
 
-$(BUILD)/pm-controller: $(call objects,$(CONTROLLER_SRCS)) $(call archives,protocol site plan base)
+$(BUILD)/pm-controller: $(call objects,$(CONTROLLER_SRCS)) $(call archives,protocol site plan model base)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(SLURM_LIBS) $(MUNGE_LIBS) $(JSON_LIBS)
 
-$(BUILD)/prolog_slurmctld: $(call objects,$(PROLOG_SRCS)) $(call archives,protocol site plan base)
+$(BUILD)/prolog_slurmctld: $(call objects,$(PROLOG_SRCS)) $(call archives,protocol site plan model base)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS)
 
 programs: $(BUILD)/pm-controller $(BUILD)/prolog_slurmctld

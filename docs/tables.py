@@ -36,7 +36,10 @@ def rows(path: str) -> list[tuple[str, list]]:
 
 def word_of(node: ast.expr) -> str | int:
     """C's NULL is no text."""
-    return node.value if isinstance(node, ast.Constant) else "" if node.id == "NULL" else node.id
+    if isinstance(node, ast.Constant):
+        return node.value
+    word = ast.unparse(node).replace(" ", "")  # "site-profile" is a difference to Python
+    return "" if word == "NULL" else word
 
 
 @dataclass
@@ -197,7 +200,8 @@ def pmrun_manual() -> str:
 def completer(option: Option) -> str:
     if option.words():
         return f"compgen -W '{' '.join(option.words())}'"
-    return {"DIR": "compgen -d", "FILE": "compgen -f"}.get(option.argument.partition(".")[0], "")
+    last = option.argument.split("|")[-1].partition(".")[0]
+    return {"DIR": "compgen -d", "FILE": "compgen -f"}.get(last, "")
 
 
 def completion() -> str:

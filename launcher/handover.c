@@ -9,6 +9,7 @@
 
 #include "plan/apply/apply.h"
 #include "plan/apply/attach.h"
+#include "site/rank_model.h"
 
 static char *get(void *context, const char *name)
 {
@@ -34,16 +35,21 @@ static const struct pm_environment own = {.get = get, .set = set, .unset = unset
 
 int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err *err)
 {
-	const struct pm_rank_environment *environment = &handover->environment;
-	int rc = pm_plan_apply(environment->plan, rank, PM_APPLY_ALL, err);
+	struct pm_rank_environment environment = handover->environment;
+	char model[PM_MODEL_TEXT_MAX];
+	int rc = pm_plan_apply(environment.plan, rank, PM_APPLY_ALL, err);
 
+	environment.model = model;
 	if (!rc)
-		rc = pm_rank_environment_set(environment, rank, &own, err);
+		rc = pm_rank_model_format(handover->profile, handover->topology,
+			&environment.plan->ranks[rank], model, err);
+	if (!rc)
+		rc = pm_rank_environment_set(&environment, rank, &own, err);
 	if (rc)
 		return rc;
 	(void)execvp(handover->file, handover->words);
 	rc = pm_err_sys(err, -errno, "execute '%.200s'", handover->file);
-	if (environment->attach_fd >= 0)
-		pm_attach_forget(environment->attach_fd, rank);
+	if (environment.attach_fd >= 0)
+		pm_attach_forget(environment.attach_fd, rank);
 	return rc;
 }

@@ -4,11 +4,14 @@
 
 /* How pmrun becomes a rank. */
 #include "plan/apply/rank_environment.h"
+#include "site/site_profile.h"
 
 struct pm_handover {
-	struct pm_rank_environment environment;
-	const char *file; /* of the program */
-	char **words;	  /* its argv, the name first */
+	struct pm_rank_environment environment; /* but for `model`, which is each rank's own */
+	const struct pm_site_profile *profile;	/* without sockets: none */
+	const struct pm_topology *topology;	/* of the plan */
+	const char *file;			/* of the program */
+	char **words;				/* its argv, the name first */
 };
 
 /*

@@ -14,6 +14,7 @@
 #include "launcher/srun.h"
 #include "plan/apply/apply.h"
 #include "plan/apply/memory_limit.h"
+#include "site/rank_model.h"
 
 /*
  * After an error the other ranks wait this long, so that the first rank can print it: a launcher
@@ -120,6 +121,23 @@ static int limit_memory(struct pm_launch *launch, struct pm_err *err)
 	return pm_memory_limit(root_fd, &launch->request.memory_limit_bytes, err);
 }
 
+/* A slip of the site costs ranks their PM_MODEL, not their start. */
+static int find_profile(struct pm_launch *launch, struct pm_err *err)
+{
+	const struct pm_run_given *given = launch->given;
+	const char *own = given->value[PM_RUN_SITE_PROFILE], *site = launch->config.site_profile;
+	struct pm_err why = {0};
+	int rc = pm_rank_model_load(own ? own : site, launch->config.site_profile_dir,
+		launch->topology, &launch->profile, &why);
+
+	if (rc && own)
+		return pm_err_set(err, rc, "%s: %s", given->source[PM_RUN_SITE_PROFILE], why.text);
+	if (rc && !launch->rank.rank)
+		fprintf(stderr, "pmrun: SiteProfile=%s: %s; the ranks get no PM_MODEL\n", site,
+			why.text);
+	return 0;
+}
+
 int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)
 {
 	struct pm_plan_request *request = &launch->request;
@@ -132,7 +150,9 @@ int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)
 		rc = pm_machine_directories(&launch->config, launch->topology, &launch->view,
 			&launch->pmem_dirs, &request->n_pmem_dirs, err);
 	request->pmem_dirs = launch->pmem_dirs;
-	return rc ? rc : pm_plan_make(&launch->plan, launch->topology, request, err);
+	if (!rc)
+		rc = pm_plan_make(&launch->plan, launch->topology, request, err);
+	return rc ? rc : find_profile(launch, err);
 }
 
 int pm_launch_fail(const struct pm_launch *launch, const char *text, int status)
@@ -146,6 +166,7 @@ int pm_launch_fail(const struct pm_launch *launch, const char *text, int status)
 
 void pm_launch_done(struct pm_launch *launch)
 {
+	pm_site_profile_done(&launch->profile);
 	pm_plan_free(launch->plan);
 	free(launch->pmem_dirs);
 	pm_jobview_done(&launch->view);

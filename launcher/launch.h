@@ -7,7 +7,9 @@
 #include "launcher/options.h"
 #include "launcher/ranks.h"
 #include "plan/plan.h"
+#include "plan/show.h"
 #include "site/config.h"
+#include "site/site_profile.h"
 
 struct pm_launch {
 	const struct pm_run_given *given;
@@ -19,6 +21,7 @@ struct pm_launch {
 	struct pm_pmem_dir *pmem_dirs;
 	struct pm_plan_request request;
 	struct pm_plan *plan;
+	struct pm_site_profile profile; /* of the ranks' bandwidths; without sockets: none */
 };
 
 /* True for --plan, --json and --svg: nothing is started. */
@@ -37,8 +40,13 @@ bool pm_launch_is_planned(const struct pm_launch *launch);
  */
 int pm_launch_understand(struct pm_launch *launch, struct pm_err *err);
 
-/* Loads the machine and makes the plan for it. Errors of pm_topology_load() and pm_plan_make(). */
+/*
+ * Loads the machine, makes the plan for it and loads the site profile. Errors of
+ * pm_topology_load(), pm_plan_make() and, for --pm-site-profile, pm_rank_model_load().
+ */
 int pm_launch_plan(struct pm_launch *launch, struct pm_err *err);
+
+struct pm_plan_view pm_launch_view(const struct pm_launch *launch);
 
 /* Prints the plan, as --plan, --json and --svg ask for it. */
 int pm_launch_show(const struct pm_launch *launch, struct pm_err *err);

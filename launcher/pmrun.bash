@@ -3,8 +3,8 @@
 # made by 'make tables' from plan/options.def
 _pmrun_options='
 	--pm-dram= --pm-bind= --pm-policy= --pm-distribution= --pm-threads= --pm-smt= --pm-runtime=
-	--pm-profile= --pm-advice= --pm-verbose --ranks= --plan --json --svg= --topology= --config=
-	--version --help -n -h
+	--pm-profile= --pm-advice= --pm-site-profile= --pm-verbose --ranks= --plan --json --svg=
+	--topology= --config= --version --help -n -h
 '
 
 _pmrun_argument() {
@@ -17,6 +17,7 @@ _pmrun_argument() {
 	--pm-runtime) compgen -W 'none' -- "$2" ;;
 	--pm-profile) compgen -d -- "$2" ;;
 	--pm-advice) compgen -f -- "$2" ;;
+	--pm-site-profile) compgen -f -- "$2" ;;
 	--svg) compgen -f -- "$2" ;;
 	--topology) compgen -f -- "$2" ;;
 	--config) compgen -f -- "$2" ;;

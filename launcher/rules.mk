@@ -2,5 +2,5 @@
 LAUNCHER_SRCS += $(addprefix launcher/,main.c options.c request.c ranks.c allowed.c srun.c proc_stat.c cache.c machine.c \
 	launch.c show.c run.c handover.c family.c program.c)
 
-$(BUILD)/pmrun: $(call objects,$(LAUNCHER_SRCS)) $(call archives,node/state node/tools node site plan/apply plan base)
+$(BUILD)/pmrun: $(call objects,$(LAUNCHER_SRCS)) $(call archives,node/state node/tools node site plan/apply plan model base)
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -o $@ $^ $(JSON_LIBS) $(HWLOC_LIBS)

@@ -42,7 +42,7 @@ static void report_obstacle(const char *file, const char *runtime)
 
 static void print_plan(const struct pm_launch *launch)
 {
-	const struct pm_plan_view view = {launch->plan, launch->topology, &launch->request};
+	const struct pm_plan_view view = pm_launch_view(launch);
 
 	if (!pm_run_has(launch->given, PM_RUN_VERBOSE))
 		return;
@@ -121,6 +121,8 @@ int pm_launch_run(const struct pm_launch *launch)
 {
 	cleanup_free char *file = NULL, *runtime = NULL;
 	struct pm_handover handover = {.words = launch->given->program,
+		.profile = &launch->profile,
+		.topology = launch->topology,
 		.environment = {.plan = launch->plan,
 			.pmem_dirs = launch->pmem_dirs,
 			.profile = launch->given->value[PM_RUN_PROFILE],

@@ -7,6 +7,14 @@
 #include "launcher/launch.h"
 #include "plan/show.h"
 
+struct pm_plan_view pm_launch_view(const struct pm_launch *launch)
+{
+	return (struct pm_plan_view){.plan = launch->plan,
+		.topology = launch->topology,
+		.request = &launch->request,
+		.site_profile = launch->profile.n_sockets ? launch->profile.class : NULL};
+}
+
 static int draw(const struct pm_plan_view *view, const char *path, struct pm_err *err)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "we") : stdout;
@@ -35,7 +43,7 @@ static int print_json(const struct pm_plan_view *view, struct pm_err *err)
 int pm_launch_show(const struct pm_launch *launch, struct pm_err *err)
 {
 	const struct pm_run_given *given = launch->given;
-	const struct pm_plan_view view = {launch->plan, launch->topology, &launch->request};
+	const struct pm_plan_view view = pm_launch_view(launch);
 	int rc = 0;
 
 	if (pm_run_has(given, PM_RUN_SVG))

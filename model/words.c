@@ -71,7 +71,7 @@ bool pm_model_is_class(const char *text)
 {
 	size_t length = strlen(text);
 
-	return length < PM_MODEL_CLASS_MAX &&
+	return length && length < PM_MODEL_CLASS_MAX &&
 	       strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
 		       length;
 }

@@ -37,7 +37,7 @@ size_t pm_model_format(const struct pm_model_words *words, char text[PM_MODEL_TE
  */
 int pm_model_parse(const char *text, struct pm_model_words *ret);
 
-/* True: only characters that the name of a class may have, and it fits in PM_MODEL_CLASS_MAX. */
+/* True: it has only characters of a class's name, at least one, and fits in PM_MODEL_CLASS_MAX. */
 bool pm_model_is_class(const char *text);
 
 #endif

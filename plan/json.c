@@ -123,6 +123,8 @@ char *pm_plan_json(const struct pm_plan_view *view)
 	pm_json_add_string(root, "policy", pm_mem_policy_name(plan->policy));
 	pm_json_add_u64(root, "reserve_bytes", plan->reserve_bytes);
 	add_bytes(root, "memory_limit_bytes", view->request->memory_limit_bytes);
+	if (view->site_profile)
+		pm_json_add_string(root, "site_profile", view->site_profile);
 	add_machine(root, view->topology);
 	ranks = pm_json_add_array(root, "ranks");
 	for (unsigned i = 0; i < plan->n_ranks; i++)

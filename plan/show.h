@@ -12,6 +12,7 @@ struct pm_plan_view {
 	const struct pm_plan *plan;
 	const struct pm_topology *topology;
 	const struct pm_plan_request *request;
+	const char *site_profile; /* the class of which ranks get the bandwidths; NULL: of none */
 };
 
 /* Prints the memory nodes, then a line for each rank. 0 or -ENOMEM. */

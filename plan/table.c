@@ -158,6 +158,8 @@ static void print_asked(const struct pm_plan_view *view, FILE *out)
 	if (view->request->memory_limit_bytes)
 		fprintf(out, ", at most %s in all",
 			pm_format_size(view->request->memory_limit_bytes, text));
+	if (view->site_profile)
+		fprintf(out, ", bandwidths of site profile %s", view->site_profile);
 	fputs("\n\n", out);
 }
 

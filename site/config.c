@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "base/units.h"
+#include "model/words.h"
 #include "plan/topology.h"
 #include "site/config_file.h"
 
@@ -60,6 +61,14 @@ static int parse_path(const char *value, void *field, struct pm_err *err)
 {
 	if (value[0] != '/' || strpbrk(value, " \t"))
 		return pm_err_set(err, -EINVAL, "an absolute path expected");
+	return store_string(value, field, err);
+}
+
+static int parse_profile(const char *value, void *field, struct pm_err *err)
+{
+	if (!pm_model_is_class(value))
+		return pm_err_set(err, -EINVAL,
+			"none or the name of a class expected: letters, digits, '.', '_' and '-'");
 	return store_string(value, field, err);
 }
 

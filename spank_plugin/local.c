@@ -21,7 +21,7 @@ static bool is_step(void)
 static int check_step(struct pm_err *err)
 {
 	const struct pm_mode_info *mode = pm_option_mode();
-	const char *job_mode = getenv(pm_option_info(PM_OPTION_MODE)->carrier);
+	const char *job_mode = getenv(pm_option_carrier(PM_OPTION_MODE));
 
 	if (!mode || !job_mode || !strcmp(mode->name, job_mode) || getenv("SLURM_HET_SIZE"))
 		return pm_request_check_plan(err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/option.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,10 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "site/rank_model.h"
 
 #define CARRIER	      "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
+#define MAX_NAME      24
 #define MAX_SIZE_TEXT 20       /* it becomes an argument of pmctl */
 #define PROLOG	      "SPANK_" /* Slurm's prefix of variables of spank_job_control_setenv() */
 
@@ -21,7 +24,6 @@ static const struct pm_option_info options[PM_OPTION_COUNT] = {
 		.twin = "PM_" #NAME,                                                               \
 		.arginfo = argument,                                                               \
 		.usage = "[pm] " help,                                                             \
-		.carrier = CARRIER "pm_" #word,                                                    \
 	},
 #define PM_JOB_OPTION  ROW
 #define PM_RANK_OPTION ROW
@@ -39,6 +41,21 @@ static unsigned component;
 const struct pm_option_info *pm_option_info(enum pm_option option)
 {
 	return &options[option];
+}
+
+/* Slurm builds the name so: other characters than letters and digits become '_'. */
+const char *pm_option_carrier(enum pm_option option)
+{
+	static char names[PM_OPTION_COUNT][sizeof(CARRIER) + MAX_NAME];
+	char *name = names[option];
+
+	if (*name)
+		return name;
+	snprintf(name, sizeof(names[option]), CARRIER "%s", options[option].name);
+	for (char *at = name + strlen(CARRIER); *at; at++)
+		if (!isalnum((unsigned char)*at))
+			*at = '_';
+	return name;
 }
 
 static int check_mode(const char *source, const char *name, struct pm_err *err)
@@ -82,6 +99,17 @@ static int check_path(const char *source, const char *text, struct pm_err *err)
 	return *text ? 0 : pm_err_set(err, -EINVAL, "%s: write a path", source);
 }
 
+/* Only the node knows whether it has the file. */
+static int check_site_profile(const char *source, const char *text, struct pm_err *err)
+{
+	if (pm_site_profile_is_file(text) || pm_model_is_class(text))
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"%s: '%.64s' is no name of a class; write such a name, a file with a '/' in it, or "
+		"none",
+		source, text);
+}
+
 static bool is_word(enum pm_option option)
 {
 	return option >= PM_OPTION_PLAN && option < PM_OPTION_PLAN + PM_PLAN_WORDS;
@@ -97,6 +125,7 @@ int pm_option_check(
 		[PM_OPTION_RUNTIME] = check_runtime,
 		[PM_OPTION_PROFILE] = check_path,
 		[PM_OPTION_ADVICE] = check_path,
+		[PM_OPTION_SITE_PROFILE] = check_site_profile,
 	};
 
 	if (is_word(option))
@@ -108,7 +137,7 @@ int pm_option_check(
 /* In a later component the first call comes from the carrier, if that is set: see option.h. */
 static bool comes_from_before(enum pm_option option, int remote)
 {
-	return !remote && component && !states[option].calls++ && getenv(options[option].carrier);
+	return !remote && component && !states[option].calls++ && getenv(pm_option_carrier(option));
 }
 
 static int remember(enum pm_option option, const char *value)
@@ -171,7 +200,7 @@ int pm_option_register(spank_t sp)
 	int rc = 0;
 
 	for (enum pm_option option = 0; !rc && option < PM_OPTION_COUNT; option++) {
-		const char *carried = getenv(options[option].carrier);
+		const char *carried = getenv(pm_option_carrier(option));
 
 		states[option].at_start = carried ? strdup(carried) : NULL;
 		rc = register_one(sp, option);
@@ -199,7 +228,7 @@ const char *pm_option_twin(enum pm_option option)
 /* Slurm has set the carrier from an earlier component: sets it to this component's value. */
 static void correct(spank_t sp, enum pm_option option)
 {
-	const char *word = options[option].carrier + strlen("SLURM_SPANK_");
+	const char *word = pm_option_carrier(option) + strlen("SLURM_SPANK_");
 	const char *given = states[option].given;
 
 	if (given) {

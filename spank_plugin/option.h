@@ -33,10 +33,12 @@ struct pm_option_info {
 	const char *twin;    /* "PM_MODE", the environment variable of the same meaning */
 	const char *arginfo; /* NULL: it takes no value, and its value is "" */
 	const char *usage;   /* for --help */
-	const char *carrier; /* variable by which Slurm passes it to the running job's sruns */
 };
 
 const struct pm_option_info *pm_option_info(enum pm_option option);
+
+/* The variable by which Slurm passes it to the running job's sruns. Not thread-safe. */
+const char *pm_option_carrier(enum pm_option option);
 
 /*
  * Registers the options by spank_option_register(): sbatch and salloc do not know options of an

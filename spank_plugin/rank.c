@@ -16,6 +16,7 @@
 #include "plan/apply/preload.h"
 #include "plan/apply/rank_environment.h"
 #include "plan/show.h"
+#include "site/rank_model.h"
 #include "spank_plugin/step.h"
 
 #define MAX_LIST 65536
@@ -27,7 +28,8 @@ struct rank {
 	struct pm_plan_request request;
 	struct pm_topology *topology; /* CPUs and memory of all ranks of the node */
 	struct pm_plan *plan;
-	char *runtime; /* its file, malloc'ed; NULL: none */
+	char *runtime;			/* its file, malloc'ed; NULL: none */
+	struct pm_site_profile profile; /* of --pm-site-profile=FILE; without sockets: the step's */
 };
 
 static void release(struct rank *rank)
@@ -35,6 +37,7 @@ static void release(struct rank *rank)
 	pm_plan_free(rank->plan);
 	pm_topology_free(rank->topology);
 	free(rank->runtime);
+	pm_site_profile_done(&rank->profile);
 }
 
 /* --- the machine of this step --- */
@@ -199,24 +202,38 @@ static int attach_fd(const struct rank *rank)
 	return tells ? rank->step->attach_fd : -1;
 }
 
+static const struct pm_site_profile *profile_of(const struct rank *rank)
+{
+	return rank->profile.n_sockets ? &rank->profile : &rank->step->loaded;
+}
+
 static int tell_program(struct rank *rank, struct pm_err *err)
 {
 	const struct pm_environment environment = {
 		.context = rank, .get = get, .set = set, .unset = unset};
+	char model[PM_MODEL_TEXT_MAX];
 	const struct pm_rank_environment of_rank = {.plan = rank->plan,
 		.runtime = rank->runtime,
 		.profile = rank->step->profile,
 		.advice = rank->step->advice,
+		.model = model,
 		.attach_fd = attach_fd(rank)};
 	int rc = set_planned(rank, err);
 
 	report_obstacle(rank);
+	if (!rc)
+		rc = pm_rank_model_format(profile_of(rank), rank->topology,
+			&rank->plan->ranks[rank->number], model, err);
 	return rc ? rc : pm_rank_environment_set(&of_rank, rank->number, &environment, err);
 }
 
 static void print_plan(const struct rank *rank)
 {
-	const struct pm_plan_view view = {rank->plan, rank->topology, &rank->request};
+	const struct pm_site_profile *profile = profile_of(rank);
+	const struct pm_plan_view view = {.plan = rank->plan,
+		.topology = rank->topology,
+		.request = &rank->request,
+		.site_profile = profile->n_sockets ? profile->class : NULL};
 
 	if (!rank->step->verbose || rank->number)
 		return;
@@ -249,6 +266,9 @@ static int understand(struct rank *rank, struct pm_err *err)
 		return pm_err_set(err, step->err.code, "%s", step->err.text);
 	if (step->runtime)
 		rc = pm_preload_find(step->runtime, &rank->runtime, err);
+	if (!rc && step->site_profile && pm_site_profile_is_file(step->site_profile))
+		rc = pm_rank_model_load(
+			step->site_profile, NULL, step->topology, &rank->profile, err);
 	return rc ? rc : make_plan(rank, err);
 }
 

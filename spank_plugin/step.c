@@ -12,6 +12,7 @@
 #include "plan/apply/attach.h"
 #include "plan/apply/preload.h"
 #include "site/plan.h"
+#include "site/rank_model.h"
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
@@ -114,8 +115,10 @@ static int read_runtime(spank_t sp, struct pm_err *err)
 		rc = read_text(sp, PM_OPTION_PROFILE, &step.profile, err);
 	if (!rc)
 		rc = read_text(sp, PM_OPTION_ADVICE, &step.advice, err);
+	if (!rc)
+		rc = read_text(sp, PM_OPTION_SITE_PROFILE, &step.site_profile, err);
 	step.runtime = pm_preload_asked(step.runtime, step.profile || step.advice);
-	step.insists |= step.runtime != NULL;
+	step.insists |= step.runtime || step.site_profile;
 	return rc;
 }
 
@@ -194,6 +197,28 @@ static int look_at_machine(spank_t sp, const struct pm_config *config, struct pm
 	return rc;
 }
 
+/*
+ * A file is not opened here, with root's rights, but by the ranks. A slip of the site costs ranks
+ * their PM_MODEL, not the step.
+ */
+static int find_profile(const struct pm_config *config, struct pm_err *err)
+{
+	const char *own = step.site_profile;
+	struct pm_err why = {0};
+	int rc;
+
+	if (own && pm_site_profile_is_file(own))
+		return 0;
+	rc = pm_rank_model_load(own ? own : config->site_profile, config->site_profile_dir,
+		step.topology, &step.loaded, &why);
+	if (rc && own)
+		return pm_err_set(err, rc, "%s", why.text);
+	if (rc)
+		slurm_error("pm: SiteProfile=%s: %s; the ranks get no PM_MODEL",
+			config->site_profile, why.text);
+	return 0;
+}
+
 static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *err)
 {
 	int rc;
@@ -203,7 +228,9 @@ static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *er
 	rc = count_tasks(sp, err);
 	if (!rc && step.runtime)
 		step.attach_fd = pm_attach_open(step.request.ranks);
-	return rc ? rc : look_at_machine(sp, config, err);
+	if (!rc)
+		rc = look_at_machine(sp, config, err);
+	return rc ? rc : find_profile(config, err);
 }
 
 /* A broken configuration does not stop a job without a plan. */

@@ -10,16 +10,19 @@
 
 #include "plan/plan.h"
 #include "site/config.h"
+#include "site/site_profile.h"
 #include "spank_plugin/user_binding.h"
 
 struct pm_step {
 	bool wants_plan; /* a --pm- option or its variable, or the job has a mode */
 	bool insists;	 /* a plan's option or variable was given: without a plan the ranks fail */
 	bool verbose;
-	const char *runtime; /* name or file; NULL: none */
-	const char *profile; /* PM_PROFILE of its ranks; NULL: not asked for */
-	const char *advice;  /* PM_ADVICE */
-	bool has_record;     /* this node has a job record of the job, so a job view must exist */
+	const char *runtime;	       /* name or file; NULL: none */
+	const char *profile;	       /* PM_PROFILE of its ranks; NULL: not asked for */
+	const char *advice;	       /* PM_ADVICE */
+	const char *site_profile;      /* --pm-site-profile; NULL: the site's */
+	struct pm_site_profile loaded; /* of a class; without sockets: none, or a file (rank.c) */
+	bool has_record; /* this node has a job record of the job, so a job view must exist */
 	struct pm_err unprepared; /* why the node is not prepared for the job; code 0: it is */
 	int attach_fd;		  /* memfd of plan/apply/attach.h; -1: none */
 	struct pm_user_binding user;

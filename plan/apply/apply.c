@@ -14,6 +14,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/cpulist.h"
+#include "model/words.h"
 #include "plan/apply/attach.h"
 
 /* --- binding --- */
@@ -74,7 +75,7 @@ int pm_plan_apply(const struct pm_plan *plan, unsigned rank, unsigned parts, str
 /* --- environment --- */
 
 const char *const pm_plan_variables[] = {"PM_RANK_DRAM", "PM_NODE_DRAM", "PM_NODE_PMEM",
-	"PM_SPACES", "PM_HELPER_CPUS", PM_ATTACH_FD, NULL};
+	"PM_SPACES", "PM_HELPER_CPUS", PM_MODEL_VARIABLE, PM_ATTACH_FD, NULL};
 
 struct environment {
 	struct pm_variable *list;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "model/words.h"
 #include "plan/apply/apply.h"
 #include "plan/apply/attach.h"
 #include "plan/apply/preload.h"
@@ -80,6 +81,8 @@ static int set_runtime(const struct pm_rank_environment *from,
 		rc = set(environment, "PM_PROFILE", from->profile, err);
 	if (!rc && from->advice)
 		rc = set(environment, "PM_ADVICE", from->advice, err);
+	if (!rc && from->model && *from->model)
+		rc = set(environment, PM_MODEL_VARIABLE, from->model, err);
 	return rc;
 }
 

@@ -169,6 +169,44 @@ planned() {
 	assert_nothing_queued
 }
 
+@test "ranks get the bandwidths of the site profile; a file is read with its user's rights" {
+	local profiles own bandwidths='1 class=round-numbers in=1:3000000000,'
+	profiles=$(bench_dir)/etc/profiles
+	own=$(bench_dir)/home/own.json
+	mkdir -p "$profiles"
+	cp tests/fixtures/site-profiles/round.json "$profiles/round-numbers.json"
+	with_site SiteProfile=round-numbers "SiteProfileDir=$profiles"
+	run_srun -w n1 -n2 --pm-bind=socket printenv PM_MODEL
+	[ "$(grep -c "^$bandwidths" <<<"$output")" -eq 2 ]
+	run_srun -w n1 -n1 --pm-verbose true
+	assert_line --partial ', bandwidths of site profile round-numbers'
+	run_srun 1 -w n1 --pm-site-profile=none --pm-bind=socket printenv PM_MODEL
+	with_site SiteProfile=none "SiteProfileDir=$profiles"
+	run_srun -w n1 --pm-site-profile=round-numbers printenv PM_MODEL
+	assert_line --partial "$bandwidths"
+	PM_SITE_PROFILE=round-numbers run_srun -w n1 printenv PM_MODEL
+	assert_line --partial "$bandwidths"
+	install -m 600 -o nobody tests/fixtures/site-profiles/round.json "$own"
+	run_srun -w n1 --pm-site-profile="$own" printenv PM_MODEL
+	assert_line --partial "$bandwidths"
+	chown root "$own"
+	run_srun 1 -w n1 -n2 --pm-site-profile="$own" true
+	assert_line --partial "pm: open '$own': Permission denied"
+	[ "$(grep -c 'Permission denied' <<<"$output")" -eq 1 ]
+	run_srun 255 --pm-site-profile='a b' true
+	assert_output --partial "pm: --pm-site-profile: 'a b' is no name of a class"
+	rm -r "$profiles" "$own"
+}
+
+@test "a site profile that cannot be used is told in slurmd's log, and the step runs" {
+	with_site SiteProfile=absent
+	run_srun -w n1 --pm-bind=socket sh -c 'echo "<$PM_MODEL>"'
+	assert_output '<>'
+	grep -q "pm: SiteProfile=absent: .*; the ranks get no PM_MODEL" "$(bench_dir)"/log/slurmd.n1.log
+	run_srun 1 -w n1 --pm-site-profile=absent true
+	assert_line --partial 'pm: use '
+}
+
 @test "a batch script is as it was; the steps in it have its options" {
 	run_sbatch -w n1 -n2 --pm-bind=socket <<-END
 		#!/bin/sh

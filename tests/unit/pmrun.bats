@@ -401,6 +401,50 @@ configure() {
 	assert_output --partial "pmrun: $conf:1: unknown key 'NoSuchKey'"
 }
 
+# --- the site profile ---
+
+# site_profile CLASS: of the fixture, in a folder as root and others may have it, $profiles, with a configuration for it.
+site_profile() {
+	[ "$(id -u)" -ne 0 ] || profiles=$(mktemp -d /run/pmrun-bats.XXXXXX)
+	: "${profiles:=$BATS_TEST_TMPDIR}"
+	chmod 755 "$profiles"
+	cp tests/fixtures/site-profiles/round.json "$profiles/$1.json"
+	printf '%s\n' "SiteProfile=$1" "SiteProfileDir=$profiles" >"${conf:=$profiles/pmem.conf}"
+}
+
+BANDWIDTHS='1 class=round-numbers in=1:3000000000,2:6000000000,8:20000000000 out=1:2000000000,2:4000000000,4:6000000000 peak=39000000000,13000000000'
+
+@test "ranks get the bandwidths of the site profile of their node's class, or of one that is asked for" {
+	site_profile round-numbers
+	run -0 pmrun --config="$conf" printenv PM_MODEL
+	assert_output "$BANDWIDTHS"
+	run -0 pmrun --config="$conf" --plan
+	assert_line --regexp ', bandwidths of site profile round-numbers$'
+	run -0 pmrun --config="$conf" --json
+	assert_output --regexp '"site_profile": ?"round-numbers"'
+	run -1 pmrun --config="$conf" --pm-site-profile=none printenv PM_MODEL
+	assert_output ''
+	run -1 pmrun --config="$conf" --pm-bind=none printenv PM_MODEL
+	assert_output ''
+	rm -r "$profiles"
+	run -0 pmrun --pm-site-profile=tests/fixtures/site-profiles/round.json printenv PM_MODEL
+	assert_output "$BANDWIDTHS"
+	PM_MODEL=stale run -1 pmrun printenv PM_MODEL
+	assert_output ''
+}
+
+@test "a site profile that cannot be used costs the ranks their bandwidths, or the start where it is asked for" {
+	site_profile another
+	run -0 pmrun --config="$conf" sh -c 'echo "<$PM_MODEL>"'
+	assert_line "pmrun: SiteProfile=another: site profile '$profiles/another.json': it is of class 'round-numbers'; the ranks get no PM_MODEL"
+	assert_line '<>'
+	run -1 pmrun --config="$conf" --pm-site-profile=another true
+	assert_output "pmrun: --pm-site-profile: site profile '$profiles/another.json': it is of class 'round-numbers'"
+	PM_SITE_PROFILE=absent run -1 pmrun --config="$conf" true
+	assert_output --partial "pmrun: PM_SITE_PROFILE: "
+	rm -r "$profiles"
+}
+
 # --- under srun, without the plugin ---
 
 as_task() {

@@ -116,3 +116,13 @@ const char *fixture(const char *name, size_t *ret_length)
 		*ret_length = length;
 	return fixtures[n_fixtures++];
 }
+
+char *replaced(const char *text, const char *old, const char *new)
+{
+	const char *at = strstr(text, old);
+	char *result;
+
+	if (!at || asprintf(&result, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) < 0)
+		die(old);
+	return result;
+}

@@ -17,6 +17,9 @@ const char *scratch_file(const char *name, const char *text);
 /* Makes a symbolic link, and directories on the way; returns its path. */
 const char *scratch_link(const char *name, const char *target);
 
+/* The text with the first `old` in it as `new`; malloc'ed. Ends the program if there is none. */
+char *replaced(const char *text, const char *old, const char *new);
+
 /* tests/fixtures/NAME, read whole; ends the program when it is not there. Freed at exit. */
 const char *fixture(const char *name, size_t *ret_length);
 

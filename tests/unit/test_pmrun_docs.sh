@@ -26,7 +26,7 @@ while read -r option twin; do
 	else
 		check "$option has no variable in the page" test "${section#*Variable:}" = "$section"
 	fi
-done < <("$pmrun" --help | sed -nE '/^  (-|--)/ { s/^  (-[a-z], )?(--[^ ]+) .*\((PM_[A-Z]+)\)$/\2 \3/; t show; s/^  (-[a-z], )?(--[^ ]+) .*/\2/; :show p }')
+done < <("$pmrun" --help | sed -nE '/^  (-|--)/ { s/^  (-[a-z], )?(--[^ ]+) .*\((PM_[A-Z_]+)\)$/\2 \3/; t show; s/^  (-[a-z], )?(--[^ ]+) .*/\2/; :show p }')
 section_of_json() { sed -n '/^JSON$/,/^WHICH RANK/p' "$page"; }
 keys=$("$pmrun" --config="$config" --json -n 4 --pm-threads=10 --topology="$machine" | grep -oE '"[a-z_]+":' | tr -d '":' | sort -u)
 check "there is JSON" test -n "$keys"
@@ -46,11 +46,11 @@ words=$(sed -nE 's/^ +pmrun --svg=placement.svg (.*)/\1/p' docs/user/placement.m
 check "the page tells how its picture was drawn" test -n "$words"
 # shellcheck disable=SC2086 # words of a command
 check "and it is that" diff <("$pmrun" --config="$config" --svg=- $words --topology="$machine") docs/user/placement.svg
-rows=$(grep -oE '^\| `--pm-[a-z]+[^`]*` \| `PM_[A-Z]+' docs/user/placement.md | sed -nE 's/^\| `(--pm-[a-z]+).*`(PM_[A-Z]+)$/\1 \2/p' | sort)
-check "its options are the help's" diff <("$pmrun" --help | sed -nE 's/^  (--pm-[a-z]+).*\((PM_[A-Z]+)\)$/\1 \2/p' | sort) - <<<"$rows"
+rows=$(grep -oE '^\| `--pm-[a-z-]+[^`]*` \| `PM_[A-Z_]+' docs/user/placement.md | sed -nE 's/^\| `(--pm-[a-z-]+).*`(PM_[A-Z_]+)$/\1 \2/p' | sort)
+check "its options are the help's" diff <("$pmrun" --help | sed -nE 's/^  (--pm-[a-z-]+).*\((PM_[A-Z_]+)\)$/\1 \2/p' | sort) - <<<"$rows"
 # The plugin has more, about the job's nodes: README.md lists all of its options.
-of_jobs=$(sed -nE 's/^ {6}(--pm-[a-z]+).*/\1/p' README.md | grep -vxF -e "$("$pmrun" --help | grep -oE -- '--pm-[a-z]+')" | sort)
-rows=$(sed -nE 's/^\| `(--pm-[a-z]+)[^`]*` \| `PM_[A-Z]+` .*/\1/p' docs/user/modes.md | sort)
+of_jobs=$(sed -nE 's/^ {6}(--pm-[a-z-]+).*/\1/p' README.md | grep -vxF -e "$("$pmrun" --help | grep -oE -- '--pm-[a-z-]+')" | sort)
+rows=$(sed -nE 's/^\| `(--pm-[a-z-]+)[^`]*` \| `PM_[A-Z_]+` .*/\1/p' docs/user/modes.md | sort)
 check "docs/user/modes.md has the options about the job's nodes" test -n "$of_jobs" -a "$rows" = "$of_jobs"
 
 # shellcheck source=launcher/pmrun.bash

@@ -113,16 +113,6 @@ static const struct {
 	{": 304000", ": 0", "socket 0: value 'pmem-random' is 0; remove it, or measure it again"},
 };
 
-static char *replaced(const char *text, const char *old, const char *new)
-{
-	const char *at = strstr(text, old);
-	char *result = NULL;
-
-	if (!at || asprintf(&result, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) < 0)
-		return NULL;
-	return result;
-}
-
 static void test_bad_files(void)
 {
 	const char *text = fixture("site-profiles/round.json", NULL);

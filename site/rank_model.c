@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "site/rank_model.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/asprintf.h"
+#include "base/cleanup.h"
+#include "base/secure.h"
+
+bool pm_site_profile_is_file(const char *asked)
+{
+	return strchr(asked, '/') != NULL;
+}
+
+static int load_class(
+	const char *class, const char *dir, struct pm_site_profile *ret, struct pm_err *err)
+{
+	struct pm_site_profile profile;
+	cleanup_free char *path = NULL;
+	int rc;
+
+	if (!pm_model_is_class(class))
+		return pm_err_set(err, -EINVAL,
+			"site profile '%.64s': write the name of a class, or a file with a '/' in "
+			"it",
+			class);
+	path = pm_asprintf("%s/%s.json", dir, class);
+	if (!path)
+		return pm_err_nomem(err);
+	rc = geteuid() ? 0 : pm_secure_path(path, err);
+	if (!rc)
+		rc = pm_site_profile_load(path, &profile, err);
+	if (rc)
+		return rc;
+	if (strcmp(profile.class, class) != 0) {
+		rc = pm_err_set(err, -EBADMSG, "site profile '%s': it is of class '%s'", path,
+			profile.class);
+		pm_site_profile_done(&profile);
+		return rc;
+	}
+	*ret = profile;
+	return 0;
+}
+
+static int check(const struct pm_site_profile *profile, const struct pm_topology *topology,
+	struct pm_err *err)
+{
+	struct pm_model_words words;
+	int rc = 0;
+
+	if (profile->is_virtual)
+		return pm_err_set(err, -EPERM,
+			"site profile '%s' was measured under a hypervisor, so its numbers are not "
+			"a machine's; measure a real node",
+			profile->class);
+	for (unsigned i = 0; !rc && i < topology->n_packages; i++)
+		rc = pm_site_profile_model(
+			profile, (unsigned)topology->packages[i].number, &words, err);
+	return rc;
+}
+
+int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topology *topology,
+	struct pm_site_profile *ret, struct pm_err *err)
+{
+	struct pm_site_profile profile;
+	int rc;
+
+	if (!strcmp(asked, "none")) {
+		*ret = (struct pm_site_profile){0};
+		return 0;
+	}
+	rc = pm_site_profile_is_file(asked) ? pm_site_profile_load(asked, &profile, err)
+					    : load_class(asked, dir, &profile, err);
+	if (rc)
+		return rc;
+	rc = check(&profile, topology, err);
+	if (rc)
+		pm_site_profile_done(&profile);
+	else
+		*ret = profile;
+	return rc;
+}
+
+int pm_rank_model_format(const struct pm_site_profile *profile, const struct pm_topology *topology,
+	const struct pm_plan_rank *rank, char text[PM_MODEL_TEXT_MAX], struct pm_err *err)
+{
+	unsigned socket = (unsigned)topology->packages[rank->package].number;
+	struct pm_model_words words;
+	int rc;
+
+	*text = '\0';
+	if (!profile->n_sockets || rank->spans_packages || !CPU_COUNT(&rank->cpus))
+		return 0;
+	rc = pm_site_profile_model(profile, socket, &words, err);
+	if (!rc && !pm_model_format(&words, text))
+		rc = pm_err_set(err, -E2BIG,
+			"site profile '%s', socket %u: more than %d bytes in PM_MODEL; leave "
+			"points out",
+			profile->class, socket, PM_MODEL_TEXT_MAX - 1);
+	return rc;
+}
