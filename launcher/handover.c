@@ -41,8 +41,8 @@ int pm_handover(const struct pm_handover *handover, unsigned rank, struct pm_err
 
 	environment.model = model;
 	if (!rc)
-		rc = pm_rank_model_format(handover->profile, handover->topology,
-			&environment.plan->ranks[rank], model, err);
+		rc = pm_rank_model_format(
+			handover->profile, handover->topology, environment.plan, rank, model, err);
 	if (!rc)
 		rc = pm_rank_environment_set(&environment, rank, &own, err);
 	if (rc)

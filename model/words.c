@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_RANKS 65536
+
 /* The words with curves: name and member of struct pm_model_socket. */
 static const struct row {
 	const char *name;
@@ -58,6 +60,8 @@ size_t pm_model_format(const struct pm_model_words *words, char text[PM_MODEL_TE
 	add(&out, "%d", PM_MODEL_VERSION);
 	if (*words->class)
 		add(&out, " class=%s", words->class);
+	if (words->ranks)
+		add(&out, " ranks=%u", words->ranks);
 	for (size_t i = 0; i < N_ROWS; i++)
 		add_curve(&out, rows[i].name,
 			(const struct pm_curve *)((const char *)socket + rows[i].offset));
@@ -124,6 +128,16 @@ static bool read_class(const char *at, char class[PM_MODEL_CLASS_MAX])
 	return pm_model_is_class(class);
 }
 
+static bool read_ranks(const char *at, unsigned *ret)
+{
+	double ranks;
+
+	if (!read_number(&at, ' ', &ranks) || ranks < 1 || ranks > MAX_RANKS)
+		return false;
+	*ret = (unsigned)ranks;
+	return true;
+}
+
 /* The value of "NAME=" at the beginning of a word; NULL: the word has another name. */
 static const char *value_of(const char *word, const char *name)
 {
@@ -145,6 +159,9 @@ static bool read_word(const char *word, struct pm_model_words *words)
 	value = value_of(word, "peak");
 	if (value)
 		return read_peaks(value, &words->socket);
+	value = value_of(word, "ranks");
+	if (value)
+		return read_ranks(value, &words->ranks);
 	value = value_of(word, "class");
 	return !value || read_class(value, words->class);
 }

@@ -6,11 +6,12 @@
  * PM_MODEL, the variable in which a launcher hands a rank the model's parameters of its socket, so
  * that the runtime reads no file:
  *
- *	1 class=optane-100 in=1:2900000000,4:9100000000 out=1:1700000000
+ *	1 class=optane-100 ranks=4 in=1:2900000000,4:9100000000 out=1:1700000000
  *peak=39000000000,13000000000
  *
  * First the version; then words in any order: curves "in", "out", "both_in" and "both_out" as
- * THREADS:BYTES_PER_SECOND with whole numbers, and "peak" for in and out. A word that a reader does
+ * THREADS:BYTES_PER_SECOND with whole numbers, "peak" for in and out, and "ranks",
+ * the number of ranks on the socket. A word that a reader does
  * not know is skipped; another version is refused.
  */
 #include <stdbool.h>
@@ -25,6 +26,7 @@
 
 struct pm_model_words {
 	char class[PM_MODEL_CLASS_MAX]; /* of the site profile; letters, digits, '.', '_' and '-' */
+	unsigned ranks;			/* on the socket; 0: not said */
 	struct pm_model_socket socket;
 };
 

@@ -3,10 +3,12 @@
 #define PMPLACE_H
 
 /*
- * Marks for the placement runtime, pmplace(7). A program links nothing for them: the functions are
- * weak references, and without the runtime the calls do nothing. In MPI programs MPI_Pcontrol(1) is
- * the same as pm_iteration().
+ * Marks and streams for the placement runtime, pmplace(3). A program links nothing for them: the
+ * functions are weak references. Without the runtime marks do nothing, and streams walk the range
+ * in place. In MPI programs MPI_Pcontrol(1) is the same as pm_iteration().
  */
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,6 +28,82 @@ static inline void pm_phase(const char *name)
 {
 	if (pmplace_phase)
 		pmplace_phase(name);
+}
+
+/* --- streams --- */
+
+#define PM_STREAM_VERSION 1
+
+enum pm_access {
+	PM_READ_WRITE, /* the program writes to the batches */
+	PM_READ_ONLY,
+};
+
+/* Of the batch that is handed back. */
+enum pm_batch_state {
+	PM_DIRTY, /* written, or perhaps; of no meaning for PM_READ_ONLY */
+	PM_CLEAN, /* as it was handed out: it is not copied back */
+};
+
+/* A walk over a range. The program allocates it and leaves its members alone. */
+struct pm_stream {
+	unsigned version;
+	int access;
+	void *range;
+	size_t bytes, batch_bytes;
+	size_t next;   /* offset of the next batch */
+	void *runtime; /* NULL: in place */
+};
+
+__attribute__((weak)) void pmplace_stream_open(struct pm_stream *stream);
+__attribute__((weak)) void *pmplace_stream_next(
+	struct pm_stream *stream, int state, size_t *ret_bytes);
+__attribute__((weak)) void pmplace_stream_close(struct pm_stream *stream);
+
+/*
+ * Opens a walk over `bytes` at `range` in batches of `batch_bytes`; the last one may be shorter,
+ * and batch_bytes 0 is one batch. Until the stream is closed, the program uses the range by its
+ * batches only, and does not free it. One thread opens the stream and asks for the batches; any may
+ * compute.
+ */
+static inline void pm_stream_open(struct pm_stream *stream, void *range, size_t bytes,
+	size_t batch_bytes, enum pm_access access)
+{
+	stream->version = PM_STREAM_VERSION;
+	stream->access = access;
+	stream->range = range;
+	stream->bytes = bytes;
+	stream->batch_bytes = batch_bytes ? batch_bytes : bytes;
+	stream->next = 0;
+	stream->runtime = NULL;
+	if (pmplace_stream_open)
+		pmplace_stream_open(stream);
+}
+
+/*
+ * Hands the last batch back and returns the next one, which is *ret_bytes long; NULL behind the
+ * last. Each call may return another address.
+ */
+static inline void *pm_stream_next(
+	struct pm_stream *stream, enum pm_batch_state state, size_t *ret_bytes)
+{
+	size_t at = stream->next, left = stream->bytes - at;
+
+	if (stream->runtime)
+		return pmplace_stream_next(stream, state, ret_bytes);
+	*ret_bytes = left < stream->batch_bytes ? left : stream->batch_bytes;
+	stream->next += *ret_bytes;
+	return left ? (char *)stream->range + at : NULL;
+}
+
+/*
+ * Ends the walk, also before its end. The batch that the program has is handed back as PM_DIRTY.
+ * The range then has all bytes that were written to its batches.
+ */
+static inline void pm_stream_close(struct pm_stream *stream)
+{
+	if (stream->runtime)
+		pmplace_stream_close(stream);
 }
 
 #ifdef __cplusplus

@@ -7,7 +7,8 @@ programs: $(BUILD)/libpmplace.so
 $(call objects,$(RUNTIME_SRCS)): EXTRA_CFLAGS += -fvisibility=hidden -fno-builtin-malloc -fno-builtin-calloc \
 	-fno-builtin-realloc -fno-builtin-free
 
-$(BUILD)/libpmplace.so: $(call objects,$(RUNTIME_SRCS)) $(JEMALLOC) runtime/pmplace.map
+# Model and copies are compiled for it: hidden, and without archives that other programs link.
+$(BUILD)/libpmplace.so: $(call objects,$(RUNTIME_SRCS)) $(call archives,model copy) $(JEMALLOC) runtime/pmplace.map
 	$(CC) -shared $(CFLAGS) $(EXTRA_CFLAGS) $(RELRO) $(LDFLAGS) -Wl,-soname,libpmplace.so -Wl,-z,defs -static-libgcc \
 		-Wl,--version-script=runtime/pmplace.map -Wl,--wrap=pmje_exp_grow_init -o $@ $(filter %.o %.a,$^)
 

@@ -84,17 +84,29 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 	return rc;
 }
 
-int pm_rank_model_format(const struct pm_site_profile *profile, const struct pm_topology *topology,
-	const struct pm_plan_rank *rank, char text[PM_MODEL_TEXT_MAX], struct pm_err *err)
+/* N of equation 5. A rank of several packages counts for its home. */
+static unsigned ranks_of(const struct pm_plan *plan, int package)
 {
-	unsigned socket = (unsigned)topology->packages[rank->package].number;
-	struct pm_model_words words;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < plan->n_ranks; i++)
+		n += plan->ranks[i].package == package;
+	return n;
+}
+
+int pm_rank_model_format(const struct pm_site_profile *profile, const struct pm_topology *topology,
+	const struct pm_plan *plan, unsigned rank, char text[PM_MODEL_TEXT_MAX], struct pm_err *err)
+{
+	const struct pm_plan_rank *line = &plan->ranks[rank];
+	unsigned socket = (unsigned)topology->packages[line->package].number;
+	struct pm_model_words words = {0};
 	int rc;
 
 	*text = '\0';
-	if (!profile->n_sockets || rank->spans_packages || !CPU_COUNT(&rank->cpus))
+	if (!profile->n_sockets || line->spans_packages || !CPU_COUNT(&line->cpus))
 		return 0;
 	rc = pm_site_profile_model(profile, socket, &words, err);
+	words.ranks = ranks_of(plan, line->package);
 	if (!rc && !pm_model_format(&words, text))
 		rc = pm_err_set(err, -E2BIG,
 			"site profile '%s', socket %u: more than %d bytes in PM_MODEL; leave "

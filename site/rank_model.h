@@ -25,10 +25,11 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 	struct pm_site_profile *ret, struct pm_err *err);
 
 /*
- * The value of PM_MODEL for a rank of that topology; "": the profile has no sockets, or the rank is
- * not bound to one package.
+ * The value of PM_MODEL for a rank of a plan for that topology; "": the profile has no sockets, or
+ * the rank is not bound to one package.
  */
 int pm_rank_model_format(const struct pm_site_profile *profile, const struct pm_topology *topology,
-	const struct pm_plan_rank *rank, char text[PM_MODEL_TEXT_MAX], struct pm_err *err);
+	const struct pm_plan *plan, unsigned rank, char text[PM_MODEL_TEXT_MAX],
+	struct pm_err *err);
 
 #endif

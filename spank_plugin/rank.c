@@ -222,8 +222,8 @@ static int tell_program(struct rank *rank, struct pm_err *err)
 
 	report_obstacle(rank);
 	if (!rc)
-		rc = pm_rank_model_format(profile_of(rank), rank->topology,
-			&rank->plan->ranks[rank->number], model, err);
+		rc = pm_rank_model_format(
+			profile_of(rank), rank->topology, rank->plan, rank->number, model, err);
 	return rc ? rc : pm_rank_environment_set(&of_rank, rank->number, &environment, err);
 }
 

@@ -24,8 +24,8 @@ static struct {
 } counts;
 
 /*
- * Spaces in the order in which they are tried. Nothing is prefetched into migration yet: it serves
- * as a reserve for free.
+ * Spaces in the order in which they are tried. In programs that open no streams migration serves as
+ * a reserve for free.
  */
 #define END PM_SPACES
 static const enum pm_space_id for_slabs[] = {
@@ -36,6 +36,7 @@ static const enum pm_space_id for_temporary[] = {
 static const enum pm_space_id for_dram[] = {
 	PM_FREE, PM_LENT, PM_MIGRATION, PM_TEMPORARY, PM_METADATA, PM_PMEM, END};
 static const enum pm_space_id for_pmem[] = {PM_PMEM, PM_FREE, PM_MIGRATION, END};
+static const enum pm_space_id for_batches[] = {PM_MIGRATION, END};
 static const enum pm_space_id for_reservations[] = {PM_LENT, PM_FREE, END};
 
 void pm_heap_open(bool watched, bool sorted)
@@ -63,6 +64,11 @@ static bool is_reserved_for_temporary(enum pm_space_id id, const enum pm_space_i
 	       atomic_load_explicit(&pm_heap.lent_to_temporary, memory_order_relaxed);
 }
 
+static bool is_closed(enum pm_space_id id, const enum pm_space_id *where)
+{
+	return id == PM_MIGRATION && where != for_batches && pm_heap.migration_is_closed;
+}
+
 /*
  * Allocates in the first space with room. An allocation in PMem is a spill unless PMem is the first
  * in its order.
@@ -73,7 +79,7 @@ static struct pm_allocation alloc_in_spaces(
 	struct pm_allocation t = {0};
 
 	for (int i = 0; !t.start && where[i] != END; i++) {
-		if (is_reserved_for_temporary(where[i], where))
+		if (is_reserved_for_temporary(where[i], where) || is_closed(where[i], where))
 			continue;
 		t = pm_space_alloc(&pm_heap.spaces[where[i]], bytes, align, kind);
 		if (t.start && i && where[i] == PM_PMEM)
@@ -169,6 +175,14 @@ void *pm_heap_alloc_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 	return alloc_object(in_dram ? for_dram : for_pmem, bytes, align, zero);
 }
 
+void *pm_heap_alloc_migration(size_t bytes)
+{
+	struct pm_allocation t = alloc_in_spaces(for_batches, bytes, PM_GRANULE, PM_EXTENT_SLAB);
+
+	prefault(t.start, t.bytes, t.fresh_bytes);
+	return t.start;
+}
+
 /*
  * Whole chunks, so that no huge page of a neighbour reaches into them. The chunks must be fresh:
  * pages of earlier objects may be pinned, like memory that is registered with a network card. Such
@@ -222,6 +236,24 @@ static bool purge_surplus(void *start, size_t bytes)
 	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &dirty);
 	return dirty + bytes > DIRTY_BYTES_MAX + used / DIRTY_SHARE &&
 	       !madvise(start, bytes, MADV_DONTNEED);
+}
+
+void pm_heap_free_migration(void *buffers)
+{
+	pm_space_free(&pm_heap.spaces[PM_MIGRATION], buffers, false);
+}
+
+bool pm_heap_is_in_dram(const void *p)
+{
+	return pm_heap_owns(p) && !is_pmem(p);
+}
+
+uint64_t pm_heap_pmem_bytes(void)
+{
+	uint64_t used, dirty;
+
+	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &dirty);
+	return used;
 }
 
 void pm_heap_free(void *object)

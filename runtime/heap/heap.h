@@ -22,7 +22,8 @@
  *
  * Order of spaces (paper 000, §IV-A, as far as it needs no knowledge of the program): slabs go to
  * metadata; large objects to free; large objects that are predicted to be short-lived to temporary.
- * Without room there, they go to free and to lent DRAM, then to migration, then to PMem. The size
+ * Without room there, they go to free and to lent DRAM, then to migration unless it is kept for
+ * streams (runtime/stream/stream.h), then to PMem. The size
  * of temporary follows from the first iteration (runtime/lifetime/sizing.h).
  *
  * Locks: one for each space. A thread holds one at a time, except in pm_space_split(), around
@@ -47,6 +48,7 @@ struct pm_heap {
 	enum pm_registry registry;
 	bool has_budget; /* false where claims of the rank's other processes are unknown */
 	bool is_child;	 /* forked: its DRAM range is bound to PMem, except chunks that it claims */
+	bool migration_is_closed;      /* kept for streams: no object of the program goes there */
 	atomic_bool lent_to_temporary; /* PM_LENT is for short-lived objects only */
 	atomic_uint_least64_t refused_bytes;
 	struct pm_settings settings;
@@ -95,6 +97,19 @@ void *pm_heap_alloc_sample(size_t bytes, size_t align, bool zero);
 void pm_heap_free(void *object);
 bool pm_heap_resize(void *object, size_t bytes);
 size_t pm_heap_usable_size(const void *object);
+
+/*
+ * Memory for batches of streams, from the migration space alone, aligned to a granule. NULL: no
+ * room there.
+ */
+void *pm_heap_alloc_migration(size_t bytes);
+void pm_heap_free_migration(void *buffers);
+
+/* True: an object in one of the DRAM spaces. */
+bool pm_heap_is_in_dram(const void *p);
+
+/* Bytes of objects and slabs in PMem. */
+uint64_t pm_heap_pmem_bytes(void);
 
 /*
  * Reserves whole chunks of DRAM addresses that were never touched and never will be: budget for

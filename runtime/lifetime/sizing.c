@@ -13,6 +13,7 @@
 
 static struct pm_sizing sizing;
 static atomic_flag is_begun = ATOMIC_FLAG_INIT;
+static atomic_bool is_done;
 
 static uint64_t used_bytes(enum pm_space_id id)
 {
@@ -70,10 +71,16 @@ void pm_sizing_iteration(uint32_t number, uint32_t measured)
 	resize_temporary();
 	if (!sizing.to_temporary && !pm_advice_on)
 		sizing.promoted_bytes = pm_promote();
-	sizing.is_done = true;
+	atomic_store_explicit(&is_done, true, memory_order_release);
 }
 
 void pm_sizing_get(struct pm_sizing *ret)
 {
 	*ret = sizing;
+	ret->is_done = pm_sizing_is_done();
+}
+
+bool pm_sizing_is_done(void)
+{
+	return atomic_load_explicit(&is_done, memory_order_acquire);
 }

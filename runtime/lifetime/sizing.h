@@ -38,4 +38,7 @@ void pm_sizing_iteration(uint32_t number, uint32_t measured);
 
 void pm_sizing_get(struct pm_sizing *ret);
 
+/* For any thread, at any time. */
+bool pm_sizing_is_done(void);
+
 #endif

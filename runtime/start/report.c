@@ -18,6 +18,7 @@
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/start/static_data.h"
+#include "runtime/stream/stream.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -179,6 +180,56 @@ static void add_sizing(struct text *text)
 		(unsigned long long)sizing.lent_bytes, (unsigned long long)sizing.promoted_bytes);
 }
 
+static void add_phases(struct text *text)
+{
+	const struct pm_phase *phase;
+
+	add(text, ",\"phases\":[");
+	for (unsigned i = 0; (phase = pm_phase_at(i)); i++)
+		add(text,
+			"%s{\"batch_bytes\":%zu,\"is_written\":%s,\"compute_s\":%.9f,"
+			"\"compute_bytes_per_s\":%.0f,\"helpers\":%u}",
+			i ? "," : "", phase->batch_bytes, phase->is_written ? "true" : "false",
+			phase->compute_s, phase->compute_bytes_per_s, phase->helpers);
+	add(text, "]");
+}
+
+static uint64_t passes_in_place(const struct pm_stream_counts *counts)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < PM_IN_PLACES; i++)
+		n += counts->in_place[i];
+	return n;
+}
+
+/* Nothing for a program that opens no streams. */
+static void add_streams(struct text *text)
+{
+	struct pm_stream_counts counts;
+	const char *comma = "";
+
+	pm_streams_count(&counts);
+	if (!counts.passes && !passes_in_place(&counts))
+		return;
+	add(text, ",\"streams\":{\"staged\":%llu,\"in_place\":{",
+		(unsigned long long)counts.passes);
+	for (int i = 0; i < PM_IN_PLACES; i++) {
+		if (!counts.in_place[i])
+			continue;
+		add(text, "%s\"%s\":%llu", comma, pm_in_place_text((enum pm_in_place)i),
+			(unsigned long long)counts.in_place[i]);
+		comma = ",";
+	}
+	add(text, "},\"batches\":%llu,\"clean_batches\":%llu", (unsigned long long)counts.batches,
+		(unsigned long long)counts.clean_batches);
+	add(text, ",\"in_bytes\":%llu,\"out_bytes\":%llu,\"waited_ns\":%llu",
+		(unsigned long long)counts.in_bytes, (unsigned long long)counts.out_bytes,
+		(unsigned long long)counts.waited_ns);
+	add_phases(text);
+	add(text, "}");
+}
+
 static void add_object(struct text *text, const struct pm_numa_maps *numa_maps)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
@@ -203,6 +254,7 @@ static void add_object(struct text *text, const struct pm_numa_maps *numa_maps)
 		(unsigned long long)statics.dram_bytes, (unsigned long long)statics.pmem_bytes);
 	add_iterations(text);
 	add_sizing(text);
+	add_streams(text);
 	if (pm_advice_on)
 		add(text, ",\"advised_objects\":{\"dram\":%llu,\"pmem\":%llu,\"unknown\":%llu}",
 			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
@@ -277,6 +329,28 @@ static void log_sizing(void)
 			in_mib(sizing.promoted_bytes));
 }
 
+static void log_streams(void)
+{
+	struct pm_stream_counts counts;
+	const struct pm_phase *phase;
+
+	pm_streams_count(&counts);
+	if (counts.passes)
+		pm_log("streams: %llu staged; %llu batches, %lluM copied in and %lluM out; the "
+		       "program waited %.3f s for copies",
+			(unsigned long long)counts.passes, (unsigned long long)counts.batches,
+			in_mib(counts.in_bytes), in_mib(counts.out_bytes),
+			(double)counts.waited_ns / 1e9);
+	for (int i = 0; i < PM_IN_PLACES; i++)
+		if (counts.in_place[i])
+			pm_log("streams: %llu in place: %s", (unsigned long long)counts.in_place[i],
+				pm_in_place_text((enum pm_in_place)i));
+	for (unsigned i = 0; (phase = pm_phase_at(i)); i++)
+		pm_log("streams of batches of %lluM: helpers %u, T_comp %.3g s, BW_comp %.3g B/s",
+			in_mib(phase->batch_bytes), phase->helpers, phase->compute_s,
+			phase->compute_bytes_per_s);
+}
+
 static void log_all(const struct pm_numa_maps *numa_maps)
 {
 	struct pm_heap_stats counts;
@@ -292,6 +366,7 @@ static void log_all(const struct pm_numa_maps *numa_maps)
 			in_mib(counts.refused_bytes));
 	log_spaces();
 	log_sizing();
+	log_streams();
 	if (statics.dram_bytes || statics.pmem_bytes)
 		pm_log("static data: %lluM bound to DRAM, in free; %lluM to PMem",
 			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));

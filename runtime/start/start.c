@@ -13,6 +13,7 @@
 #include "runtime/start/marks.h"
 #include "runtime/start/report.h"
 #include "runtime/start/static_data.h"
+#include "runtime/stream/stream.h"
 
 /* In this order: the end of a profile writes to the file with the heap's locks held. */
 static void before_fork(void)
@@ -80,6 +81,7 @@ __attribute__((constructor)) static void start(void)
 	attached = pm_registry_attach();
 	pm_advice_start(attached || pm_heap.registry == PM_REGISTRY_ABSENT);
 	pm_profile_start(attached);
+	pm_streams_prepare();
 	pm_heap_open(pm_profile_on || pm_advice_on_small, pm_advice_on_small);
 	pm_marks_start();
 	pm_report_prepare(attached);

@@ -1,5 +1,5 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
-RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads)
+RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads streams)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< $(LDLIBS) -pthread
@@ -17,13 +17,13 @@ $(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addpr
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread
 
 # The same of the whole runtime, linked into the program under names of its own: the sanitizer has malloc() itself.
-$(BUILD)/tests/runtime/threads_tsan: tests/runtime/threads.c $(RUNTIME_SRCS) $(JEMALLOC) tests/runtime/family.syms
+$(BUILD)/tests/runtime/%_tsan: tests/runtime/%.c $(RUNTIME_SRCS) $(wildcard model/*.c copy/*.c) $(JEMALLOC) tests/runtime/family.syms
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -fno-builtin -r -nostdlib -o $@.o $(filter %.c,$^)
 	objcopy --redefine-syms=tests/runtime/family.syms $@.o
 	$(CC) -fsanitize=thread -Wl,--wrap=pmje_exp_grow_init -o $@ $@.o $(filter %.a,$^) -pthread
 
-SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan)
+SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan streams_tsan)
 MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_space runtime/lifetime/test_lifetime runtime/lifetime/test_sizing \
 	runtime/common/test_nodemask runtime/heap/test_heap runtime/heap/test_prefault)
 

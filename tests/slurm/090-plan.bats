@@ -170,7 +170,7 @@ planned() {
 }
 
 @test "ranks get the bandwidths of the site profile; a file is read with its user's rights" {
-	local profiles own bandwidths='1 class=round-numbers in=1:3000000000,'
+	local profiles own bandwidths='1 class=round-numbers ranks='
 	profiles=$(bench_dir)/etc/profiles
 	own=$(bench_dir)/home/own.json
 	mkdir -p "$profiles"

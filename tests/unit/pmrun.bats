@@ -412,7 +412,7 @@ site_profile() {
 	printf '%s\n' "SiteProfile=$1" "SiteProfileDir=$profiles" >"${conf:=$profiles/pmem.conf}"
 }
 
-BANDWIDTHS='1 class=round-numbers in=1:3000000000,2:6000000000,8:20000000000 out=1:2000000000,2:4000000000,4:6000000000 peak=39000000000,13000000000'
+BANDWIDTHS='1 class=round-numbers ranks=1 in=1:3000000000,2:6000000000,8:20000000000 out=1:2000000000,2:4000000000,4:6000000000 peak=39000000000,13000000000'
 
 @test "ranks get the bandwidths of the site profile of their node's class, or of one that is asked for" {
 	site_profile round-numbers

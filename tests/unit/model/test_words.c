@@ -5,7 +5,7 @@
 #include "tests/unit/tap.h"
 
 #define FULL                                                                                       \
-	"1 class=optane-100 in=1:2500000000,4:8000000000 out=1:1500000000 "                        \
+	"1 class=optane-100 ranks=4 in=1:2500000000,4:8000000000 out=1:1500000000 "                \
 	"peak=39000000000,13000000000"
 
 static void test_both_ways(void)
@@ -15,6 +15,7 @@ static void test_both_ways(void)
 
 	is_number(pm_model_parse(FULL, &words), 0, "a complete text");
 	is_text(words.class, "optane-100", "its class");
+	is_number(words.ranks, 4, "its ranks");
 	is_number(words.socket.in.n, 2, "its curve from PMem");
 	is_number((long long)words.socket.in.points[1].bytes_per_s, 8000000000, "a point of it");
 	is_number((long long)words.socket.peak_out, 13000000000, "the second peak");
@@ -24,7 +25,8 @@ static void test_both_ways(void)
 
 static void test_the_largest(void)
 {
-	struct pm_model_words words = {.socket = {.peak_in = 999e12, .peak_out = 999e12}}, again;
+	struct pm_model_words again,
+		words = {.ranks = 65536, .socket = {.peak_in = 999e12, .peak_out = 999e12}};
 	struct pm_curve *curves[] = {
 		&words.socket.in, &words.socket.out, &words.socket.both_in, &words.socket.both_out};
 	char text[PM_MODEL_TEXT_MAX];
@@ -49,6 +51,8 @@ static const struct {
 	{"1 peak=5,5 out=1:5  in=1:5 ", 0},
 	{"1 in=1:5 out=1:5 peak=5,5 later=anything", 0},
 	{"1 in=1:5 out=1:5 peak=5,5 both_in=2:4 both_out=2:3", 0},
+	{"1 ranks=0 in=1:5 out=1:5 peak=5,5", -EINVAL},
+	{"1 ranks=x in=1:5 out=1:5 peak=5,5", -EINVAL},
 	{"2 in=1:5 out=1:5 peak=5,5", -EPROTO},
 	{"", -EINVAL},
 	{"x", -EINVAL},

@@ -13,7 +13,7 @@
 
 #define ROUND "site-profiles/round.json"
 #define MODEL                                                                                      \
-	"1 class=round-numbers in=1:3000000000,2:6000000000,8:20000000000 "                        \
+	"1 class=round-numbers ranks=2 in=1:3000000000,2:6000000000,8:20000000000 "                \
 	"out=1:2000000000,2:4000000000,4:6000000000 peak=39000000000,13000000000"
 
 /* One package, or two; CPUs do not matter here. */
@@ -97,25 +97,26 @@ static void test_root_trusts_root(void)
 static void test_format(void)
 {
 	struct pm_topology topology = machine(2);
-	struct pm_plan_rank rank = bound(0);
+	struct pm_plan_rank ranks[] = {bound(0), bound(0)}, *rank = ranks;
+	struct pm_plan plan = {.ranks = ranks, .n_ranks = 2};
 	struct pm_site_profile profile, none = {0};
 	char text[PM_MODEL_TEXT_MAX];
 	struct pm_err err;
 
 	is_number(load("tests/fixtures/" ROUND, 1, &profile, &err), 0, "a profile");
-	is_number(pm_rank_model_format(&profile, &topology, &rank, text, &err), 0, "a rank");
+	is_number(pm_rank_model_format(&profile, &topology, &plan, 0, text, &err), 0, "a rank");
 	is_text(text, MODEL, "has its socket's bandwidths");
-	is_number(pm_rank_model_format(&none, &topology, &rank, text, &err), 0, "no profile");
+	is_number(pm_rank_model_format(&none, &topology, &plan, 0, text, &err), 0, "no profile");
 	is_text(text, "", "no bandwidths");
-	rank.spans_packages = true;
-	is_number(
-		pm_rank_model_format(&profile, &topology, &rank, text, &err), 0, "on two sockets");
+	rank->spans_packages = true;
+	is_number(pm_rank_model_format(&profile, &topology, &plan, 0, text, &err), 0,
+		"on two sockets");
 	is_text(text, "", "no bandwidths");
-	rank = (struct pm_plan_rank){0};
-	is_number(pm_rank_model_format(&profile, &topology, &rank, text, &err), 0, "unbound");
+	*rank = (struct pm_plan_rank){0};
+	is_number(pm_rank_model_format(&profile, &topology, &plan, 0, text, &err), 0, "unbound");
 	is_text(text, "", "no bandwidths");
-	rank = bound(1);
-	is_number(pm_rank_model_format(&profile, &topology, &rank, text, &err), -ENODATA,
+	*rank = bound(1);
+	is_number(pm_rank_model_format(&profile, &topology, &plan, 0, text, &err), -ENODATA,
 		"on a socket that the profile lacks");
 	pm_site_profile_done(&profile);
 }

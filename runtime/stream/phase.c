@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "runtime/stream/phase.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/words.h"
+#include "runtime/common/log.h"
+#include "runtime/stream/helpers.h"
+
+/* Helpers have ended by then: the copies are to be there before the program asks for them. */
+#define PACE_SHARE 0.8
+
+static struct {
+	pthread_mutex_t lock;
+	struct pm_phase list[PM_PHASES_MAX];
+	struct pm_model_words words;
+	bool has_model;
+	bool is_fixed; /* PM_STREAMS is a number of helpers */
+	unsigned fixed;
+	enum pm_model_kind kind;
+	unsigned threads; /* of the program */
+} phases = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- settings --- */
+
+static void read_choice(void)
+{
+	const char *text = getenv("PM_STREAMS");
+
+	phases.kind = PM_MODEL_PACED;
+	if (!text || !*text || !strcmp(text, "paced"))
+		return;
+	if (!strcmp(text, "literal")) {
+		phases.kind = PM_MODEL_LITERAL;
+	} else if (*text >= '0' && *text <= '0' + PM_HELPERS_MAX && !text[1]) {
+		phases.is_fixed = true;
+		phases.fixed = (unsigned)(*text - '0');
+	} else {
+		pm_log("PM_STREAMS='%.100s' is none of paced, literal, 0, 1 and 2: it is paced",
+			text);
+	}
+}
+
+static void read_model(void)
+{
+	const char *text = getenv(PM_MODEL_VARIABLE);
+
+	if (!text || !*text)
+		return;
+	phases.has_model = !pm_model_parse(text, &phases.words);
+	if (!phases.has_model)
+		pm_log("PM_MODEL='%.100s' is not of this version: streams run in place", text);
+}
+
+/* Thrd_comp: OMP_NUM_THREADS, else the processors of the rank. */
+static void count_threads(void)
+{
+	const char *text = getenv("OMP_NUM_THREADS");
+	long threads = text ? strtol(text, NULL, 10) : 0;
+	cpu_set_t cpus;
+
+	if (threads <= 0 && !sched_getaffinity(0, sizeof(cpus), &cpus))
+		threads = CPU_COUNT(&cpus);
+	phases.threads = threads > 0 ? (unsigned)threads : 1;
+}
+
+void pm_phases_prepare(void)
+{
+	read_choice();
+	read_model();
+	count_threads();
+}
+
+/* --- the model --- */
+
+static unsigned ask_model(const struct pm_phase *phase)
+{
+	const struct pm_model_interval interval = {
+		.in_bytes = (double)phase->batch_bytes,
+		.out_bytes = phase->is_written ? (double)phase->batch_bytes : 0,
+		.compute_s = phase->compute_s,
+		.compute_bytes_per_s = phase->compute_bytes_per_s,
+		.ranks = phases.words.ranks ? phases.words.ranks : 1,
+		.threads = phases.threads,
+		.max_threads = phases.threads + pm_helpers_cpus(),
+	};
+
+	return pm_model_choose(phases.kind, &phases.words.socket, &interval).helpers;
+}
+
+/* The first answer holds; another one when it comes twice. */
+static void take_answer(struct pm_phase *phase, unsigned helpers, bool is_first)
+{
+	if (is_first || phase->asked == helpers)
+		phase->helpers = helpers;
+	phase->asked = helpers;
+}
+
+static uint64_t pace_ns(const struct pm_phase *phase)
+{
+	if (phases.is_fixed || phases.kind != PM_MODEL_PACED)
+		return 0;
+	return (uint64_t)(phase->compute_s * PACE_SHARE * 1e9);
+}
+
+static void take_measurement(struct pm_phase *phase, double compute_s, uint64_t slow_bytes)
+{
+	bool is_first = !(phase->compute_s > 0);
+
+	phase->compute_s = compute_s > 0 ? compute_s : 1e-9;
+	phase->compute_bytes_per_s = (double)slow_bytes / phase->compute_s;
+	take_answer(phase, ask_model(phase), is_first);
+	phase->passes = 0;
+	phase->state = PM_PHASE_CHOSEN;
+}
+
+/* Of passes that measure at once the first one counts. */
+void pm_phase_measured(struct pm_pass *pass, uint64_t compute_ns, uint64_t slow_bytes)
+{
+	struct pm_phase *phase = pass->phase;
+
+	pthread_mutex_lock(&phases.lock);
+	if (phase->state == PM_PHASE_MEASURING)
+		take_measurement(phase, (double)compute_ns / 1e9, slow_bytes);
+	*pass = (struct pm_pass){
+		.phase = phase, .helpers = phase->helpers, .pace_ns = pace_ns(phase)};
+	pthread_mutex_unlock(&phases.lock);
+}
+
+/* --- phases --- */
+
+static struct pm_phase *find(const void *caller, size_t batch_bytes, bool is_written)
+{
+	for (struct pm_phase *phase = phases.list; phase < phases.list + PM_PHASES_MAX; phase++) {
+		if (!phase->caller)
+			*phase = (struct pm_phase){.caller = caller,
+				.batch_bytes = batch_bytes,
+				.is_written = is_written};
+		if (phase->caller == caller && phase->batch_bytes == batch_bytes &&
+			phase->is_written == is_written)
+			return phase;
+	}
+	return NULL;
+}
+
+static enum pm_in_place obstacle(void)
+{
+	if (!pm_helpers_can_run())
+		return PM_IN_PLACE_NO_CPU;
+	if (phases.is_fixed)
+		return phases.fixed ? PM_IN_PLACE_NOT : PM_IN_PLACE_MODEL;
+	if (!phases.has_model)
+		return PM_IN_PLACE_NO_MODEL;
+	return pm_helpers_cpus() ? PM_IN_PLACE_NOT : PM_IN_PLACE_NO_CPU;
+}
+
+/* A pass that could be the one to measure is not counted as such while another one measures. */
+static enum pm_in_place advance(struct pm_phase *phase, bool is_settled)
+{
+	phase->passes++;
+	if (phases.is_fixed) {
+		phase->state = PM_PHASE_CHOSEN;
+		phase->helpers = phases.fixed;
+		return PM_IN_PLACE_NOT;
+	}
+	if (phase->state == PM_PHASE_IN_PLACE && (phase->passes < 2 || !is_settled))
+		return PM_IN_PLACE_FIRST;
+	if (phase->state != PM_PHASE_CHOSEN || (phase->passes > PM_PHASE_PASSES && is_settled)) {
+		phase->state = PM_PHASE_MEASURING;
+		return PM_IN_PLACE_NOT;
+	}
+	return phase->helpers ? PM_IN_PLACE_NOT : PM_IN_PLACE_MODEL;
+}
+
+static enum pm_in_place begin(struct pm_phase *phase, bool is_settled, struct pm_pass *ret)
+{
+	enum pm_in_place why = phase ? advance(phase, is_settled) : PM_IN_PLACE_TOO_MANY;
+
+	if (why)
+		return why;
+	*ret = (struct pm_pass){.phase = phase, .is_measuring = phase->state == PM_PHASE_MEASURING};
+	if (!ret->is_measuring) {
+		ret->helpers = phase->helpers;
+		ret->pace_ns = pace_ns(phase);
+	}
+	return PM_IN_PLACE_NOT;
+}
+
+enum pm_in_place pm_phase_begin(const void *caller, size_t batch_bytes, bool is_written,
+	bool is_settled, struct pm_pass *ret)
+{
+	enum pm_in_place why = obstacle();
+
+	if (why)
+		return why;
+	pthread_mutex_lock(&phases.lock);
+	why = begin(find(caller, batch_bytes, is_written), is_settled, ret);
+	pthread_mutex_unlock(&phases.lock);
+	return why;
+}
+
+void pm_phases_before_fork(void)
+{
+	pthread_mutex_lock(&phases.lock);
+}
+
+void pm_phases_after_fork(void)
+{
+	pthread_mutex_unlock(&phases.lock);
+}
+
+const struct pm_phase *pm_phase_at(unsigned i)
+{
+	return i < PM_PHASES_MAX && phases.list[i].caller ? &phases.list[i] : NULL;
+}
+
+const char *pm_in_place_text(enum pm_in_place why)
+{
+	static const char *const texts[PM_IN_PLACES] = {
+		[PM_IN_PLACE_NOT] = "",
+		[PM_IN_PLACE_FIRST] = "before the measurement",
+		[PM_IN_PLACE_MODEL] = "the model has no helper for them",
+		[PM_IN_PLACE_NO_MODEL] = "no PM_MODEL",
+		[PM_IN_PLACE_NO_CPU] = "no processor for helpers",
+		[PM_IN_PLACE_DRAM] = "their data is in DRAM",
+		[PM_IN_PLACE_NO_ROOM] = "no room in the migration space",
+		[PM_IN_PLACE_TOO_MANY] = "too many at once",
+	};
+
+	return texts[why];
+}
