@@ -6,8 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 
+#include "runtime/common/cancel.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
@@ -245,7 +247,7 @@ static struct stream *take_entry(const struct pm_stream *asked, const struct pm_
 			.is_written = asked->access != PM_READ_ONLY,
 			.range = asked->range,
 			.bytes = asked->bytes,
-			.batch_bytes = asked->batch_bytes,
+			.batch_bytes = MIN(asked->batch_bytes, asked->bytes),
 			.n_batches = (asked->bytes - 1) / asked->batch_bytes + 1,
 			.handed = NONE,
 			.in.batch = NONE,
@@ -321,20 +323,7 @@ static void *go_on_in_place(
 	return pm_stream_next(asked, PM_DIRTY, ret_bytes);
 }
 
-#pragma GCC visibility push(default)
-
-void pmplace_stream_open(struct pm_stream *asked)
-{
-	enum pm_in_place why;
-
-	if (!pm_heap.small_limit || asked->version != PM_STREAM_VERSION || !asked->bytes ||
-		!asked->batch_bytes)
-		return;
-	why = start(asked, __builtin_return_address(0), &asked->runtime);
-	count(why ? &counts.in_place[why] : &counts.passes, 1);
-}
-
-void *pmplace_stream_next(struct pm_stream *asked, int state, size_t *ret_bytes)
+static void *next(struct pm_stream *asked, int state, size_t *ret_bytes)
 {
 	struct stream *stream = asked->runtime;
 	uint64_t batch = asked->next / stream->batch_bytes;
@@ -351,14 +340,42 @@ void *pmplace_stream_next(struct pm_stream *asked, int state, size_t *ret_bytes)
 	return hand_out(stream, batch, ret_bytes);
 }
 
+#pragma GCC visibility push(default)
+
+/* Waits are cancellation points: a thread that ended in one would leave a lock and its stream. */
+void pmplace_stream_open(struct pm_stream *asked)
+{
+	enum pm_in_place why;
+	int before;
+
+	if (!pm_heap.small_limit || asked->version != PM_STREAM_VERSION || !asked->bytes ||
+		!asked->batch_bytes)
+		return;
+	before = pm_cancel_disable();
+	why = start(asked, __builtin_return_address(0), &asked->runtime);
+	count(why ? &counts.in_place[why] : &counts.passes, 1);
+	pm_cancel_restore(before);
+}
+
+void *pmplace_stream_next(struct pm_stream *asked, int state, size_t *ret_bytes)
+{
+	int before = pm_cancel_disable();
+	void *batch = next(asked, state, ret_bytes);
+
+	pm_cancel_restore(before);
+	return batch;
+}
+
 void pmplace_stream_close(struct pm_stream *asked)
 {
 	struct stream *stream = asked->runtime;
+	int before = pm_cancel_disable();
 
 	end_measurement(stream);
 	hand_back(stream, PM_DIRTY);
 	finish(stream);
 	asked->runtime = NULL;
+	pm_cancel_restore(before);
 }
 
 #pragma GCC visibility pop
