@@ -68,6 +68,7 @@ __attribute__((constructor)) static void start(void)
 	if (!pm_settings_read(&settings) || !pm_heap_start(&settings))
 		return;
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	pm_streams_reserve_space();
 	if (!pm_jemalloc_start()) {
 		pm_log("no memory to start with: nothing is placed");
 		return;

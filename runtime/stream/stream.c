@@ -411,6 +411,10 @@ void pm_streams_prepare(void)
 	pm_phases_prepare();
 	streams.checks = checks && !strcmp(checks, "1");
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+void pm_streams_reserve_space(void)
+{
 	pm_heap.migration_is_closed = pm_is_referenced("pmplace_stream_open");
 }
 

@@ -27,10 +27,13 @@ struct pm_stream_counts {
 	uint64_t waited_ns;	/* of the program, for copies */
 };
 
+/* Keeps the migration space for streams if the program opens any: before the first allocation. */
+void pm_streams_reserve_space(void);
+
 /*
- * Reads the variables, and keeps the migration space for streams if the program opens any. The
- * calling thread is the only one. To be called when jemalloc has registered its handlers of
- * pthread_atfork(3): ours take their locks before, since a helper's start allocates.
+ * Reads the variables. The calling thread is the only one. To be called when jemalloc has
+ * registered its handlers of pthread_atfork(3): ours take their locks before, since a helper's
+ * start allocates.
  */
 void pm_streams_prepare(void);
 
