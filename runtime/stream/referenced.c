@@ -13,7 +13,7 @@ struct search {
 
 struct table {
 	const Elf64_Rela *rows;
-	size_t bytes;
+	size_t bytes, skipped; /* the first ones, of which none has a symbol: DT_RELACOUNT */
 };
 
 /* The parts of a dynamic section that matter here. */
@@ -44,6 +44,9 @@ static void take(const struct dl_phdr_info *info, const Elf64_Dyn *entry, struct
 	case DT_RELASZ:
 		object->relocations.bytes = entry->d_un.d_val;
 		break;
+	case DT_RELACOUNT:
+		object->relocations.skipped = entry->d_un.d_val;
+		break;
 	case DT_JMPREL:
 		object->jumps.rows = address(info, entry->d_un.d_ptr);
 		break;
@@ -57,7 +60,7 @@ static void take(const struct dl_phdr_info *info, const Elf64_Dyn *entry, struct
 
 static bool has(const struct object *object, const struct table *table, const char *function)
 {
-	for (size_t i = 0; table->rows && i < table->bytes / sizeof(*table->rows); i++) {
+	for (size_t i = table->skipped; table->rows && i < table->bytes / sizeof(*table->rows); i++) {
 		size_t symbol = ELF64_R_SYM(table->rows[i].r_info);
 
 		if (symbol && !strcmp(object->names + object->symbols[symbol].st_name, function))
