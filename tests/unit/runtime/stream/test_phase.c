@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "runtime/stream/helpers.h"
+#include "runtime/stream/phase.h"
+#include "tests/unit/tap.h"
+
+/* One thread copies 1 GB in 1 s, in and out; two share the directions. */
+#define MODEL "1 ranks=1 in=1:1000000000 out=1:1000000000 peak=1000000000000,1"
+#define GB    1000000000
+
+/* Stands in for the helper threads. */
+static unsigned cpus = 2;
+static bool can_run = true;
+unsigned pm_helpers_cpus(void)
+{
+	return cpus;
+}
+bool pm_helpers_can_run(void)
+{
+	return can_run;
+}
+
+static void set(const char *streams, const char *model)
+{
+	setenv("PM_STREAMS", streams, 1);
+	setenv("PM_MODEL", model, 1);
+	setenv("OMP_NUM_THREADS", "1", 1);
+	pm_phases_prepare();
+}
+
+static enum pm_in_place begin(const void *caller, struct pm_pass *pass)
+{
+	return pm_phase_begin(caller, GB, true, true, pass);
+}
+
+static void measure(struct pm_pass *pass, double compute_s)
+{
+	pm_phase_measured(pass, (uint64_t)(compute_s * 1e9), 0);
+}
+
+/* The phases that follow are the model's; each test has one of its own. */
+static void test_first_passes(void)
+{
+	static const char caller;
+	struct pm_pass pass;
+
+	is_number(begin(&caller, &pass), PM_IN_PLACE_FIRST, "the first pass runs in place");
+	is_number(pm_phase_begin(&caller, GB, true, false, &pass), PM_IN_PLACE_FIRST,
+		"and so does the second, while nothing is settled");
+	is_number(begin(&caller, &pass), PM_IN_PLACE_NOT, "then one is measured");
+	ok(pass.is_measuring && !pass.helpers && !pass.pace_ns, "without helpers");
+	measure(&pass, 3);
+	ok(!pass.is_measuring && pass.helpers == 1, "one helper copies both ways in time");
+	is_number((long long)pass.pace_ns, 2400000000, "and spreads its copies");
+	is_number(begin(&caller, &pass), PM_IN_PLACE_NOT, "the next pass");
+	ok(!pass.is_measuring && pass.helpers == 1, "has it from the start");
+}
+
+/* A pass after PM_PHASE_PASSES others, measured. */
+static void measure_again(const void *caller, double compute_s)
+{
+	struct pm_pass pass = {0};
+
+	for (unsigned i = 0; i <= PM_PHASE_PASSES && !pass.is_measuring; i++)
+		begin(caller, &pass);
+	ok(pass.is_measuring, "an interval is measured again");
+	measure(&pass, compute_s);
+}
+
+static unsigned helpers_now(const void *caller)
+{
+	struct pm_pass pass = {0};
+
+	return begin(caller, &pass) ? 0 : pass.helpers;
+}
+
+static void test_hysteresis(void)
+{
+	static const char caller;
+	struct pm_pass pass;
+
+	begin(&caller, &pass);
+	begin(&caller, &pass);
+	measure(&pass, 3);
+	measure_again(&caller, 1.5);
+	is_number(helpers_now(&caller), 1, "another answer alone changes nothing");
+	measure_again(&caller, 1.5);
+	is_number(helpers_now(&caller), 2, "the second time it does");
+	measure_again(&caller, 0.5);
+	measure_again(&caller, 3);
+	is_number(helpers_now(&caller), 2, "two that differ do not");
+	measure_again(&caller, 0.5);
+	measure_again(&caller, 0.5);
+	is_number(begin(&caller, &pass), PM_IN_PLACE_MODEL, "no helper is in time");
+}
+
+static void test_traffic(void)
+{
+	static const char caller;
+	struct pm_pass pass;
+
+	begin(&caller, &pass);
+	begin(&caller, &pass);
+	pm_phase_measured(&pass, 3000000000u, UINT64_C(4000) * GB);
+	is_number(pass.helpers, 0, "the program's own traffic takes the whole share");
+}
+
+static void test_phases_differ(void)
+{
+	static const char caller, other;
+	struct pm_pass pass;
+
+	begin(&caller, &pass);
+	is_number(pm_phase_begin(&other, GB, true, true, &pass), PM_IN_PLACE_FIRST, "by place");
+	is_number(pm_phase_begin(&caller, GB / 2, true, true, &pass), PM_IN_PLACE_FIRST,
+		"by the size of batches");
+	is_number(pm_phase_begin(&caller, GB, false, true, &pass), PM_IN_PLACE_FIRST,
+		"by what is copied back");
+	is_number(begin(&caller, &pass), PM_IN_PLACE_NOT, "the first one goes on");
+}
+
+static void test_obstacles(void)
+{
+	static const char caller;
+	struct pm_pass pass;
+
+	cpus = 0;
+	is_number(begin(&caller, &pass), PM_IN_PLACE_NO_CPU, "no processor for helpers");
+	cpus = 2;
+	can_run = false;
+	is_number(begin(&caller, &pass), PM_IN_PLACE_NO_CPU, "no thread, or a child of fork");
+	can_run = true;
+	for (uintptr_t i = 0; i < PM_PHASES_MAX; i++)
+		pm_phase_begin((void *)(i + 1), GB, true, true, &pass);
+	is_number(pm_phase_begin(&caller, GB, true, true, &pass), PM_IN_PLACE_TOO_MANY,
+		"more places than it knows");
+}
+
+static void test_fixed(void)
+{
+	static const char caller;
+	struct pm_pass pass;
+
+	set("2", "");
+	is_number(begin(&caller, &pass), PM_IN_PLACE_TOO_MANY, "a number without a model");
+	set("0", "");
+	is_number(begin(&caller, &pass), PM_IN_PLACE_MODEL, "0 is in place");
+}
+
+int main(void)
+{
+	set("paced", MODEL);
+	test_first_passes();
+	test_hysteresis();
+	test_traffic();
+	test_phases_differ();
+	test_obstacles();
+	test_fixed();
+	return tap_done();
+}
