@@ -13,6 +13,7 @@
 /* Each adds its members to the object. */
 void pm_show_mode(const struct pm_agent *agent, json_object *root);
 void pm_show_modules(const struct pm_agent *agent, json_object *root);
+void pm_show_site_profile(const struct pm_agent *agent, json_object *root);
 void pm_show_regions(const struct pm_agent *agent, json_object *root);
 
 /* Add a sentence to the list "unseen", or to "blocks": a reason why the mode cannot be changed. */

@@ -70,6 +70,24 @@ static void print_mode(const json_object *root)
 		*text_of(change, "reason") ? ": " : "", text_of(change, "reason"));
 }
 
+static void print_site_profile(const json_object *root)
+{
+	json_object *profile, *days;
+
+	if (!json_object_object_get_ex(root, "site_profile", &profile))
+		return;
+	printf("\nsite profile %s, %s %s%s", text_of(profile, "class"),
+		*text_of(profile, "reference") ? "of" : "measured on",
+		*text_of(profile, "reference") ? text_of(profile, "reference")
+					       : text_of(profile, "host"),
+		is_true(profile, "is_virtual") ? ", under a hypervisor: ranks get none" : "");
+	if (json_object_object_get_ex(profile, "age_days", &days))
+		printf(", %.10s, %lld day%s ago", text_of(profile, "date"),
+			number_of(profile, "age_days"),
+			number_of(profile, "age_days") == 1 ? "" : "s");
+	putchar('\n');
+}
+
 static void print_nodes(const json_object *root)
 {
 	puts("\nmemory");
@@ -181,6 +199,7 @@ void pm_show_print(const json_object *root)
 	print_modules(root);
 	print_regions(root);
 	print_jobs(root);
+	print_site_profile(root);
 	print_list(root, "blocks", "what blocks a change");
 	print_list(root, "unseen", "not seen");
 }

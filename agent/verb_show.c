@@ -12,6 +12,7 @@ int pm_verb_show(struct pm_agent *agent)
 	pm_show_mode(agent, root);
 	pm_show_modules(agent, root);
 	pm_show_regions(agent, root);
+	pm_show_site_profile(agent, root);
 	if (agent->given & PM_OPT_JSON) {
 		pm_print_json(root);
 		return PM_EXIT_DONE;

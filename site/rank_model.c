@@ -15,7 +15,7 @@ bool pm_site_profile_is_file(const char *asked)
 	return strchr(asked, '/') != NULL;
 }
 
-static int load_class(
+int pm_site_profile_load_class(
 	const char *class, const char *dir, struct pm_site_profile *ret, struct pm_err *err)
 {
 	struct pm_site_profile profile;
@@ -73,7 +73,7 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 		return 0;
 	}
 	rc = pm_site_profile_is_file(asked) ? pm_site_profile_load(asked, &profile, err)
-					    : load_class(asked, dir, &profile, err);
+					    : pm_site_profile_load_class(asked, dir, &profile, err);
 	if (rc)
 		return rc;
 	rc = check(&profile, topology, err);

@@ -14,6 +14,14 @@
 bool pm_site_profile_is_file(const char *asked);
 
 /*
+ * Loads CLASS.json of that directory; release with pm_site_profile_done(). -EINVAL: no name of a
+ * class; -EBADMSG: of another class; errors of pm_site_profile_load(), and for root those of
+ * pm_secure_path(). On failure *ret is untouched.
+ */
+int pm_site_profile_load_class(
+	const char *class, const char *dir, struct pm_site_profile *ret, struct pm_err *err);
+
+/*
  * Loads the profile that `asked` names: a class, "optane-100" for optane-100.json in `dir`; or
  * a file. Checks that it is of that class, not measured under a hypervisor, and has
  * the model's parameters for each package of `topology`; release with pm_site_profile_done(). For

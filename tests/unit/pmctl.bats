@@ -842,6 +842,22 @@ print(node["unseen"], node["jobs"][0]["job"], [space["owner"] + " " + space["mou
 	assert_output "[] 4711 ['ours /mnt/slurm-pmem/socket0 4711', 'ours /mnt/slurm-pmem/socket1 4711']"
 }
 
+@test "show tells the site profile of the node's class, and that it cannot be read" {
+	mkdir "$node/profiles"
+	cp tests/fixtures/site-profiles/round.json "$node/profiles/round-numbers.json"
+	play appdirect-fsdax SiteProfile=round-numbers "SiteProfileDir=$node/profiles"
+	run -0 pmctl show
+	assert_line --regexp '^site profile round-numbers, measured on n1, 2026-11-25, [0-9]+ days? ago$'
+	run -0 pmctl show --json
+	run -0 /usr/bin/python3 -c 'import json, sys; profile = json.load(sys.stdin)["site_profile"]
+print(profile["class"], profile["host"], profile["is_virtual"])' <<<"$output"
+	assert_output 'round-numbers n1 False'
+	play appdirect-fsdax SiteProfile=absent "SiteProfileDir=$node/profiles"
+	run -0 pmctl show
+	assert_line --partial 'site profile: '
+	refute_line --partial 'site profile absent'
+}
+
 # in_kernel TEXT FILE... : what the recorded kernel says in files of sys/bus/nd/devices
 in_kernel() {
 	local text=$1 file
