@@ -15,8 +15,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
 TABLE = "CONTRIBUTING.md"
-# Tests may include anything; the twin's agent is a program of guests.
-ELSEWHERE = ("tests/", "twin/")
+# Tests may include anything; the twin's agent is a program of guests, and examples are users'.
+ELSEWHERE = ("tests/", "twin/", "examples/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')", re.S)
 # Functions and objects that other files may use.

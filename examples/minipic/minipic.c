@@ -122,15 +122,14 @@ static void average_to_nodes(void)
 
 static void gather(double x, double e[3], double b[3])
 {
-	int i = (int)x;
+	int i = (int)x, at = 5 * i, next = 5 * wrap(i + 1);
 	double right = x - i, left = 1 - right;
-	const double *at = &sim.nodes[5 * i], *next = &sim.nodes[5 * wrap(i + 1)];
 
 	for (int c = 0; c < 3; c++)
-		e[c] = left * at[c] + right * next[c];
+		e[c] = left * sim.nodes[at + c] + right * sim.nodes[next + c];
 	b[0] = 0;
 	for (int c = 1; c < 3; c++)
-		b[c] = left * at[c + 2] + right * next[c + 2];
+		b[c] = left * sim.nodes[at + c + 2] + right * sim.nodes[next + c + 2];
 }
 
 static double gamma_of(const double u[3])

@@ -60,7 +60,8 @@ static void take(const struct dl_phdr_info *info, const Elf64_Dyn *entry, struct
 
 static bool has(const struct object *object, const struct table *table, const char *function)
 {
-	for (size_t i = table->skipped; table->rows && i < table->bytes / sizeof(*table->rows); i++) {
+	for (size_t i = table->skipped; table->rows && i < table->bytes / sizeof(*table->rows);
+		i++) {
 		size_t symbol = ELF64_R_SYM(table->rows[i].r_info);
 
 		if (symbol && !strcmp(object->names + object->symbols[symbol].st_name, function))
