@@ -42,7 +42,7 @@ static struct pm_plan plan = {.ranks = ranks,
 	.policy = PM_MEM_POLICY_DRAM_FIRST,
 	.reserve_bytes = GIB,
 	.notes = notes};
-static const struct pm_plan_view view = {&plan, &topology, &request};
+static const struct pm_plan_view view = {.plan = &plan, .topology = &topology, .request = &request};
 
 static void set(cpu_set_t *set, const char *list)
 {
