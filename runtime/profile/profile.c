@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/advice/site.h"
+#include "runtime/common/clock.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
@@ -18,8 +19,7 @@
 #include "runtime/profile/profile_file.h"
 
 #define SITES	   (1u << 16)
-#define PROBES	   64 /* of the hash table of sites */
-#define NS	   UINT64_C(1000000000)
+#define PROBES	   64  /* of the hash table of sites */
 #define NAME_BYTES 512 /* of a file's name in a record, with its 0 byte */
 
 /* Entry of an object's first granule in the live-object table. */
@@ -40,17 +40,9 @@ static struct {
 	pid_t pid;
 } profile;
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t now(void)
 {
-	return clock_ns(CLOCK_MONOTONIC) - profile.start_ns;
+	return pm_clock_ns(CLOCK_MONOTONIC) - profile.start_ns;
 }
 
 /* --- sites --- */
@@ -283,7 +275,7 @@ static bool prepare_file(const char *directory)
 		       .every_bytes = PM_PROFILE_SAMPLE_BYTES,
 		       .granule_bytes = PM_GRANULE,
 		       .slab_bytes = slab_bytes(),
-		       .start_ns = clock_ns(CLOCK_REALTIME),
+		       .start_ns = pm_clock_ns(CLOCK_REALTIME),
 		       .pid = (uint32_t)getpid()}};
 	struct pm_frame program = pm_site_program();
 	const char *rank = getenv("PM_LOCAL_RANK");
@@ -307,7 +299,7 @@ void pm_profile_start(bool attached)
 		pm_log("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
 		return;
 	}
-	profile.start_ns = clock_ns(CLOCK_MONOTONIC);
+	profile.start_ns = pm_clock_ns(CLOCK_MONOTONIC);
 	pm_counters_start();
 	profile.must_write = attached;
 	profile.pid = getpid();

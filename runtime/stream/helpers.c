@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "runtime/common/clock.h"
 #include "runtime/common/log.h"
 #include "runtime/common/nodemask.h"
 
@@ -28,14 +28,6 @@ static struct {
 } helpers = {.starting = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.copied = PTHREAD_COND_INITIALIZER};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void init_condition(void)
 {
@@ -94,7 +86,7 @@ static uint64_t due_ns(const struct pm_copy_job *job)
 /* The first job that this helper may go on with; *ret_due_ns: when, if it is not due. */
 static struct pm_copy_job *find_job(unsigned helper, uint64_t *ret_due_ns)
 {
-	uint64_t now = now_ns();
+	uint64_t now = pm_clock_ns(CLOCK_MONOTONIC);
 
 	*ret_due_ns = UINT64_MAX;
 	for (struct pm_copy_job *job = helpers.jobs; job; job = job->next) {
@@ -223,7 +215,7 @@ static void remove_job(const struct pm_copy_job *job)
 void pm_helpers_post(struct pm_copy_job *job)
 {
 	job->begun = job->done = 0;
-	job->posted_ns = now_ns();
+	job->posted_ns = pm_clock_ns(CLOCK_MONOTONIC);
 	start_helpers(job->helpers);
 	pthread_mutex_lock(&helpers.lock);
 	add_job(job);
@@ -233,7 +225,7 @@ void pm_helpers_post(struct pm_copy_job *job)
 
 uint64_t pm_helpers_wait(struct pm_copy_job *job)
 {
-	uint64_t from = now_ns();
+	uint64_t from = pm_clock_ns(CLOCK_MONOTONIC);
 
 	pthread_mutex_lock(&helpers.lock);
 	while (job->done < job->bytes) {
@@ -244,7 +236,7 @@ uint64_t pm_helpers_wait(struct pm_copy_job *job)
 	}
 	remove_job(job);
 	pthread_mutex_unlock(&helpers.lock);
-	return now_ns() - from;
+	return pm_clock_ns(CLOCK_MONOTONIC) - from;
 }
 
 bool pm_helpers_are_busy(void)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
-#include <time.h>
 
 #include "runtime/common/cancel.h"
+#include "runtime/common/clock.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
@@ -52,14 +52,6 @@ static struct {
 static void count(atomic_uint_least64_t *what, uint64_t n)
 {
 	atomic_fetch_add_explicit(what, n, memory_order_relaxed);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* --- batches --- */
@@ -189,7 +181,7 @@ static void *hand_out(struct stream *stream, uint64_t batch, size_t *ret_bytes)
 		post_in(stream, batch + 1);
 	if (streams.checks)
 		stream->checksum = checksum(stream, batch);
-	stream->handed_ns = now_ns();
+	stream->handed_ns = pm_clock_ns(CLOCK_MONOTONIC);
 	*ret_bytes = bytes_of(stream, batch);
 	return buffer_of(stream, batch);
 }
@@ -221,7 +213,8 @@ static void end_measurement(struct stream *stream)
 {
 	if (!stream->pass.is_measuring || stream->handed == NONE)
 		return;
-	pm_phase_measured(&stream->pass, now_ns() - stream->handed_ns, slow_bytes(stream));
+	pm_phase_measured(&stream->pass, pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns,
+		slow_bytes(stream));
 }
 
 /* --- open and close --- */
