@@ -248,11 +248,11 @@ bool pm_heap_is_in_dram(const void *p)
 	return pm_heap_owns(p) && !is_pmem(p);
 }
 
-uint64_t pm_heap_pmem_bytes(void)
+uint64_t pm_heap_used_bytes(enum pm_space_id id)
 {
 	uint64_t used, dirty;
 
-	pm_space_usage(&pm_heap.spaces[PM_PMEM], &used, &dirty);
+	pm_space_usage(&pm_heap.spaces[id], &used, &dirty);
 	return used;
 }
 

@@ -23,8 +23,8 @@
  * Order of spaces (paper 000, §IV-A, as far as it needs no knowledge of the program): slabs go to
  * metadata; large objects to free; large objects that are predicted to be short-lived to temporary.
  * Without room there, they go to free and to lent DRAM, then to migration unless it is kept for
- * streams (runtime/stream/stream.h), then to PMem. The size
- * of temporary follows from the first iteration (runtime/lifetime/sizing.h).
+ * streams (runtime/stream/stream.h), then to PMem. The size of temporary follows from the first
+ * iteration (runtime/lifetime/sizing.h).
  *
  * Locks: one for each space. A thread holds one at a time, except in pm_space_split(), around
  * fork(2) and when it ends a profile.
@@ -108,8 +108,8 @@ void pm_heap_free_migration(void *buffers);
 /* True: an object in one of the DRAM spaces. */
 bool pm_heap_is_in_dram(const void *p);
 
-/* Bytes of objects and slabs in PMem. */
-uint64_t pm_heap_pmem_bytes(void);
+/* Bytes of objects and slabs in a space. */
+uint64_t pm_heap_used_bytes(enum pm_space_id id);
 
 /*
  * Reserves whole chunks of DRAM addresses that were never touched and never will be: budget for

@@ -15,14 +15,6 @@ static struct pm_sizing sizing;
 static atomic_flag is_begun = ATOMIC_FLAG_INIT;
 static atomic_bool is_done;
 
-static uint64_t used_bytes(enum pm_space_id id)
-{
-	uint64_t used, dirty;
-
-	pm_space_usage(&pm_heap.spaces[id], &used, &dirty);
-	return used;
-}
-
 static void measure(void)
 {
 	int64_t peak = pm_live_bytes_peak(), live = pm_live_bytes();
@@ -44,7 +36,8 @@ static void resize_temporary(void)
 {
 	uint64_t has = pm_heap.settings.bytes[PM_TEMPORARY];
 	uint64_t free = pm_heap.settings.bytes[PM_FREE];
-	uint64_t wanted = sizing.needed_bytes + sizing.spare_bytes + used_bytes(PM_TEMPORARY);
+	uint64_t wanted =
+		sizing.needed_bytes + sizing.spare_bytes + pm_heap_used_bytes(PM_TEMPORARY);
 
 	sizing.to_temporary = wanted > has;
 	if (!sizing.to_temporary) {

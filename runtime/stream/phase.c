@@ -107,6 +107,14 @@ static uint64_t pace_ns(const struct pm_phase *phase)
 	return (uint64_t)(phase->compute_s * PACE_SHARE * 1e9);
 }
 
+static struct pm_pass pass_of(struct pm_phase *phase)
+{
+	if (phase->state == PM_PHASE_MEASURING)
+		return (struct pm_pass){.phase = phase, .is_measuring = true};
+	return (struct pm_pass){
+		.phase = phase, .helpers = phase->helpers, .pace_ns = pace_ns(phase)};
+}
+
 static void take_measurement(struct pm_phase *phase, double compute_s, uint64_t slow_bytes)
 {
 	bool is_first = !(phase->compute_s > 0);
@@ -126,8 +134,7 @@ void pm_phase_measured(struct pm_pass *pass, uint64_t compute_ns, uint64_t slow_
 	pthread_mutex_lock(&phases.lock);
 	if (phase->state == PM_PHASE_MEASURING)
 		take_measurement(phase, (double)compute_ns / 1e9, slow_bytes);
-	*pass = (struct pm_pass){
-		.phase = phase, .helpers = phase->helpers, .pace_ns = pace_ns(phase)};
+	*pass = pass_of(phase);
 	pthread_mutex_unlock(&phases.lock);
 }
 
@@ -158,7 +165,7 @@ static enum pm_in_place obstacle(void)
 	return pm_helpers_cpus() ? PM_IN_PLACE_NOT : PM_IN_PLACE_NO_CPU;
 }
 
-/* A pass that could be the one to measure is not counted as such while another one measures. */
+/* Counts a pass, and decides whether it is measured. Until one has ended, each later one is. */
 static enum pm_in_place advance(struct pm_phase *phase, bool is_settled)
 {
 	phase->passes++;
@@ -180,14 +187,9 @@ static enum pm_in_place begin(struct pm_phase *phase, bool is_settled, struct pm
 {
 	enum pm_in_place why = phase ? advance(phase, is_settled) : PM_IN_PLACE_TOO_MANY;
 
-	if (why)
-		return why;
-	*ret = (struct pm_pass){.phase = phase, .is_measuring = phase->state == PM_PHASE_MEASURING};
-	if (!ret->is_measuring) {
-		ret->helpers = phase->helpers;
-		ret->pace_ns = pace_ns(phase);
-	}
-	return PM_IN_PLACE_NOT;
+	if (!why)
+		*ret = pass_of(phase);
+	return why;
 }
 
 enum pm_in_place pm_phase_begin(const void *caller, size_t batch_bytes, bool is_written,

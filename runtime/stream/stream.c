@@ -196,7 +196,7 @@ static uint64_t copied_bytes(const struct stream *stream)
  */
 static uint64_t slow_bytes(const struct stream *stream)
 {
-	uint64_t ranges = 0, copies = 0, used = pm_heap_pmem_bytes();
+	uint64_t ranges = 0, copies = 0, used = pm_heap_used_bytes(PM_PMEM);
 
 	pthread_mutex_lock(&streams.lock);
 	for (const struct stream *at = streams.list; at < streams.list + PM_STREAMS_MAX; at++) {
