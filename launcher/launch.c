@@ -121,21 +121,21 @@ static int limit_memory(struct pm_launch *launch, struct pm_err *err)
 	return pm_memory_limit(root_fd, &launch->request.memory_limit_bytes, err);
 }
 
-/* A slip of the site costs ranks their PM_MODEL, not their start. */
 static int find_profile(struct pm_launch *launch, struct pm_err *err)
 {
 	const struct pm_run_given *given = launch->given;
-	const char *own = given->value[PM_RUN_SITE_PROFILE], *site = launch->config.site_profile;
-	struct pm_err why = {0};
-	int rc = pm_rank_model_load(own ? own : site, launch->config.site_profile_dir,
-		launch->topology, &launch->profile, &why);
+	const char *own = given->value[PM_RUN_SITE_PROFILE];
+	struct pm_err slip = {0};
+	int rc = 0;
 
-	if (rc && own)
-		return pm_err_set(err, rc, "%s: %s", given->source[PM_RUN_SITE_PROFILE], why.text);
-	if (rc && !launch->rank.rank)
-		fprintf(stderr, "pmrun: SiteProfile=%s: %s; the ranks get no PM_MODEL\n", site,
-			why.text);
-	return 0;
+	if (own)
+		rc = pm_rank_model_load(own, launch->config.site_profile_dir, launch->topology,
+			&launch->profile, err);
+	else if (pm_rank_model_load_site(
+			 &launch->config, launch->topology, &launch->profile, &slip) &&
+		 !launch->rank.rank)
+		fprintf(stderr, "pmrun: %s\n", slip.text);
+	return rc ? pm_err_prefix(err, "%s", given->source[PM_RUN_SITE_PROFILE]) : 0;
 }
 
 int pm_launch_plan(struct pm_launch *launch, struct pm_err *err)

@@ -84,6 +84,19 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 	return rc;
 }
 
+int pm_rank_model_load_site(const struct pm_config *config, const struct pm_topology *topology,
+	struct pm_site_profile *ret, struct pm_err *err)
+{
+	struct pm_err why = {0};
+	int rc = pm_rank_model_load(
+		config->site_profile, config->site_profile_dir, topology, ret, &why);
+
+	if (!rc)
+		return 0;
+	return pm_err_set(err, rc, "SiteProfile=%s: %s; the ranks get no PM_MODEL",
+		config->site_profile, why.text);
+}
+
 /* N of equation 5. A rank of several packages counts for its home. */
 static unsigned ranks_of(const struct pm_plan *plan, int package)
 {

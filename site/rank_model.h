@@ -7,6 +7,7 @@
  * PM_MODEL (model/words.h). Used by the plugin and by pmrun.
  */
 #include "plan/plan.h"
+#include "site/config.h"
 #include "site/site_profile.h"
 
 /* True: `asked` names a file, which only its user's rights may open; else it is a class or "none".
@@ -22,14 +23,21 @@ int pm_site_profile_load_class(
 	const char *class, const char *dir, struct pm_site_profile *ret, struct pm_err *err);
 
 /*
- * Loads the profile that `asked` names: a class, "optane-100" for optane-100.json in `dir`; or
- * a file. Checks that it is of that class, not measured under a hypervisor, and has
- * the model's parameters for each package of `topology`; release with pm_site_profile_done(). For
+ * Loads the profile that `asked` names: a class, "optane-100" for optane-100.json in `dir`; or a
+ * file. Checks that it is of that class, not measured under a hypervisor, and has the model's
+ * parameters for each package of `topology`; release with pm_site_profile_done(). For
  * "none" *ret has no sockets. On failure *ret is untouched: errors of pm_site_profile_load() and
  * pm_site_profile_model(), and for root those of pm_secure_path(); -EINVAL: no name of a class;
  * -EBADMSG: of another class; -EPERM: virtual.
  */
 int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topology *topology,
+	struct pm_site_profile *ret, struct pm_err *err);
+
+/*
+ * The same for SiteProfile= of pmem.conf. A slip of the site costs ranks their PM_MODEL, not their
+ * start: the sentence of an error says so, and callers only print it.
+ */
+int pm_rank_model_load_site(const struct pm_config *config, const struct pm_topology *topology,
 	struct pm_site_profile *ret, struct pm_err *err);
 
 /*

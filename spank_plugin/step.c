@@ -197,25 +197,19 @@ static int look_at_machine(spank_t sp, const struct pm_config *config, struct pm
 	return rc;
 }
 
-/*
- * A file is not opened here, with root's rights, but by the ranks. A slip of the site costs ranks
- * their PM_MODEL, not the step.
- */
+/* A file is not opened here, with root's rights, but by the ranks. */
 static int find_profile(const struct pm_config *config, struct pm_err *err)
 {
 	const char *own = step.site_profile;
-	struct pm_err why = {0};
-	int rc;
+	struct pm_err slip = {0};
 
-	if (own && pm_site_profile_is_file(own))
-		return 0;
-	rc = pm_rank_model_load(own ? own : config->site_profile, config->site_profile_dir,
-		step.topology, &step.loaded, &why);
-	if (rc && own)
-		return pm_err_set(err, rc, "%s", why.text);
-	if (rc)
-		slurm_error("pm: SiteProfile=%s: %s; the ranks get no PM_MODEL",
-			config->site_profile, why.text);
+	if (own)
+		return pm_site_profile_is_file(own)
+			       ? 0
+			       : pm_rank_model_load(own, config->site_profile_dir, step.topology,
+					 &step.loaded, err);
+	if (pm_rank_model_load_site(config, step.topology, &step.loaded, &slip))
+		slurm_error("pm: %s", slip.text);
 	return 0;
 }
 
