@@ -10,9 +10,8 @@
  *peak=39000000000,13000000000
  *
  * First the version; then words in any order: curves "in", "out", "both_in" and "both_out" as
- * THREADS:BYTES_PER_SECOND with whole numbers, "peak" for in and out, and "ranks",
- * the number of ranks on the socket. A word that a reader does
- * not know is skipped; another version is refused.
+ * THREADS:BYTES_PER_SECOND with whole numbers, "peak" for in and out, and "ranks", the number of
+ * ranks on the socket. A word that a reader does not know is skipped; another version is refused.
  */
 #include <stdbool.h>
 #include <stddef.h>
