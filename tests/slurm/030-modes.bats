@@ -37,11 +37,21 @@ slurm_second() {
 	date -d "${shown#*=}" +%s
 }
 
-@test "to slurmctld a node has booted before it registers, and since its reboot was ordered" {
+slurmd_started_after() {
+	[ "$(slurm_second "$1" SlurmdStartTime)" -gt "$2" ]
+}
+
+# slurmctld subtracts the uptime from the second in which it reads the registration, which may be one later than the
+# second in which slurmd asked for the uptime. A slurmd that starts some seconds after the boot leaves no doubt.
+@test "to slurmctld a node has booted since its reboot was ordered, and before its slurmd was started again" {
 	put_in appdirect n1
-	local ordered booted
+	local ordered started booted
 	ordered=$(date +%s)
 	put_in memory n1
+	started=$(slurm_second n1 SlurmdStartTime)
+	sleep 2
+	bench restart-slurmd n1
+	wait_for 20 slurmd_started_after n1 "$started"
 	booted=$(slurm_second n1 BootTime)
 	[ "$booted" -ge "$ordered" ]
 	[ "$booted" -lt "$(slurm_second n1 SlurmdStartTime)" ]
