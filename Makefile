@@ -136,7 +136,8 @@ install: all
 	$(foreach program,pm-reachable pm-controller prolog_slurmctld,$(INSTALL) -D -m 755 $(BUILD)/$(program) \
 		$(DESTDIR)$(pkglibexecdir)/$(program) &&) true
 	$(INSTALL) -D -m 644 $(BUILD)/libpmplace.so $(DESTDIR)$(runtimedir)/libpmplace.so
-	$(INSTALL) -D -m 644 runtime/pmplace.h $(DESTDIR)$(includedir)/pmplace.h
+	$(INSTALL) -d $(DESTDIR)$(includedir)
+	$(INSTALL) -m 644 runtime/pmplace.h runtime/pmplace.hpp $(DESTDIR)$(includedir)
 	$(INSTALL) -D -m 755 pmreport/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
 	$(foreach file,$(wildcard pmreport/pmprofile/*.py),$(INSTALL) -D -m 644 $(file) \
 		$(DESTDIR)$(pkgdatadir)/$(file:pmreport/%=%) &&) true
@@ -152,7 +153,7 @@ install: all
 # Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
 .PHONY: uninstall
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(bindir)/,pmctl pmrun pmreport) $(DESTDIR)$(includedir)/pmplace.h $(DESTDIR)$(completiondir)/pmrun \
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,pmctl pmrun pmreport) $(addprefix $(DESTDIR)$(includedir)/,pmplace.h pmplace.hpp) $(DESTDIR)$(completiondir)/pmrun \
 		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
 		$(foreach page,$(INSTALLED_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))

@@ -3,11 +3,13 @@
 #define PMPLACE_H
 
 /*
- * Marks and streams for the placement runtime, pmplace(3). A program links nothing for them: the
- * functions are weak references. Without the runtime marks do nothing, and streams walk the range
- * in place. In MPI programs MPI_Pcontrol(1) is the same as pm_iteration().
+ * Marks, tiers and streams for the placement runtime, pmplace(3). A program links nothing for them:
+ * the functions are weak references. Without the runtime marks do nothing, pm_alloc() is malloc(),
+ * nothing is moved, and streams walk the range in place. In MPI programs MPI_Pcontrol(1) is the
+ * same as pm_iteration().
  */
 #include <stddef.h>
+#include <stdlib.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +30,38 @@ static inline void pm_phase(const char *name)
 {
 	if (pmplace_phase)
 		pmplace_phase(name);
+}
+
+/* --- tiers: for a program that knows its data --- */
+
+enum pm_tier {
+	PM_FAST, /* DRAM, within the rank's budget */
+	PM_SLOW, /* persistent memory */
+};
+
+__attribute__((weak)) void *pmplace_alloc(size_t bytes, int tier);
+__attribute__((weak)) size_t pmplace_move(const void *start, size_t bytes, int tier);
+
+/*
+ * Allocates an object in a tier, or in the other one if there is no room. free() frees it, and
+ * realloc() may move it to any tier. NULL with errno = ENOMEM, as malloc(). In PM_SLOW an object
+ * takes at least 64 KiB.
+ */
+static inline void *pm_alloc(size_t bytes, enum pm_tier tier)
+{
+	return pmplace_alloc ? pmplace_alloc(bytes, tier) : malloc(bytes);
+}
+
+/*
+ * Moves the whole pages in [start, start + bytes) to a tier; their addresses stay as they are.
+ * Returns the bytes that are in that tier, or will be when they are first touched, and were not
+ * before. To PM_FAST go objects that were allocated in persistent memory, as far as the budget has
+ * room; PM_SLOW takes them back. Objects that were allocated in DRAM, and memory that is not of
+ * malloc(), are not moved. free() ends it.
+ */
+static inline size_t pm_move(const void *start, size_t bytes, enum pm_tier tier)
+{
+	return pmplace_move ? pmplace_move(start, bytes, tier) : 0;
 }
 
 /* --- streams --- */

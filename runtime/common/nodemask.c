@@ -18,6 +18,7 @@
 #define MARGIN_MAX	(UINT64_C(256) << 20)
 #define KIB		1024
 #define NODE_FILE_BYTES 4096
+#define PAGE_BYTES	4096
 
 static bool parse_number(const char **text, unsigned long *ret)
 {
@@ -145,4 +146,19 @@ int pm_nodemask_bind(const struct pm_nodemask *nodes, void *start, size_t bytes)
 int pm_nodemask_migrate(const struct pm_nodemask *nodes, void *start, size_t bytes)
 {
 	return bind(nodes, start, bytes, MPOL_MF_MOVE);
+}
+
+/* Without nodes to move to, move_pages() writes each page's node, or -errno if it has no page. */
+void pm_nodemask_elsewhere(const struct pm_nodemask *nodes, char *start, size_t n, bool *ret)
+{
+	void *addresses[PM_NODEMASK_PAGES];
+	int status[PM_NODEMASK_PAGES];
+
+	for (size_t i = 0; i < n; i++) {
+		addresses[i] = start + i * PAGE_BYTES;
+		status[i] = -ENOENT;
+	}
+	(void)syscall(SYS_move_pages, 0, (unsigned long)n, addresses, NULL, status, 0);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = status[i] >= 0 && !pm_nodemask_isset(nodes, (unsigned)status[i]);
 }

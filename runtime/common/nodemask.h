@@ -36,4 +36,11 @@ int pm_nodemask_bind(const struct pm_nodemask *nodes, void *start, size_t bytes)
 /* The same with MPOL_MF_MOVE: pages that are present are migrated too. 0 or -errno. */
 int pm_nodemask_migrate(const struct pm_nodemask *nodes, void *start, size_t bytes);
 
+/*
+ * Where n pages are, by move_pages(2): ret[i] is true for a page that is resident on a node outside
+ * of the mask. n is at most PM_NODEMASK_PAGES.
+ */
+#define PM_NODEMASK_PAGES 512
+void pm_nodemask_elsewhere(const struct pm_nodemask *nodes, char *start, size_t n, bool *ret);
+
 #endif

@@ -105,6 +105,13 @@ static void free_extent(void *object, size_t bytes, bool zeroed)
 	pm_space_free(space_of(object), object, zeroed);
 }
 
+static bool forget_moved(void *start, size_t bytes)
+{
+	pm_forget_fn *forget = atomic_load_explicit(&pm_heap.forget_moved, memory_order_acquire);
+
+	return forget && forget(start, bytes);
+}
+
 static bool is_pmem(const void *p)
 {
 	return pm_space_contains(&pm_heap.spaces[PM_PMEM], p);
@@ -262,14 +269,25 @@ void pm_heap_free(void *object)
 	int saved = errno;
 
 	pm_size_predictor_free(bytes);
-	free_extent(object, bytes, is_pmem(object) && purge_surplus(object, bytes));
+	free_extent(object, bytes,
+		forget_moved(object, bytes) || (is_pmem(object) && purge_surplus(object, bytes)));
 	errno = saved;
+}
+
+/* The granules behind the first `bytes` are about to be free. */
+static void forget_end(char *object, size_t bytes, size_t before)
+{
+	size_t kept = (bytes + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
+
+	(void)forget_moved(object + kept, before - kept);
 }
 
 bool pm_heap_resize(void *object, size_t bytes)
 {
 	size_t fresh_bytes, before = pm_heap_usable_size(object);
 
+	if (bytes < before)
+		forget_end(object, bytes, before);
 	if (!pm_space_resize(space_of(object), object, bytes, &fresh_bytes))
 		return false;
 	pm_live_bytes_add((int64_t)(pm_heap_usable_size(object) - before));
@@ -280,7 +298,7 @@ bool pm_heap_resize(void *object, size_t bytes)
 void pm_heap_give_slab(void *slab, size_t bytes)
 {
 	if (pm_heap_owns(slab) && pm_heap_usable_size(slab) - bytes < PM_GRANULE)
-		pm_space_free(space_of(slab), slab, false);
+		pm_space_free(space_of(slab), slab, forget_moved(slab, bytes));
 }
 
 bool pm_heap_drop(void *start, size_t bytes)

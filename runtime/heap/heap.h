@@ -37,6 +37,12 @@
 
 #define PM_LARGE (UINT64_C(256) << 10)
 
+/*
+ * Called before a range of the heap is free; both ends are granules'. True: it reads as zero now.
+ * runtime/heap/moved_pages.h.
+ */
+typedef bool pm_forget_fn(void *start, size_t bytes);
+
 /* The fields that every malloc() or free() reads come first, on a cache line without a lock. */
 struct pm_heap {
 	uintptr_t base;
@@ -51,6 +57,7 @@ struct pm_heap {
 	bool migration_is_closed;      /* kept for streams: no object of the program goes there */
 	atomic_bool lent_to_temporary; /* PM_LENT is for short-lived objects only */
 	atomic_uint_least64_t refused_bytes;
+	_Atomic(pm_forget_fn *) forget_moved; /* NULL: no page was moved yet */
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];
 };

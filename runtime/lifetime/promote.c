@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "runtime/heap/heap.h"
+#include "runtime/heap/moved_pages.h"
 
 #define CLASSES 32
 
@@ -17,7 +18,6 @@ struct chunk_map {
 };
 
 static uint64_t promoted_bytes;
-static bool is_begun; /* set before the first page is moved: another thread may fork meanwhile */
 
 static struct pm_space *pmem(void)
 {
@@ -64,7 +64,7 @@ static uint32_t reserve_dram(uint32_t n)
 
 /*
  * Promotes n chunks. False: DRAM is used up. A reservation is kept even if the migration fails,
- * since some pages may have been moved.
+ * since some pages may have been moved. They are noted before: another thread may fork meanwhile.
  */
 static bool promote_run(uint32_t first, uint32_t n)
 {
@@ -72,9 +72,8 @@ static bool promote_run(uint32_t first, uint32_t n)
 		char *start = pmem()->base + first * PM_CHUNK;
 		uint32_t reserved = reserve_dram(n);
 
-		if (!reserved)
+		if (!reserved || !pm_moved_pages_keep(start, reserved * PM_CHUNK))
 			return false;
-		is_begun = true;
 		if (!pm_nodemask_migrate(&pm_heap.settings.dram, start, reserved * PM_CHUNK))
 			promoted_bytes += reserved * PM_CHUNK;
 		first += reserved;
@@ -107,12 +106,4 @@ uint64_t pm_promote(void)
 		class ++;
 	munmap(map.classes, room);
 	return promoted_bytes;
-}
-
-void pm_promote_after_fork_in_child(void)
-{
-	const struct pm_nodemask *nodes = &pm_heap.settings.pmem;
-
-	if (is_begun && !pm_nodemask_empty(nodes))
-		(void)pm_nodemask_bind(nodes, pmem()->base, pm_space_bytes(pmem()));
 }

@@ -18,7 +18,4 @@
 /* Promotes as many chunks as can be reserved. Returns their bytes. To be called once. */
 uint64_t pm_promote(void);
 
-/* Handler of pthread_atfork(3): the child's copy-on-write pages come from PMem. */
-void pm_promote_after_fork_in_child(void);
-
 #endif

@@ -14,6 +14,7 @@
 #include "runtime/advice/advice.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
+#include "runtime/heap/moved_pages.h"
 #include "runtime/heap/numa_maps.h"
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
@@ -180,6 +181,21 @@ static void add_sizing(struct text *text)
 		(unsigned long long)sizing.lent_bytes, (unsigned long long)sizing.promoted_bytes);
 }
 
+/* Nothing for a program that moves nothing. */
+static void add_moves(struct text *text)
+{
+	struct pm_moved_counts moved;
+
+	pm_moved_pages_count(&moved);
+	if (moved.to_dram_bytes || moved.refused_bytes)
+		add(text,
+			",\"moved\":{\"to_dram_bytes\":%llu,\"to_pmem_bytes\":%llu,"
+			"\"refused_bytes\":%llu}",
+			(unsigned long long)moved.to_dram_bytes,
+			(unsigned long long)moved.to_pmem_bytes,
+			(unsigned long long)moved.refused_bytes);
+}
+
 static void add_phases(struct text *text)
 {
 	const struct pm_phase *phase;
@@ -254,6 +270,7 @@ static void add_object(struct text *text, const struct pm_numa_maps *numa_maps)
 		(unsigned long long)statics.dram_bytes, (unsigned long long)statics.pmem_bytes);
 	add_iterations(text);
 	add_sizing(text);
+	add_moves(text);
 	add_streams(text);
 	if (pm_advice_on)
 		add(text, ",\"advised_objects\":{\"dram\":%llu,\"pmem\":%llu,\"unknown\":%llu}",
@@ -329,6 +346,18 @@ static void log_sizing(void)
 			in_mib(sizing.promoted_bytes));
 }
 
+static void log_moves(void)
+{
+	struct pm_moved_counts moved;
+
+	pm_moved_pages_count(&moved);
+	if (moved.to_dram_bytes || moved.refused_bytes)
+		pm_log("moved by the program: %lluM to DRAM, %lluM to PMem; no room in DRAM for "
+		       "%lluM",
+			in_mib(moved.to_dram_bytes), in_mib(moved.to_pmem_bytes),
+			in_mib(moved.refused_bytes));
+}
+
 static void log_streams(void)
 {
 	struct pm_stream_counts counts;
@@ -366,6 +395,7 @@ static void log_all(const struct pm_numa_maps *numa_maps)
 			in_mib(counts.refused_bytes));
 	log_spaces();
 	log_sizing();
+	log_moves();
 	log_streams();
 	if (statics.dram_bytes || statics.pmem_bytes)
 		pm_log("static data: %lluM bound to DRAM, in free; %lluM to PMem",

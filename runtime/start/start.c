@@ -8,7 +8,7 @@
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/jemalloc.h"
-#include "runtime/lifetime/promote.h"
+#include "runtime/heap/moved_pages.h"
 #include "runtime/profile/profile.h"
 #include "runtime/start/marks.h"
 #include "runtime/start/report.h"
@@ -18,6 +18,7 @@
 /* In this order: the end of a profile writes to the file with the heap's locks held. */
 static void before_fork(void)
 {
+	pm_moved_pages_before_fork();
 	pm_heap_before_fork();
 	pm_profile_before_fork();
 }
@@ -26,6 +27,7 @@ static void after_fork(void)
 {
 	pm_profile_after_fork();
 	pm_heap_after_fork();
+	pm_moved_pages_after_fork();
 }
 
 static void after_fork_in_child(void)
@@ -33,7 +35,7 @@ static void after_fork_in_child(void)
 	pm_profile_after_fork_in_child();
 	pm_heap_after_fork_in_child();
 	pm_static_data_after_fork_in_child();
-	pm_promote_after_fork_in_child();
+	pm_moved_pages_after_fork_in_child();
 }
 
 /*

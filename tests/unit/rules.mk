@@ -13,8 +13,9 @@ $(BUILD)/tests/unit/runtime/stream/test_phase: $(addprefix $(BUILD)/runtime/,str
 $(BUILD)/tests/unit/runtime/lifetime/test_infer: $(BUILD)/runtime/lifetime/infer.o
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: $(addprefix $(BUILD)/runtime/,lifetime/sizing.o lifetime/promote.o)
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: LDFLAGS += -Wl,--wrap=pm_nodemask_bind
-$(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/lifetime/test_lifetime \
-	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/space.o heap/live_bytes.o heap/size_predictor.o common/rank_registry.o \
+$(BUILD)/tests/unit/runtime/heap/test_moved_pages: LDFLAGS += -Wl,--wrap=pm_nodemask_migrate,--wrap=pm_nodemask_elsewhere,--wrap=madvise
+$(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/heap/test_moved_pages runtime/lifetime/test_lifetime \
+	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/moved_pages.o heap/space.o heap/live_bytes.o heap/size_predictor.o common/rank_registry.o \
 	common/nodemask.o heap/settings.o common/log.o)
 $(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,waiters.o rate.o modes_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waiters.o modes_file.o cluster.o)

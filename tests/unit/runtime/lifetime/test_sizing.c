@@ -15,7 +15,7 @@
 
 #include "runtime/advice/advice.h"
 #include "runtime/heap/heap.h"
-#include "runtime/lifetime/promote.h"
+#include "runtime/heap/moved_pages.h"
 #include "tests/unit/tap.h"
 
 #define MIB    (UINT64_C(1) << 20)
@@ -242,14 +242,20 @@ static void squatter(void)
 	iterate(2, MIB);
 }
 
+static void become_child(void)
+{
+	pm_moved_pages_before_fork();
+	pm_moved_pages_after_fork_in_child();
+}
+
 /* Its pages in common with its parent are the parent's part of the budget. */
 static void child(void)
 {
-	pm_promote_after_fork_in_child();
+	become_child();
 	found->flag = bound_bytes;
 	few_temporaries();
 	pm_nodemask_parse("0", &pm_heap.settings.pmem);
-	pm_promote_after_fork_in_child();
+	become_child();
 	found->flag |= bound_start != (uintptr_t)pm_heap.spaces[PM_PMEM].base ||
 		       bound_bytes != pm_space_bytes(&pm_heap.spaces[PM_PMEM]);
 }
