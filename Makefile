@@ -139,7 +139,7 @@ install: all
 	$(INSTALL) -d $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 runtime/pmplace.h runtime/pmplace.hpp $(DESTDIR)$(includedir)
 	$(INSTALL) -D -m 755 pmreport/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
-	$(foreach file,$(wildcard pmreport/pmprofile/*.py),$(INSTALL) -D -m 644 $(file) \
+	$(foreach file,$(wildcard pmreport/*/*.py),$(INSTALL) -D -m 644 $(file) \
 		$(DESTDIR)$(pkgdatadir)/$(file:pmreport/%=%) &&) true
 	ln -sfr $(DESTDIR)$(pkgdatadir)/pmreport $(DESTDIR)$(bindir)/pmreport
 	$(foreach file,$(SCRIPTS),$(call place,755,$(file),$(pkglibexecdir)/$(notdir $(file))) &&) true
@@ -147,6 +147,8 @@ install: all
 	$(foreach file,$(UNITS),$(call place,644,$(file),$(unitdir)/$(notdir $(file))) &&) true
 	$(foreach file,$(EXAMPLES),$(call place,644,$(file),$(pkgdatadir)/examples/$(file:etc/%=%)) &&) true
 	$(foreach file,$(TEMPLATES),$(call place,644,$(file),$(pkgdatadir)/$(file)) &&) true
+	$(foreach file,$(wildcard site/references/*.json),$(INSTALL) -D -m 644 $(file) \
+		$(DESTDIR)$(pkgdatadir)/site-profiles/$(notdir $(file)) &&) true
 	$(foreach page,$(INSTALLED_PAGES),$(INSTALL) -D -m 644 $(page) \
 		$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)) &&) true
 

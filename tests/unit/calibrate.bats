@@ -7,7 +7,11 @@ setup() {
 	round=$TOP/tests/fixtures/site-profiles/round.json
 	export PM_DIR0=$BATS_TEST_TMPDIR/pmem PM_DIR0_SOCKET=0
 	mkdir "$PM_DIR0"
-	unset SLURM_JOB_ID
+	unset SLURM_JOB_ID site
+}
+
+teardown() {
+	[ -z "${site-}" ] || rm -r "$site"
 }
 
 model() {
@@ -125,4 +129,55 @@ for name in ("copy-in", "copy-out"):
 	assert_output --partial 'run it in a job with --pm-mode=flat or --pm-mode=appdirect'
 	PM_DIR0_SOCKET=x run "$pmctl" calibrate --quick
 	assert_output --partial "PM_DIR0_SOCKET='x' is not the number of a socket"
+}
+
+# node HOST: the profile of another node, whose copies in are a fifth slower than n1's.
+node() {
+	sed -e "s/\"host\": \"n1\"/\"host\": \"$1\"/" -e 's/20000000000/16000000000/' "$round" >"$BATS_TEST_TMPDIR/$1.json"
+}
+
+@test "a report has each measure, beside those of other nodes and those in print" {
+	node n2
+	run "$pmctl" report calibration "$round" "$BATS_TEST_TMPDIR/n2.json"
+	assert_success
+	assert_line --index 0 'round-numbers, n1'
+	assert_line --regexp ' copy from PMem to DRAM +8 +20\.00 GB/s +16\.00 GB/s, 125% of it$'
+	assert_line --regexp ' random reads of PMem +304 ns +304 ns, 100% of it +304 ns$'
+	run "$pmctl" report calibration --csv "$round"
+	assert_line 'round-numbers,n1,2026-11-25T12:00:00.000Z,0,copy-in,1,B/s,3000000000,2990000000,3010000000,12,False,,,'
+	run "$pmctl" report calibration --json "$round"
+	assert_equal "$(jq -c '[.[] | select(.measure == "pmem-random") | .value, .printed]' <<<"$output")" '[304000,304000]'
+}
+
+@test "a report is a page, of a class or of files with any name" {
+	site=$(mktemp -d /run/pm-bats.XXXXXX)
+	mkdir "$site/classes"
+	cp "$round" "$site/classes/round-numbers.json"
+	cp "$round" "$site/--json.json"
+	echo "SiteProfileDir=$site/classes" >"$site/pmem.conf"
+	cd "$site"
+	run "$pmctl" report calibration --output=page.html -- --json.json
+	assert_success
+	assert_output ''
+	grep -q '^<!doctype html>' page.html
+	run "$pmctl" --config="$site/pmem.conf" report calibration round-numbers
+	assert_success
+	assert_line 'round-numbers, n1'
+	run "$pmctl" --config="$site/pmem.conf" report calibration no-such-class
+	assert_failure
+	assert_output --partial "/classes/no-such-class.json'"
+}
+
+@test "a report refuses other files, and nodes of several classes" {
+	echo '{}' >"$BATS_TEST_TMPDIR/other.json"
+	run "$pmctl" report calibration "$BATS_TEST_TMPDIR/other.json"
+	assert_failure
+	assert_output --partial 'not JSON with "format": "slurm-pmem site profile"'
+	sed 's/round-numbers/another/' "$round" >"$BATS_TEST_TMPDIR/another.json"
+	run "$pmctl" report calibration "$round" "$BATS_TEST_TMPDIR/another.json"
+	assert_failure
+	assert_output --partial "report on one class at a time"
+	run "$pmctl" report calibration --output=/nonexistent/page.html "$round"
+	assert_failure
+	assert_output "pmreport: write '/nonexistent/page.html': No such file or directory"
 }
