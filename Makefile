@@ -137,7 +137,7 @@ install: all
 		$(DESTDIR)$(pkglibexecdir)/$(program) &&) true
 	$(INSTALL) -D -m 644 $(BUILD)/libpmplace.so $(DESTDIR)$(runtimedir)/libpmplace.so
 	$(INSTALL) -d $(DESTDIR)$(includedir)
-	$(INSTALL) -m 644 runtime/pmplace.h runtime/pmplace.hpp $(DESTDIR)$(includedir)
+	$(INSTALL) -m 644 runtime/pmplace.f90 runtime/pmplace.h runtime/pmplace.hpp $(DESTDIR)$(includedir)
 	$(INSTALL) -D -m 755 pmreport/pmreport $(DESTDIR)$(pkgdatadir)/pmreport
 	$(foreach file,$(wildcard pmreport/*/*.py),$(INSTALL) -D -m 644 $(file) \
 		$(DESTDIR)$(pkgdatadir)/$(file:pmreport/%=%) &&) true
@@ -155,7 +155,7 @@ install: all
 # Configuration and state stay: what an admin wrote and what a node remembers are not ours to remove.
 .PHONY: uninstall
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(bindir)/,pmctl pmrun pmreport) $(addprefix $(DESTDIR)$(includedir)/,pmplace.h pmplace.hpp) $(DESTDIR)$(completiondir)/pmrun \
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,pmctl pmrun pmreport) $(addprefix $(DESTDIR)$(includedir)/,pmplace.f90 pmplace.h pmplace.hpp) $(DESTDIR)$(completiondir)/pmrun \
 		$(DESTDIR)$(plugindir)/spank_pmem.so \
 		$(addprefix $(DESTDIR)$(unitdir)/,$(notdir $(UNITS))) \
 		$(foreach page,$(INSTALLED_PAGES),$(DESTDIR)$(mandir)/$(call man_section,$(page))/$(notdir $(page)))

@@ -85,8 +85,9 @@ struct pm_stream {
 	int access;
 	void *range;
 	size_t bytes, batch_bytes;
-	size_t next;   /* offset of the next batch */
-	void *runtime; /* NULL: in place */
+	size_t next;	   /* offset of the next batch */
+	void *runtime;	   /* NULL: in place */
+	const void *place; /* the loop, where it is not the caller; else NULL */
 };
 
 __attribute__((weak)) void pmplace_stream_open(struct pm_stream *stream);
@@ -110,6 +111,7 @@ static inline void pm_stream_open(struct pm_stream *stream, void *range, size_t 
 	stream->batch_bytes = batch_bytes ? batch_bytes : bytes;
 	stream->next = 0;
 	stream->runtime = NULL;
+	stream->place = NULL;
 	if (pmplace_stream_open)
 		pmplace_stream_open(stream);
 }

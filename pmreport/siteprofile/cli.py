@@ -10,6 +10,7 @@ from pathlib import Path
 
 from siteprofile import words
 from siteprofile.compare import Row, outliers, rows
+from siteprofile.merge import merge
 from siteprofile.page import page
 from siteprofile.profiles import SiteProfile, SiteProfileError, read
 
@@ -23,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
                                 "tables, a page with curves, JSON or CSV. The first one is told in detail, beside the others of its class.")
     p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="what pmctl calibrate has written")
     p.add_argument("--html", metavar="FILE", help="write a page; - is stdout")
+    p.add_argument("--merge", metavar="FILE", help="write the profile of the class, of which each number is the median of the nodes'; - is stdout")
     p.add_argument("--reference", metavar="FILE|none", help="figures in print to compare with; without it, those of WarpX-PM")
     p.add_argument("--json", action="store_true", help="print JSON")
     p.add_argument("--csv", action="store_true", help="print CSV")
@@ -75,19 +77,26 @@ def check(nodes: list[SiteProfile]) -> None:
         raise SiteProfileError(f"'{nodes[0].path}' has no measures")
 
 
+def write(name: str, text: str) -> None:
+    if name == "-":
+        print(text, end="")
+    else:
+        Path(name).write_text(text)
+
+
 def run(arguments: argparse.Namespace) -> None:
     nodes = [read(path) for path in arguments.profiles]
     reference = find_reference(arguments.reference)
     check(nodes)
-    if arguments.html and arguments.html != "-":
-        Path(arguments.html).write_text(page(nodes, reference))
-    elif arguments.html:
-        print(page(nodes, reference), end="")
+    if arguments.html:
+        write(arguments.html, page(nodes, reference))
+    if arguments.merge:
+        write(arguments.merge, merge(nodes))
     if arguments.json:
         print(json.dumps(all_fields(nodes, reference), indent=1))
     elif arguments.csv:
         print(as_csv(all_fields(nodes, reference)), end="")
-    elif not arguments.html:
+    elif not (arguments.html or arguments.merge):
         print(as_text(nodes, reference), end="")
 
 

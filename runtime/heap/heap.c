@@ -85,7 +85,7 @@ static struct pm_allocation alloc_in_spaces(
 		if (t.start && i && where[i] == PM_PMEM)
 			count_spill(t.bytes);
 	}
-	if (kind == PM_EXTENT_OBJECT)
+	if (kind >= PM_EXTENT_OBJECT)
 		pm_live_bytes_add((int64_t)t.bytes);
 	return t;
 }
@@ -138,18 +138,24 @@ static void zero_fill(char *start, size_t bytes)
 		memset(start, 0, bytes);
 }
 
-static void *alloc_object(const enum pm_space_id *where, size_t bytes, size_t align, bool zero)
+static void *alloc_extent(const enum pm_space_id *where, size_t bytes, size_t align, bool zero,
+	enum pm_extent_kind kind)
 {
 	struct pm_allocation t = {0};
 	int saved = errno;
 
 	if (bytes <= PM_SPACE_MAX)
-		t = alloc_in_spaces(where, bytes, align, PM_EXTENT_OBJECT);
+		t = alloc_in_spaces(where, bytes, align, kind);
 	prefault(t.start, t.bytes, t.fresh_bytes);
 	errno = t.start ? saved : ENOMEM;
 	if (t.start && zero && t.dirty_bytes)
 		zero_fill(t.start, MIN(t.dirty_bytes, bytes));
 	return t.start;
+}
+
+static void *alloc_object(const enum pm_space_id *where, size_t bytes, size_t align, bool zero)
+{
+	return alloc_extent(where, bytes, align, zero, PM_EXTENT_OBJECT);
 }
 
 void *pm_heap_alloc_sample(size_t bytes, size_t align, bool zero)
@@ -180,6 +186,12 @@ void *pm_heap_alloc_advised(size_t bytes, size_t align, bool zero, bool in_dram)
 {
 	(void)pm_size_predictor_alloc(bytes);
 	return alloc_object(in_dram ? for_dram : for_pmem, bytes, align, zero);
+}
+
+void *pm_heap_alloc_placed(size_t bytes)
+{
+	(void)pm_size_predictor_alloc(bytes);
+	return alloc_extent(for_pmem, bytes, 1, false, PM_EXTENT_PLACED);
 }
 
 void *pm_heap_alloc_migration(size_t bytes)

@@ -94,6 +94,9 @@ void *pm_heap_alloc_predicted(size_t bytes, size_t align, bool zero, bool is_tem
 /* The same, where advice names the tier: any DRAM space before PMem, or PMem first. */
 void *pm_heap_alloc_advised(size_t bytes, size_t align, bool zero, bool in_dram);
 
+/* PMem first, since the program wants the object there: it is not promoted. */
+void *pm_heap_alloc_placed(size_t bytes);
+
 /* Allocates a small object as an extent of its own, where slabs go. NULL: no room. */
 void *pm_heap_alloc_sample(size_t bytes, size_t align, bool zero);
 
@@ -161,7 +164,7 @@ static inline bool pm_heap_is_large(const void *p)
 	const struct pm_extent *extent =
 		&pm_heap.extents[((uintptr_t)p - pm_heap.base) / PM_GRANULE];
 
-	return !((uintptr_t)p % PM_GRANULE) && extent->granules && extent->kind == PM_EXTENT_OBJECT;
+	return !((uintptr_t)p % PM_GRANULE) && extent->granules && extent->kind >= PM_EXTENT_OBJECT;
 }
 
 #endif

@@ -32,9 +32,10 @@
 
 enum pm_extent_kind {
 	PM_EXTENT_FREE,
-	PM_EXTENT_OBJECT, /* one object of the program */
 	PM_EXTENT_SLAB,	  /* memory of the small-object allocator, jemalloc */
 	PM_EXTENT_HOLE,	  /* never usable: another process of the rank holds these chunks */
+	PM_EXTENT_OBJECT, /* one object of the program; so are all kinds from here on */
+	PM_EXTENT_PLACED, /* one that the program wants in PMem: it is not promoted */
 };
 
 /* Entry of a granule. The first four fields are valid at an extent's first granule. */

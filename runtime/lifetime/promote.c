@@ -9,9 +9,10 @@
 #include "runtime/heap/heap.h"
 #include "runtime/heap/moved_pages.h"
 
-#define CLASSES 32
+#define PLACED	1 /* less than any size: the program wants an object of this chunk in PMem */
+#define CLASSES 33
 
-/* One byte for each chunk of PMem: the size class of its smallest object, from 1 on; 0: none. */
+/* One byte for each chunk of PMem: the size class of its smallest object, from 2 on; 0: none. */
 struct chunk_map {
 	unsigned char *classes;
 	uint32_t chunks;
@@ -24,15 +25,18 @@ static struct pm_space *pmem(void)
 	return &pm_heap.spaces[PM_PMEM];
 }
 
-/* Classes are powers of two: 1 for one granule, 2 for two and three, ... */
-static unsigned char class_of(uint32_t granules)
+/* Classes are powers of two: 2 for one granule, 3 for two and three, ... */
+static unsigned char class_of(const struct pm_extent *extent)
 {
-	return (unsigned char)(32 - __builtin_clz(granules));
+	return extent->kind == PM_EXTENT_PLACED
+		       ? PLACED
+		       : (unsigned char)(PLACED + 32 - __builtin_clz(extent->granules));
 }
 
-static void map_extent(struct chunk_map *map, uint32_t at, uint32_t granules)
+static void map_extent(struct chunk_map *map, uint32_t at, const struct pm_extent *extent)
 {
-	unsigned char class = class_of(granules);
+	unsigned char class = class_of(extent);
+	uint32_t granules = extent->granules;
 	uint32_t last = (at + granules - 1) / PM_CHUNK_GRANULES;
 
 	for (uint32_t chunk = at / PM_CHUNK_GRANULES; chunk <= last; chunk++) {
@@ -48,8 +52,8 @@ static void fill_map(struct chunk_map *map)
 
 	pthread_mutex_lock(&space->lock);
 	for (uint32_t at = 0; at < space->top; at += space->extents[at].granules)
-		if (space->extents[at].kind == PM_EXTENT_OBJECT)
-			map_extent(map, at, space->extents[at].granules);
+		if (space->extents[at].kind >= PM_EXTENT_OBJECT)
+			map_extent(map, at, &space->extents[at]);
 	map->chunks = (space->top + PM_CHUNK_GRANULES - 1) / PM_CHUNK_GRANULES;
 	pthread_mutex_unlock(&space->lock);
 }
@@ -102,7 +106,7 @@ uint64_t pm_promote(void)
 	if (pm_nodemask_empty(&pm_heap.settings.dram) || map.classes == MAP_FAILED)
 		return 0;
 	fill_map(&map);
-	for (unsigned char class = 1; class < CLASSES && promote_class(&map, class);)
+	for (unsigned char class = PLACED + 1; class <= CLASSES && promote_class(&map, class);)
 		class ++;
 	munmap(map.classes, room);
 	return promoted_bytes;

@@ -314,7 +314,7 @@ static void write_live_objects(const struct pm_space *space)
 		const char *object = space->base + at * PM_GRANULE;
 		struct live_object *live = entry_of(object);
 
-		if (space->extents[at].kind == PM_EXTENT_OBJECT && live->bytes)
+		if (space->extents[at].kind >= PM_EXTENT_OBJECT && live->bytes)
 			write_object(object, live, 0);
 	}
 }

@@ -11,7 +11,8 @@
 /* A small object in PMem is an extent of its own: jemalloc's slabs are in DRAM. */
 static void *alloc_in(size_t bytes, bool in_dram)
 {
-	void *object = pm_heap_alloc_advised(bytes ? bytes : 1, 1, false, in_dram);
+	void *object = in_dram ? pm_heap_alloc_advised(bytes, 1, false, true)
+			       : pm_heap_alloc_placed(bytes ? bytes : 1);
 
 	if (pm_profile_on && object && (bytes >= PM_LARGE || pm_profile_is_sample(bytes)))
 		pm_profile_alloc(object, bytes);

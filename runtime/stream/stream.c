@@ -345,7 +345,8 @@ void pmplace_stream_open(struct pm_stream *asked)
 		!asked->batch_bytes)
 		return;
 	before = pm_cancel_disable();
-	why = start(asked, __builtin_return_address(0), &asked->runtime);
+	why = start(
+		asked, asked->place ? asked->place : __builtin_return_address(0), &asked->runtime);
 	count(why ? &counts.in_place[why] : &counts.passes, 1);
 	pm_cancel_restore(before);
 }

@@ -137,3 +137,18 @@ SLOW=1:1000000,2:2000000 FAST=1:100000000000,2:200000000000
 		done
 	done
 }
+
+@test "streams: a program in Fortran walks its arrays, each a loop of its own" {
+	gfortran -std=f2018 -Wall -Wextra -Werror -O2 -J"$BATS_TEST_TMPDIR" -o "$BATS_TEST_TMPDIR/walk" runtime/pmplace.f90 tests/runtime/walk.f90
+	run -0 "$BATS_TEST_TMPDIR/walk"
+	assert_output $'sums 41943040. 13750000. 16.\nmoved 0 0'
+	for helpers in 0 1 2; do
+		PM_STREAMS=$helpers run -0 staged "$BATS_TEST_TMPDIR/walk"
+		assert_line 'sums 41943040. 13750000. 16.'
+	done
+	# Written by 21 batches an iteration, read up to the 11th with one ahead.
+	assert_equal "$(told streams staged) $(told streams out_bytes)" "10 $((5 * BYTES))"
+	assert_equal "$(told iterations number)" 5
+	DRAM=64 MIGRATION=0 PM_STREAMS=0 run -0 staged "$BATS_TEST_TMPDIR/walk"
+	assert_line "moved $BYTES $BYTES"
+}

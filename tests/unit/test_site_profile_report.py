@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What `pmctl report calibration` says of site profiles that are written here; TAP."""
+import json
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -13,7 +14,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "pmreport"))
 sys.dont_write_bytecode = True
 
-from siteprofile import compare, page, profiles, words  # noqa: E402
+from siteprofile import compare, merge, page, profiles, words  # noqa: E402
 from siteprofile.chart import step_of  # noqa: E402
 
 REFERENCE = profiles.read(TOP / "site/references/warpx-pm.json")
@@ -30,6 +31,16 @@ def node(host: str, slow: float = 1, **members: str) -> profiles.SiteProfile:
                 "values": [{"name": "pmem-random", "value": int(300000 / rate)}]} for socket, rate in ((0, 1), (1, slow))]
     return profiles.parse(Path(f"{host}.json"), {"class": "<class>", "host": host, "date": "2026-11-25T12:00:00.000Z", "cpu": "A & B",
                                                  "sockets": sockets} | members)
+
+
+def one_class() -> dict[str, Any]:
+    """Three nodes; one has a point behind the others' peak, one falls there."""
+    nodes = [node("n1"), node("n2", 1.2), node("n3", 0.8)]
+    extra = profiles.Measure(0, "copy-in", 16, 10**9, None, None, 12, "", False)
+    nodes = [profiles.SiteProfile(**vars(n) | {"measures": n.measures + (extra,) * (n.host != "n3")}) for n in nodes]
+    nodes[0] = profiles.SiteProfile(**vars(nodes[0]) | {"measures": nodes[0].measures + (profiles.Measure(0, "copy-in", 24, 9 * 10**10,
+                                                                                                          None, None, 12, "", False),)})
+    return dict(json.loads(merge.merge(nodes)))
 
 
 class Reader(HTMLParser):
@@ -92,6 +103,8 @@ def main() -> int:
     of = {(row.measure.socket, row.measure.name, row.measure.threads): row for row in rows}
     lines = words.outlier_lines(compare.outliers([good, node("n2"), slow]))
     faster = compare.outliers([good, node("n2"), node("n4", 1.3)])
+    merged = one_class()
+    points = merged["sockets"][1]["curves"][0]["points"]
     svg = pictures(page.page([good, slow], REFERENCE))[0]
     return report([
         (of[1, "copy-in", 8].others == (24e9 + 19.2e9) / 2, "a measure has the median of the other nodes beside it"),
@@ -105,6 +118,10 @@ def main() -> int:
                    "copy from PMem to DRAM with 1 thread: 2.40 GB/s, 80% of it"], "a slow module is named"),
         (faster == [], "a fast one is not"),
         (compare.outliers([good, slow]) == [], "of two nodes neither is an outlier"),
+        (points[1] == {"threads": 8, "bytes_per_s": 24 * 10**9, "low": 19190000000, "high": 28810000000, "samples": 3,
+                       "from": "median of 3 nodes"}, "of a class each number is the median, between the least and the most"),
+        ([p["threads"] for p in merged["sockets"][0]["curves"][0]["points"]] == [1, 8], "a point that falls, or that few nodes have, is left out"),
+        ((merged["host"], merged["cpu"], merged["class"]) == ("n1,n2,n3", "A & B", "<class>"), "with all that its nodes have in common"),
         page_is_sound(),
         (len(svg.findall("polyline")) == 4 and len([e for e in svg.iter() if e.attrib.get("class") == "bound"]) == 1,
          "a chart has a line for each socket of each node, and the printed bound"),

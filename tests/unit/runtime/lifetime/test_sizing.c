@@ -136,6 +136,28 @@ static void run(void (*work)(void))
 
 /* --- cases --- */
 
+/* One that the program wants in PMem, and one that was spilled. */
+static void placed(void)
+{
+	char *named, *spilled;
+
+	start(false);
+	named = pm_heap_alloc_placed(2 * MIB);
+	(void)alloc_object(47 * MIB);
+	spilled = alloc_object(5 * MIB);
+	iterate(1, MIB);
+	iterate(2, MIB);
+	found->flag = is_bound(named) || is_bound(named + 2 * MIB - 1);
+	found->bound_large = is_bound(spilled + 2 * MIB) && is_bound(spilled + 5 * MIB - 1);
+}
+
+static void test_placed(void)
+{
+	run(placed);
+	ok(found->bound_large, "a spilled object is promoted");
+	ok(!found->flag, "one that the program wants in PMem stays there");
+}
+
 /* 40 MiB, 10 of them in PMem, then small ones in PMem; 3 MiB of temporaries. */
 static void few_temporaries(void)
 {
@@ -313,6 +335,7 @@ int main(void)
 {
 	found = mmap(
 		NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	test_placed();
 	test_lent();
 	test_later();
 	test_grown();
