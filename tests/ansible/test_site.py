@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
+from conftest import TOP
 from debs import bump, index, packages
 from folders import HOST_NAME, HOSTS, Run, Site, differences
 
@@ -216,6 +217,35 @@ def test_what_a_site_has_is_not_overwritten(site):
     (folder / "job_submit.lua").write_text("return slurm.SUCCESS\n")
     assert "job_submit.lua is the site's and does not load pmem.lua" in site.refused("site", *own)
     assert "slurm.conf is the site's" in site.refused("site", "--check", "--tags", "controller")
+
+
+@FIRST_RELEASE
+def test_site_profiles_come_and_go(made, installed, tmp_path):
+    """Of two classes; one that the site has put there itself stays. Not in Slurm's folder: Debian's Slurm takes that along."""
+    profile = json.loads((TOP / "tests/fixtures/site-profiles/round.json").read_text())
+    files = []
+    for name in ("optane-100", "optane-200"):
+        files.append(tmp_path / f"measured-on-{name}.json")
+        files[-1].write_text(json.dumps(profile | {"class": name}))
+    given = ("--tags", "node", "--extra-vars", json.dumps({"pmem_node_site_profiles": [str(file) for file in files],
+                                                           "pmem_conf": {"SiteProfile": "optane-200", "SiteProfileDir": "/etc/profiles"}}))
+    folder = installed.directory / "n1/etc/profiles"
+    assert set(installed.play("site", "--check", *given).changed) == {"n1"}
+    assert not folder.exists()
+    installed.play("site", *given)
+    assert sorted(path.name for path in folder.iterdir()) == ["optane-100.json", "optane-200.json"]
+    assert installed.run("n1", "pmctl", "model", "--site-profile=/etc/profiles/optane-200.json", "in=1M", "out=1M", "compute=1",
+                         "traffic=0").startswith("literal: ")
+    assert "SiteProfile=optane-200" in (installed.directory / "n1/etc/slurm/pmem.conf").read_text()
+    assert installed.play("site", *given).changed == {}
+    files[0].write_text(json.dumps(profile | {"machine": "virtual"}))
+    assert "was measured under a hypervisor" in installed.refused("site", *given)
+    (folder / "own.json").write_text(json.dumps(profile | {"class": "own"}))
+    installed.play("uninstall", *given)
+    assert [path.name for path in folder.iterdir()] == ["own.json"]
+    shutil.rmtree(folder)
+    installed.play("uninstall")
+    assert differences(made.fresh, installed.look()) == {}
 
 
 OWN_FILES = {
