@@ -4,15 +4,14 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/hostlist.h"
-#include "base/secure.h"
+#include "site/site_file.h"
 
 #define MAX_FILE_BYTES (1024 * 1024)
 #define MAX_PAIRS      64
@@ -175,17 +174,6 @@ static int deliver(const struct line *line, pm_config_take *take, void *context,
 	return rc;
 }
 
-static int read_text(const char *file, char **ret, size_t *ret_length, struct pm_err *err)
-{
-	cleanup_close int fd = -1;
-	int rc;
-
-	if (geteuid() != 0)
-		return pm_file_read(AT_FDCWD, file, MAX_FILE_BYTES, ret, ret_length, err);
-	rc = pm_secure_open(file, &fd, err);
-	return rc ? rc : pm_file_read_fd(fd, file, MAX_FILE_BYTES, ret, ret_length, err);
-}
-
 int pm_config_file_read(
 	const char *file, const char *node, pm_config_take *take, void *context, struct pm_err *err)
 {
@@ -193,7 +181,7 @@ int pm_config_file_read(
 	size_t length;
 	char *rest;
 	unsigned number = 0;
-	int rc = read_text(file, &text, &length, err);
+	int rc = pm_site_file_read(file, MAX_FILE_BYTES, &text, &length, err);
 
 	if (rc)
 		return rc;

@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
-#include "base/secure.h"
 
 bool pm_site_profile_is_file(const char *asked)
 {
@@ -30,9 +28,7 @@ int pm_site_profile_load_class(
 	path = pm_asprintf("%s/%s.json", dir, class);
 	if (!path)
 		return pm_err_nomem(err);
-	rc = geteuid() ? 0 : pm_secure_path(path, err);
-	if (!rc)
-		rc = pm_site_profile_load(path, &profile, err);
+	rc = pm_site_profile_load_site(path, &profile, err);
 	if (rc)
 		return rc;
 	if (strcmp(profile.class, class) != 0) {

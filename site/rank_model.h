@@ -16,8 +16,8 @@ bool pm_site_profile_is_file(const char *asked);
 
 /*
  * Loads CLASS.json of that directory; release with pm_site_profile_done(). -EINVAL: no name of a
- * class; -EBADMSG: of another class; errors of pm_site_profile_load(), and for root those of
- * pm_secure_path(). On failure *ret is untouched.
+ * class; -EBADMSG: of another class; errors of pm_site_profile_load_site(). On failure *ret is
+ * untouched.
  */
 int pm_site_profile_load_class(
 	const char *class, const char *dir, struct pm_site_profile *ret, struct pm_err *err);
@@ -26,9 +26,8 @@ int pm_site_profile_load_class(
  * Loads the profile that `asked` names: a class, "optane-100" for optane-100.json in `dir`; or a
  * file. Checks that it is of that class, not measured under a hypervisor, and has the model's
  * parameters for each package of `topology`; release with pm_site_profile_done(). For
- * "none" *ret has no sockets. On failure *ret is untouched: errors of pm_site_profile_load() and
- * pm_site_profile_model(), and for root those of pm_secure_path(); -EINVAL: no name of a class;
- * -EBADMSG: of another class; -EPERM: virtual.
+ * "none" *ret has no sockets. On failure *ret is untouched: errors of pm_site_profile_load(),
+ * pm_site_profile_load_class() and pm_site_profile_model(); -EPERM: virtual.
  */
 int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topology *topology,
 	struct pm_site_profile *ret, struct pm_err *err);

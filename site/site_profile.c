@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "base/file.h"
+#include "site/site_file.h"
 
 #define PROFILE_FORMAT "slurm-pmem site profile"
 
@@ -212,16 +213,12 @@ static int parse(const char *text, size_t length, struct pm_site_profile *into, 
 	return check(into, err);
 }
 
-int pm_site_profile_load(const char *path, struct pm_site_profile *ret, struct pm_err *err)
+static int load(const char *path, const char *text, size_t length, struct pm_site_profile *ret,
+	struct pm_err *err)
 {
 	struct pm_site_profile profile = {0};
-	cleanup_free char *text = NULL;
-	size_t length;
-	int rc = pm_file_read(AT_FDCWD, path, PM_SITE_PROFILE_BYTES, &text, &length, err);
+	int rc = parse(text, length, &profile, err);
 
-	if (rc)
-		return rc;
-	rc = parse(text, length, &profile, err);
 	if (rc) {
 		pm_err_prefix(err, "site profile '%s'", path);
 		pm_site_profile_done(&profile);
@@ -229,6 +226,24 @@ int pm_site_profile_load(const char *path, struct pm_site_profile *ret, struct p
 	}
 	*ret = profile;
 	return 0;
+}
+
+int pm_site_profile_load(const char *path, struct pm_site_profile *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	int rc = pm_file_read(AT_FDCWD, path, PM_SITE_PROFILE_BYTES, &text, &length, err);
+
+	return rc ? rc : load(path, text, length, ret, err);
+}
+
+int pm_site_profile_load_site(const char *path, struct pm_site_profile *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	int rc = pm_site_file_read(path, PM_SITE_PROFILE_BYTES, &text, &length, err);
+
+	return rc ? rc : load(path, text, length, ret, err);
 }
 
 char *pm_site_profile_format(const struct pm_site_profile *profile)

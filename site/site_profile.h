@@ -82,6 +82,9 @@ struct pm_site_profile {
  */
 int pm_site_profile_load(const char *path, struct pm_site_profile *ret, struct pm_err *err);
 
+/* The same of a file of the site's; also errors of pm_site_file_read(). */
+int pm_site_profile_load_site(const char *path, struct pm_site_profile *ret, struct pm_err *err);
+
 /* The file's text; malloc'ed, NULL when out of memory. */
 char *pm_site_profile_format(const struct pm_site_profile *profile);
 

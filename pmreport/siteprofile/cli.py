@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="what pmctl calibrate has written")
     p.add_argument("--html", metavar="FILE", help="write a page; - is stdout")
     p.add_argument("--merge", metavar="FILE", help="write the profile of the class, of which each number is the median of the nodes'; - is stdout")
-    p.add_argument("--reference", metavar="FILE|none", help="figures in print to compare with; without it, those of WarpX-PM")
+    p.add_argument("--reference", metavar="FILE", help="figures in print to compare with, or none; without it, those of WarpX-PM")
     p.add_argument("--json", action="store_true", help="print JSON")
     p.add_argument("--csv", action="store_true", help="print CSV")
     return p

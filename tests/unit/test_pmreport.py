@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """pmreport's parts on profiles that are written here, by the format's description; TAP."""
+import argparse
 import re
 import struct
 import sys
@@ -11,6 +12,8 @@ from report import report
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "pmreport"))
 sys.dont_write_bytecode = True
+
+from siteprofile import cli as calibration_cli  # noqa: E402
 
 from pmprofile import advice, cli, lifetimes, measure, records, text  # noqa: E402
 
@@ -175,11 +178,16 @@ def advising() -> list[tuple[bool, str]]:
              == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
 
 
-def documented() -> list[tuple[bool, str]]:
-    page = (TOP / "docs/man/pmreport.1.rst").read_text()
-    options = {option: action for action in cli.parser()._actions for option in action.option_strings if option.startswith("--")}
+def has_options(page: str, parser: argparse.ArgumentParser) -> bool:
+    options = {option: action for action in parser._actions for option in action.option_strings if option.startswith("--")}
     forms = {f"{option}={action.metavar}" if action.metavar else option for option, action in options.items()}
-    return [(set(re.findall(r"^(?:-h, )?(--[a-z-]+(?:=[A-Z]+)?)  ", page, re.M)) == forms, "the page has the options that there are")]
+    return set(re.findall(r"^(?:-h, )?(--[a-z-]+(?:=[A-Z]+)?)  ", page, re.M)) == forms
+
+
+def documented() -> list[tuple[bool, str]]:
+    page, calibration = (TOP / "docs/man/pmreport.1.rst").read_text().split("CALIBRATION\n")
+    return [(has_options(page, cli.parser()), "the page has the options that there are"),
+            (has_options(calibration, calibration_cli.parser()), "and those of pmreport calibration")]
 
 
 if __name__ == "__main__":
