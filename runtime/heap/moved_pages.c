@@ -132,7 +132,7 @@ static bool has_reservation(const struct piece *piece)
 
 /*
  * Binds the pages of a piece to nodes and reads back where they are. False: mbind(2) failed,
- * nothing is changed. ret[page]: it is in another tier.
+ * perhaps half way. ret[page]: it is in another tier.
  */
 static bool migrate(const struct piece *piece, const struct pm_nodemask *nodes, bool *ret)
 {
@@ -151,28 +151,6 @@ static bool take_reservation(void)
 		return pm_heap_reserve_dram(PM_CHUNK).start;
 	moved.spare--;
 	return true;
-}
-
-/* Returns the pages that are in DRAM now, and were not before. *ret_full: there is no room. */
-static unsigned piece_to_dram(const struct piece *piece, bool *ret_full)
-{
-	bool is_new = !has_reservation(piece), elsewhere[CHUNK_PAGES];
-	unsigned n = 0;
-
-	if (piece->chunk->is_kept)
-		return 0;
-	*ret_full = is_new && !take_reservation();
-	if (*ret_full)
-		return 0;
-	if (!migrate(piece, &pm_heap.settings.dram, elsewhere)) {
-		moved.spare += is_new;
-		return 0;
-	}
-	for (unsigned page = piece->first; page < piece->last; page++) {
-		n += !is_moved(piece->chunk, page) && !elsewhere[page];
-		set_moved(piece->chunk, page, true);
-	}
-	return n;
 }
 
 /* Pages that could not be moved keep their bits, and the chunk its reservation. */
@@ -212,6 +190,30 @@ static unsigned piece_to_pmem(const struct piece *piece)
 	n = clear_moved(piece, elsewhere);
 	if (!has_reservation(piece))
 		return_reservation(piece);
+	return n;
+}
+
+/*
+ * Returns the pages that are in DRAM now, and were not before. *ret_full: there is no room.
+ * mbind(2) may have bound a part before it failed: that goes back, or keeps the reservation.
+ */
+static unsigned piece_to_dram(const struct piece *piece, bool *ret_full)
+{
+	bool elsewhere[CHUNK_PAGES], is_bound;
+	unsigned n = 0;
+
+	if (piece->chunk->is_kept)
+		return 0;
+	*ret_full = !has_reservation(piece) && !take_reservation();
+	if (*ret_full)
+		return 0;
+	is_bound = migrate(piece, &pm_heap.settings.dram, elsewhere);
+	for (unsigned page = piece->first; page < piece->last; page++) {
+		n += is_bound && !is_moved(piece->chunk, page) && !elsewhere[page];
+		set_moved(piece->chunk, page, true);
+	}
+	if (!is_bound)
+		(void)piece_to_pmem(piece);
 	return n;
 }
 

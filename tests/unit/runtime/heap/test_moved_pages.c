@@ -23,6 +23,7 @@
 /* --- linked in place of calls of runtime/common/nodemask.c and of madvise() --- */
 
 static bool in_dram[PAGES], is_pinned[PAGES], is_huge[PAGES / CHUNK_PAGES], is_refused;
+static bool is_half_refused; /* binds to DRAM and says that it failed */
 
 int __wrap_pm_nodemask_migrate(const struct pm_nodemask *nodes, void *start, size_t bytes);
 void __wrap_pm_nodemask_elsewhere(
@@ -51,7 +52,7 @@ int __wrap_pm_nodemask_migrate(const struct pm_nodemask *nodes, void *start, siz
 	for (size_t page = first; page < last; page++)
 		if (!is_pinned[page])
 			in_dram[page] = is_dram(nodes);
-	return 0;
+	return is_half_refused && is_dram(nodes) ? -1 : 0;
 }
 
 void __wrap_pm_nodemask_elsewhere(const struct pm_nodemask *nodes, char *start, size_t n, bool *ret)
@@ -208,9 +209,15 @@ static void test_pinned(void)
 	is_refused = true;
 	is_number((long long)pm_moved_pages_to_dram(object, 4 * MIB), 0, "mbind() may fail");
 	is_refused = false;
+	is_number((long long)pm_moved_pages_to_pmem(object, 4 * MIB), 4 * (long long)MIB,
+		"half way perhaps: the room is kept until that is undone");
 	is_number(
-		(long long)pm_moved_pages_to_dram(others, 2 * BUDGET), FREE, "which takes nothing");
+		(long long)pm_moved_pages_to_dram(others, 2 * BUDGET), FREE, "and then it is free");
 	pm_heap_free(others);
+	is_half_refused = true;
+	is_number((long long)pm_moved_pages_to_dram(object, 4 * MIB), 0, "half way");
+	is_number((long long)dram_pages(), 0, "which goes back");
+	is_half_refused = false;
 	pm_heap_free(object);
 }
 
