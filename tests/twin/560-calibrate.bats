@@ -28,8 +28,8 @@ of_class() {
 	assert_line --partial 'pmctl: calibrate:  50 %, socket 1, copy-in with 1 threads'
 	assert_line 'twin, n1'
 	assert_line 'measured under a hypervisor: not compared with printed figures'
-	assert_equal "$(of_class '[.host, .machine, [.sockets[].socket], [.sockets[].curves[].name] ]')" \
-		'["n1,n2","virtual",[0,1],["copy-in","copy-out","copy-in","copy-out"]]'
+	assert_equal "$(of_class '[.host, .machine, [.sockets[].socket]]')" '["n1,n2","virtual",[0,1]]'
+	assert_equal "$(of_class '[.sockets[] | [.curves[].name] | contains(["copy-in", "copy-out"])]')" '[true,true]'
 	assert_equal "$(of_class '[.sockets[].curves[].points[].samples] | unique')" '[2]'
 	assert_equal "$(on_head sh -c 'grep -c "^<!doctype html>" calibrate/calibrate.*/twin.html')" 1
 }
