@@ -68,6 +68,7 @@ start_waiting() {
 	rm -r "$MARKS"
 	touch "$go"
 	wait_for 20 test -e "$MARKS/$job"
+	wait_for 40 grep -q place: "$out"
 	rm "$go"
 	wait_for 20 job_is "$job" COMPLETED
 }
