@@ -43,9 +43,9 @@ __attribute__((weak)) void *pmplace_alloc(size_t bytes, int tier);
 __attribute__((weak)) size_t pmplace_move(const void *start, size_t bytes, int tier);
 
 /*
- * Allocates an object in a tier, or in the other one if there is no room. free() frees it, and
- * realloc() may move it to any tier. NULL with errno = ENOMEM, as malloc(). In PM_SLOW an object
- * takes at least 64 KiB.
+ * Allocates an object in a tier, or in the other tier if that one is full. free() frees it;
+ * realloc() may move it to any tier. Returns NULL with errno = ENOMEM, as malloc() does. In PM_SLOW
+ * an object takes at least 64 KiB.
  */
 static inline void *pm_alloc(size_t bytes, enum pm_tier tier)
 {

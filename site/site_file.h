@@ -8,8 +8,8 @@
 #include "base/err.h"
 
 /*
- * Reads all of it, as pm_file_read() does. Root reads it only if nobody else can change it: errors
- * of pm_secure_open(), which checks the file that is then read.
+ * Reads the whole file, like pm_file_read(). As root, refuses a file that another user could
+ * change, with the errors of pm_secure_open(): the check is made on the open file.
  */
 int pm_site_file_read(
 	const char *path, size_t max_bytes, char **ret, size_t *ret_length, struct pm_err *err);

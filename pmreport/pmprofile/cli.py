@@ -26,7 +26,8 @@ def parse_size(word: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="pmreport", description="What a program's objects were: their numbers, sizes, lifetimes "
-                                "and call sites, from the profiles that its ranks wrote (--pm-profile=DIR).")
+                                "and call sites, from the profiles that its ranks wrote (--pm-profile=DIR).",
+                                epilog="pmreport calibration --help: reports on site profiles, the measured bandwidths of nodes.")
     p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="a directory of profiles, or one of them")
     p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by --pm-advice=FILE; - is stdout")
     p.add_argument("--budget", metavar="SIZE", type=parse_size,

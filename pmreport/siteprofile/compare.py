@@ -21,14 +21,26 @@ class Row:
     def share(self) -> float | None:
         return self.measure.value / self.others if self.others else None
 
+    @property
+    def goodness(self) -> float:
+        """The share for a bandwidth, its inverse for a latency: less is worse. 1 without other nodes."""
+        share = self.share or 1.0
+        return share if self.measure.unit == "B/s" else 1 / share
 
-def same(one: Measure, other: Measure) -> bool:
-    return (one.socket, one.name, one.threads) == (other.socket, other.name, other.threads)
+
+Key = tuple[int, str, "int | None"]
 
 
-def of_others(measure: Measure, others: Iterable[SiteProfile]) -> float | None:
-    values = [m.value for profile in others for m in profile.measures if same(m, measure)]
-    return median(values) if values else None
+def key(measure: Measure) -> Key:
+    return measure.socket, measure.name, measure.threads
+
+
+def medians(profiles: Iterable[SiteProfile]) -> dict[Key, float]:
+    values: dict[Key, list[int]] = {}
+    for profile in profiles:
+        for m in profile.measures:
+            values.setdefault(key(m), []).append(m.value)
+    return {found: median(those) for found, those in values.items()}
 
 
 def in_print(measure: Measure, reference: SiteProfile | None) -> Measure | None:
@@ -41,17 +53,11 @@ def in_print(measure: Measure, reference: SiteProfile | None) -> Measure | None:
 def rows(node: SiteProfile, others: list[SiteProfile], reference: SiteProfile | None) -> list[Row]:
     """A node under a hypervisor is not compared with print."""
     printed = None if node.is_virtual else reference
-    return [Row(m, of_others(m, others), in_print(m, printed)) for m in node.measures]
-
-
-def is_worse(row: Row) -> bool:
-    share = row.share
-    if share is None:
-        return False
-    return share < OUTLIER if row.measure.unit == "B/s" else share > 1 / OUTLIER
+    of_others = medians(others)
+    return [Row(m, of_others.get(key(m)), in_print(m, printed)) for m in node.measures]
 
 
 def outliers(nodes: list[SiteProfile]) -> list[tuple[SiteProfile, list[Row]]]:
     """Nodes that are more than a tenth worse than the median of all, with where. Two nodes say nothing of either."""
-    found = [(node, [row for row in rows(node, nodes, None) if is_worse(row)]) for node in nodes]
+    found = [(node, [row for row in rows(node, nodes, None) if row.goodness < OUTLIER]) for node in nodes]
     return [(node, worse) for node, worse in found if worse] if len(nodes) > 2 else []

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from statistics import median_low
+from typing import Any
 
 from siteprofile.profiles import CURVES, FORMAT, VERSION, Measure, SiteProfile
 
@@ -13,7 +14,7 @@ def number_key(measure: Measure) -> str:
     return "bytes_per_s" if measure.threads else "value"
 
 
-def merged(measures: list[Measure]) -> dict[str, object]:
+def merged(measures: list[Measure]) -> dict[str, Any]:
     """low and high are those of all nodes. The median is a number that some node has."""
     first = measures[0]
     threads = {"threads": first.threads} if first.threads else {}
@@ -22,11 +23,11 @@ def merged(measures: list[Measure]) -> dict[str, object]:
             "samples": len(measures), "from": f"median of {len(measures)} nodes"}
 
 
-def rising(points: list[dict[str, object]]) -> list[dict[str, object]]:
+def rising(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A curve ends at its peak; medians of different nodes may fall."""
-    kept: list[dict[str, object]] = []
+    kept: list[dict[str, Any]] = []
     for point in points:
-        if not kept or int(str(point["bytes_per_s"])) >= int(str(kept[-1]["bytes_per_s"])):
+        if not kept or point["bytes_per_s"] >= kept[-1]["bytes_per_s"]:
             kept.append(point)
     return kept
 

@@ -18,7 +18,7 @@ PICOSECONDS = {"dram-sequential", "dram-random", "pmem-sequential", "pmem-random
 
 
 class SiteProfileError(Exception):
-    """A file that is no site profile: a sentence."""
+    """The file is not a site profile. The text is the message for the user."""
 
 
 @dataclass(frozen=True)

@@ -47,14 +47,8 @@ def place(m: Measure) -> str:
     return TEXTS.get(m.name, m.name) + (f" with {m.threads} thread{'s' if m.threads > 1 else ''}" if m.threads else "")
 
 
-def badness(row: Row) -> float:
-    """The share of the median for a bandwidth, its inverse for a latency: less is worse."""
-    share = row.share or 1.0
-    return share if row.measure.unit == "B/s" else 1 / share
-
-
 def outlier_line(node: SiteProfile, socket: int, worse: list[Row]) -> str:
-    worst = min(worse, key=badness)
+    worst = min(worse, key=lambda row: row.goodness)
     all_of_it = sum(m.socket == socket for m in node.measures)
     return (f"{node.host or node.path.name}, socket {socket}: {len(worse)} of {all_of_it} measures are more than a tenth worse than the "
             f"median of the nodes, most of all {place(worst.measure)}: {number(worst.measure.value, worst.measure.unit)}, "

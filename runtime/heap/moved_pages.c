@@ -179,7 +179,7 @@ static void return_reservation(const struct piece *piece)
 	moved.spare += !has_moved(&whole);
 }
 
-/* Returns the pages that are in PMem now, and were not before. */
+/* Returns how many pages this call brings back to PMem. */
 static unsigned piece_to_pmem(const struct piece *piece)
 {
 	bool elsewhere[CHUNK_PAGES];
@@ -194,8 +194,8 @@ static unsigned piece_to_pmem(const struct piece *piece)
 }
 
 /*
- * Returns the pages that are in DRAM now, and were not before. *ret_full: there is no room.
- * mbind(2) may have bound a part before it failed: that goes back, or keeps the reservation.
+ * Returns how many pages this call brings to DRAM. Sets *ret_full if DRAM has no room for the
+ * chunk. mbind(2) may have bound a part before it failed: that goes back, or keeps the reservation.
  */
 static unsigned piece_to_dram(const struct piece *piece, bool *ret_full)
 {

@@ -64,7 +64,7 @@ void __wrap_pm_nodemask_elsewhere(const struct pm_nodemask *nodes, char *start, 
 int __real_madvise(void *start, size_t bytes, int advice);
 int __wrap_madvise(void *start, size_t bytes, int advice);
 
-/* A page that is dropped is nowhere, also if it is pinned. */
+/* A dropped page is on no node, even if it was pinned. */
 int __wrap_madvise(void *start, size_t bytes, int advice)
 {
 	size_t first = page_of(start);
@@ -128,7 +128,8 @@ static void test_range(void)
 	ok(in_dram[page_of(object) + 1] && dram_pages() == 1, "that one");
 	is_number((long long)pm_moved_pages_to_dram(object, 10 * MIB), 10 * (long long)MIB - PAGE,
 		"all others");
-	is_number((long long)pm_moved_pages_to_dram(object, 10 * MIB), 0, "there is no more");
+	is_number((long long)pm_moved_pages_to_dram(object, 10 * MIB), 0,
+		"a second move has nothing to do");
 	is_number((long long)pm_moved_pages_to_pmem(object, 3 * MIB), 3 * (long long)MIB,
 		"and back, in parts");
 	is_number((long long)pm_moved_pages_to_pmem(object, 10 * MIB), 7 * (long long)MIB,
