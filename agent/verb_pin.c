@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/pmctl.h"
 #include "agent/print.h"
@@ -40,13 +41,33 @@ static int list(const struct pm_agent *agent)
 	return PM_EXIT_DONE;
 }
 
+/* A pin cannot hold off the firmware, which applies a goal at any reset. */
+static int check_no_goal(const struct pm_config *config, struct pm_err *err)
+{
+	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
+	char boot_id[PM_BOOT_ID_MAX] = "";
+	int rc = pm_state_read_journal(config, &journal, err);
+
+	if (!rc)
+		rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
+	if (rc || !pm_journal_is_open(&journal) || strcmp(journal.boot_id, boot_id))
+		return rc;
+	return pm_err_set(err, -EBUSY,
+		"goal %s is staged, and the next reset takes all namespaces; withdraw it first "
+		"with "
+		"'pmctl set %s'",
+		pm_mode_name(journal.mode), pm_mode_name(journal.from));
+}
+
 static int pin(const struct pm_agent *agent, const char *name, struct pm_err *err)
 {
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
 	const struct pm_inventory_ns *ns;
 	const struct pm_inventory_region *region;
-	int rc = pm_survey(&agent->op.config, &survey, err);
+	int rc = check_no_goal(&agent->op.config, err);
 
+	if (!rc)
+		rc = pm_survey(&agent->op.config, &survey, err);
 	if (rc)
 		return rc;
 	ns = pm_inventory_find(&survey.inventory, name, &region);

@@ -4,8 +4,7 @@
 
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
-#include "node/act/steps.h"
-#include "node/see/survey.h"
+#include "node/act/substate.h"
 #include "node/state/state.h"
 
 /* Reads only the mode record: Slurm waits for the result, and ipmctl takes seconds. */
@@ -21,21 +20,6 @@ static int read_platform(const struct pm_config *config, enum pm_platform *ret, 
 		return pm_err_set(err, -EIO, "the node's mode is unknown: %s", record.verdict.why);
 	*ret = record.verdict.platform;
 	return 0;
-}
-
-/* 0: nothing on the regions has to stay, so the firmware may lay them out anew. */
-static int check_regions(const struct pm_config *config, struct pm_err *err)
-{
-	const struct pm_target target = {.substate = PM_SUBSTATE_EMPTY};
-	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
-	cleanup_with(pm_steps_done) struct pm_steps steps = {0};
-	struct pm_target checked = target;
-	int rc = pm_survey(config, &survey, err);
-
-	if (rc)
-		return rc;
-	checked.lost_pin = survey.lost ? survey.lost->uuid : NULL;
-	return pm_steps_plan(&survey.inventory, &checked, &steps, err);
 }
 
 /* False for flat: it shares the feature of appdirect, which is first in the table. */
@@ -72,7 +56,8 @@ int pm_verb_reachable(struct pm_agent *agent)
 		pm_fail(agent, &err);
 		return PM_EXIT_DONE;
 	}
-	may_change = !check_regions(&agent->op.config, &err);
+	/* The firmware may lay the regions out anew. */
+	may_change = !pm_substate_check_empty(&agent->op.config, &err);
 	if (!may_change)
 		pm_fail(agent, &err);
 	print(agent, own, may_change);

@@ -21,14 +21,41 @@ static int note(const struct pm_agent *agent, struct pm_journal *journal, struct
 			    "reboot asked for", err);
 }
 
+static int withdraw_jobs(
+	const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
+{
+	int rc = pm_unwanted_withdraw(&agent->op, journal,
+		"withdrawn: it was staged for a job, and this is not its reboot", err);
+
+	if (!rc)
+		pm_report(&agent->op, "goal %s was staged for a job that is gone, and is withdrawn",
+			pm_mode_name(journal->mode));
+	return rc;
+}
+
+/* Namespaces may have been made or pinned since the goal was staged. */
+static int keep_data(const struct pm_agent *agent, struct pm_journal *journal,
+	const struct pm_err *why, struct pm_err *err)
+{
+	int rc = pm_unwanted_withdraw(&agent->op, journal, why->text, err);
+
+	if (!rc)
+		pm_warn(&agent->op, "goal %s is withdrawn, since it would take data: %s",
+			pm_mode_name(journal->mode), why->text);
+	return rc;
+}
+
 static int prepare(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *err)
 {
 	int rc = pm_state_read_journal(&agent->op.config, journal, err);
+	struct pm_err why;
 
 	if (rc)
 		return rc;
 	if (pm_unwanted_at_reboot(journal, agent->words))
-		return pm_unwanted_withdraw(&agent->op, journal, err);
+		return withdraw_jobs(agent, journal, err);
+	if (pm_unwanted_takes_data(&agent->op, journal, &why))
+		return keep_data(agent, journal, &why, err);
 	return note(agent, journal, err);
 }
 
@@ -38,8 +65,7 @@ static int fail(const struct pm_agent *agent, struct pm_journal *journal, const 
 	struct pm_err err;
 
 	pm_fail(agent, why);
-	if (pm_journal_is_open(journal) && journal->for_job &&
-		pm_unwanted_withdraw(&agent->op, journal, &err))
+	if (pm_journal_is_open(journal) && journal->for_job && withdraw_jobs(agent, journal, &err))
 		pm_warn(&agent->op, "%s", err.text);
 	return PM_EXIT_FAILED;
 }

@@ -313,6 +313,19 @@ int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_er
 	return rc ? pm_err_prefix(err, "make empty") : 0;
 }
 
+int pm_substate_check_empty(const struct pm_config *config, struct pm_err *err)
+{
+	struct pm_target target = {.substate = PM_SUBSTATE_EMPTY};
+	cleanup_with(pm_survey_done) struct pm_survey survey = {0};
+	cleanup_with(pm_steps_done) struct pm_steps steps = {0};
+	int rc = pm_survey(config, &survey, err);
+
+	if (rc)
+		return rc;
+	target.lost_pin = survey.lost ? survey.lost->uuid : NULL;
+	return pm_steps_plan(&survey.inventory, &target, &steps, err);
+}
+
 int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, struct pm_err *err)
 {
 	cleanup_with(pm_survey_done) struct pm_survey survey = {0};

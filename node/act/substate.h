@@ -45,6 +45,12 @@ int pm_substate_reach(
  */
 int pm_substate_vacate(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 
+/*
+ * 0: no foreign namespace and no pin is in the way of EMPTY. -EPERM: one is; the sentence names it
+ * and the cure. Nothing is changed, and the lock is not needed.
+ */
+int pm_substate_check_empty(const struct pm_config *config, struct pm_err *err);
+
 /* Reads the present state; the lock is not needed. Release with pm_inventory_done(). */
 int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, struct pm_err *err);
 

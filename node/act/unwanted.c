@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/act/unwanted.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/signals.h"
 #include "base/strv.h"
+#include "node/act/substate.h"
 #include "node/state/state.h"
 #include "node/tools/tools.h"
 
@@ -38,25 +40,38 @@ bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words)
 	return !is_young(journal);
 }
 
-int pm_unwanted_withdraw(
-	const struct pm_operation *op, struct pm_journal *journal, struct pm_err *err)
+static int is_of_this_boot(const struct pm_operation *op, const struct pm_journal *journal,
+	bool *ret, struct pm_err *err)
 {
 	char boot_id[PM_BOOT_ID_MAX];
-	sigset_t before;
 	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
-	if (rc || strcmp(journal->boot_id,
-			  boot_id)) /* a goal of an earlier boot is left to 'pmctl verify' */
+	*ret = !rc && pm_journal_is_open(journal) && !strcmp(journal->boot_id, boot_id);
+	return rc;
+}
+
+bool pm_unwanted_takes_data(
+	const struct pm_operation *op, const struct pm_journal *journal, struct pm_err *ret_why)
+{
+	bool is_open;
+
+	return !is_of_this_boot(op, journal, &is_open, NULL) && is_open &&
+	       pm_substate_check_empty(&op->config, ret_why) == -EPERM;
+}
+
+int pm_unwanted_withdraw(const struct pm_operation *op, struct pm_journal *journal, const char *why,
+	struct pm_err *err)
+{
+	bool is_open;
+	sigset_t before;
+	int rc = is_of_this_boot(op, journal, &is_open, err);
+
+	if (rc || !is_open) /* a goal of an earlier boot is left to 'pmctl verify' */
 		return rc;
 	pm_signals_hold(&before);
 	rc = pm_tool_delete_goal(&op->config, err);
 	if (!rc)
-		rc = pm_state_step(op, journal, PM_JOURNAL_UNDONE, boot_id,
-			"withdrawn: it was staged for a job, and this is not its reboot", err);
+		rc = pm_state_step(op, journal, PM_JOURNAL_UNDONE, journal->boot_id, why, err);
 	pm_signals_release(&before);
-	if (rc)
-		return pm_err_prefix(err, "withdraw the goal %s", pm_mode_name(journal->mode));
-	pm_report(op, "goal %s was staged for a job that is gone, and is withdrawn",
-		pm_mode_name(journal->mode));
-	return 0;
+	return rc ? pm_err_prefix(err, "withdraw the goal %s", pm_mode_name(journal->mode)) : 0;
 }

@@ -3,9 +3,9 @@
 #define PM_UNWANTED_H
 
 /*
- * Goals that were staged for a job and that a reboot must not apply, since the job was cancelled
- * or requeued, or its reboot failed. Such a goal is withdrawn at a reboot that is not that job's.
- * A goal that an administrator has staged stays.
+ * Goals that a reboot must not apply: one that was staged for a job, since the job was cancelled or
+ * requeued, or its reboot failed; and one that would take a foreign or pinned namespace, which was
+ * made or pinned since. Any other goal that an administrator has staged stays.
  */
 #include <stdbool.h>
 
@@ -20,8 +20,15 @@
  */
 bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words);
 
-/* Deletes the goal and closes the journal as UNDONE. The caller holds the lock. */
-int pm_unwanted_withdraw(
-	const struct pm_operation *op, struct pm_journal *journal, struct pm_err *err);
+/*
+ * True if the goal of this boot would take a namespace that is foreign or pinned; *ret_why then
+ * names it. False also if the namespaces cannot be read.
+ */
+bool pm_unwanted_takes_data(
+	const struct pm_operation *op, const struct pm_journal *journal, struct pm_err *ret_why);
+
+/* Deletes the goal and closes the journal as UNDONE, with `why`. The caller holds the lock. */
+int pm_unwanted_withdraw(const struct pm_operation *op, struct pm_journal *journal, const char *why,
+	struct pm_err *err);
 
 #endif

@@ -1400,6 +1400,46 @@ regions() {
 	assert_equal "$(journal_state)" undone
 }
 
+@test "a reboot withdraws a goal that would take a namespace that was made since" {
+	into appdirect
+	configure Provision=yes
+	regions empty
+	run -0 pmctl set memory
+	regions foreign
+	run -0 pmctl reboot
+	assert_line --partial "goal memory is withdrawn, since it would take data: "
+	assert_line --partial "is not slurm-pmem's"
+	assert_equal "$(journal_state)" undone
+	pmctl verify || true # the foreign namespace is in the way of file systems
+	assert_mode appdirect
+}
+
+@test "a reboot applies a goal though the namespaces cannot be read" {
+	into appdirect
+	configure Provision=yes
+	regions empty
+	run -0 pmctl set memory
+	script ndctl 'exit 1'
+	run -0 pmctl reboot
+	refute_output --partial withdrawn
+	script ndctl "cat '$PWD/tests/fixtures/ndctl/nothing'"
+	run -0 pmctl verify
+	assert_output "node is in memory, as it was asked"
+}
+
+@test "a namespace is not pinned below a goal, which would take it at any reset" {
+	into appdirect
+	configure Provision=yes
+	regions empty
+	run -0 pmctl set memory
+	regions foreign
+	run -1 pmctl pin namespace0.0
+	assert_output "pmctl: pin: goal memory is staged, and the next reset takes all namespaces; withdraw it first with 'pmctl set appdirect'"
+	pmctl set appdirect || true # the foreign namespace is in the way of file systems
+	assert_equal "$(journal_state)" undone
+	run -0 pmctl pin namespace0.0
+}
+
 @test "capacity that is taken though ndctl shows nothing is in the way" {
 	into appdirect
 	hook "show -u B -o nvmxml -region" "\"\$real\" \"\$@\" | sed '0,/<FreeCapacity>[0-9]* B/s//<FreeCapacity>0 B/'"
