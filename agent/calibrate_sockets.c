@@ -44,6 +44,9 @@ static bool find_places(const struct pm_calibrate_sockets *sockets,
 	if (domain->dram < 0)
 		return false;
 	socket->dram = (struct pm_area_place){.node = nodes[domain->dram].node};
+	socket->is_memory_mode = sockets->view.mode == PM_MODE_MEMORY;
+	if (socket->is_memory_mode)
+		return true;
 	socket->pmem =
 		(struct pm_area_place){.node = domain->pmem >= 0 ? nodes[domain->pmem].node : -1};
 	if (domain->pmem < 0)
@@ -82,8 +85,8 @@ int pm_calibrate_sockets(
 	return ret->n ? 0
 		      : pm_err_set(err, -ENODEV,
 				"no socket has persistent memory that this process may use; run it "
-				"in a job "
-				"with --pm-mode=flat or --pm-mode=appdirect");
+				"in a job with --pm-mode=flat, --pm-mode=appdirect or "
+				"--pm-mode=memory");
 }
 
 void pm_calibrate_sockets_done(struct pm_calibrate_sockets *sockets)

@@ -17,8 +17,8 @@ struct pm_calibrate_sockets {
 
 /*
  * Sockets with DRAM, and with persistent memory as a NUMA node (flat) or as the job's directory
- * (App Direct). -ENODEV: none; the sentence says how to get one. Release with
- * pm_calibrate_sockets_done(), also after a failure.
+ * (App Direct); in a job in Memory Mode all sockets. -ENODEV: none; the sentence says how to get
+ * one. Release with pm_calibrate_sockets_done(), also after a failure.
  */
 int pm_calibrate_sockets(
 	const struct pm_config *config, struct pm_calibrate_sockets *ret, struct pm_err *err);

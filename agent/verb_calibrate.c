@@ -2,16 +2,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/calibrate_part.h"
 #include "agent/calibrate_sockets.h"
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/list.h"
+#include "base/slurm_steps.h"
 #include "base/timestamp.h"
 
 #define CPUINFO_BYTES ((size_t)4 << 20)
@@ -62,49 +64,73 @@ static int describe(
 	return describe_processor(profile, err);
 }
 
+/* --- alone on the node --- */
+
+static bool is_another_job(void *context, uint32_t job_id, const char *step)
+{
+	uint32_t *own_then_found = context;
+
+	(void)step;
+	if (job_id == *own_then_found)
+		return false;
+	*own_then_found = job_id;
+	return true;
+}
+
+static int check_alone(struct pm_err *err)
+{
+	const char *own = getenv("SLURM_JOB_ID");
+	uint32_t job = own ? (uint32_t)strtoul(own, NULL, 10) : 0;
+
+	if (!pm_slurm_steps_any(is_another_job, &job))
+		return 0;
+	return pm_err_set(err, -EBUSY,
+		"job %u runs on this node, too, and would be measured; use --exclusive", job);
+}
+
 /* --- measuring --- */
 
-struct progress {
-	unsigned socket, n_sockets, nth;
+struct watch {
+	const char *part; /* NULL: the profile so far is not kept */
 	uint64_t start_ms;
 };
 
 /* Time left, by the time of the points so far: all points take about the same. */
 static void report_progress(
-	void *context, const char *curve, unsigned threads, unsigned done, unsigned total)
+	void *context, const char *point, size_t done, size_t known, size_t total)
 {
-	const struct progress *progress = context;
-	unsigned all = total * progress->n_sockets, before = progress->nth * total + done;
-	uint64_t passed_ms = pm_now_ms() - progress->start_ms;
+	const struct watch *watch = context;
+	uint64_t passed_ms = pm_now_ms() - watch->start_ms;
 
-	fprintf(stderr, "pmctl: calibrate: %3u %%, socket %u, %s with %u threads",
-		before * 100 / all, progress->socket, curve, threads);
-	if (before)
+	if (known && done == known)
+		fprintf(stderr,
+			"pmctl: calibrate: goes on with '%s', which has %zu of %zu points\n",
+			watch->part, known, total);
+	fprintf(stderr, "pmctl: calibrate: %3zu %%, %s", done * 100 / total, point);
+	if (done > known)
 		fprintf(stderr, ", %llu s left",
-			(unsigned long long)(passed_ms * (all - before) / before / 1000));
+			(unsigned long long)(passed_ms * (total - done) / (done - known) / 1000));
 	fputc('\n', stderr);
 }
 
-static int measure(const struct pm_agent *agent, const struct pm_calibrate_sockets *sockets,
-	struct pm_site_profile *profile, struct pm_err *err)
+static int keep(void *context, const struct pm_site_profile *profile, struct pm_err *err)
 {
-	struct progress progress = {.n_sockets = sockets->n, .start_ms = pm_now_ms()};
-	int rc = 0;
+	const struct watch *watch = context;
 
-	for (unsigned i = 0; !rc && i < sockets->n; i++) {
-		struct pm_site_socket *row = pm_list_next(
-			&profile->sockets, profile->n_sockets, sizeof(*profile->sockets));
+	return watch->part ? pm_calibrate_part_save(watch->part, profile, err) : 0;
+}
 
-		if (!row)
-			return pm_err_nomem(err);
-		progress.nth = i;
-		progress.socket = sockets->list[i].number;
-		rc = pm_calibrate_socket(&sockets->list[i],
-			agent->given & PM_OPT_QUICK ? &pm_calibrate_quick : &pm_calibrate_full,
-			report_progress, &progress, row, err);
-		profile->n_sockets += !rc;
-	}
-	return rc;
+static int measure(const struct pm_agent *agent, const struct pm_calibrate_sockets *sockets,
+	const char *part, struct pm_site_profile *profile, struct pm_err *err)
+{
+	struct watch watch = {part, pm_now_ms()};
+	struct pm_calibrate_watch callbacks = {&watch, report_progress, keep};
+	int rc = part ? pm_calibrate_part_load(part, profile, err) : 0;
+
+	return rc ? rc
+		  : pm_calibrate(sockets->list, sockets->n,
+			    agent->given & PM_OPT_QUICK ? &pm_effort_quick : &pm_effort_full,
+			    &callbacks, profile, err);
 }
 
 static int write_profile(
@@ -119,6 +145,25 @@ static int write_profile(
 	return fputs(text, stdout) < 0 ? pm_err_sys(err, -errno, "write to stdout") : 0;
 }
 
+/* --quick is begun again sooner than it is continued. */
+static int measure_and_write(const struct pm_agent *agent,
+	const struct pm_calibrate_sockets *sockets, struct pm_site_profile *profile,
+	struct pm_err *err)
+{
+	bool has_part = agent->output && !(agent->given & PM_OPT_QUICK);
+	cleanup_free char *part = has_part ? pm_calibrate_part_path(agent->output) : NULL;
+	int rc;
+
+	if (has_part && !part)
+		return pm_err_nomem(err);
+	rc = measure(agent, sockets, part, profile, err);
+	if (!rc)
+		rc = write_profile(agent, profile, err);
+	if (!rc && part)
+		(void)unlink(part);
+	return rc;
+}
+
 int pm_verb_calibrate(struct pm_agent *agent)
 {
 	cleanup_with(pm_calibrate_sockets_done) struct pm_calibrate_sockets sockets = {0};
@@ -129,8 +174,8 @@ int pm_verb_calibrate(struct pm_agent *agent)
 	if (!rc)
 		rc = pm_calibrate_sockets(&agent->op.config, &sockets, &err);
 	if (!rc)
-		rc = measure(agent, &sockets, &profile, &err);
+		rc = check_alone(&err);
 	if (!rc)
-		rc = write_profile(agent, &profile, &err);
+		rc = measure_and_write(agent, &sockets, &profile, &err);
 	return pm_finish(agent, rc, &err);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what follows from site/keys.def, site/modes.def and plan/options.def into other files. Usage: tables.py [--check]
+"""Writes what follows from site/keys.def, site/modes.def, site/measures.def and plan/options.def into other files. Usage: tables.py [--check]
 
 With --check it writes nothing, and fails where a file has something else.
 """
@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[1]
 KEYS = "site/keys.def"
 OPTIONS = "plan/options.def"
 MODES = "site/modes.def"
+MEASURES = "site/measures.def"
 BINDIR = '"/usr/bin" '  # as all texts name it: make install puts another one in
 WIDTH = 120
 
@@ -276,6 +277,35 @@ def ansible_modes() -> str:
     return f"MODES = {tuple(mode.name for mode in modes())}\nWITH_REGIONS = {tuple(with_regions)}\n".replace("'", '"')
 
 
+# --- Measures of a site profile ---
+
+def measures(macro: str) -> list[list]:
+    """Name, unit of a value, and text."""
+    return [words[1:] for found, words in rows(MEASURES) if found == macro]
+
+
+def python_measures() -> str:
+    def table(name: str, macro: str) -> str:
+        lines = "".join(f'    "{words[0]}": "{words[-1]}",\n' for words in measures(macro))
+        return f"{name} = {{\n{lines}}}\n"
+    latencies = ", ".join(f'"{words[0]}"' for words in measures("PM_VALUE") if words[1] == "ps")
+    return (table("CURVES", "PM_CURVE") + table("VALUES", "PM_VALUE") + table("LOOPS", "PM_LOOP") + table("PLACES", "PM_PLACE")
+            + wrapped(f"LATENCIES = frozenset(({latencies}))", "").replace("\n", "\n    ").rstrip(" "))
+
+
+def rst_table(head: list[str], body: list[list[str]]) -> str:
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    rule = "  ".join("=" * width for width in widths)
+
+    def line(row: list[str]) -> str:
+        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+    return "\n".join([rule, line(head), rule, *map(line, body), rule]) + "\n"
+
+
+def manual_measures(macro: str, *head: str) -> Callable[[], str]:
+    return lambda: "\n" + rst_table(list(head), [[word.replace("*", r"\*") for word in words] for words in measures(macro)]) + "\n"
+
+
 # --- The files ---
 
 @dataclass
@@ -307,6 +337,12 @@ PARTS = [
     Part("ansible/plugins/modules/pmem_mode.py", f"\n# {MADE} {MODES}\n", "# end\n", ansible_modes),
     Part("ansible/roles/pmem/meta/argument_specs.yml", f"        # {MADE} {KEYS}\n", "        # end\n", ansible),
     Part("docs/man/pmrun.1.rst", f".. {MADE} {OPTIONS}\n", "JSON\n====\n", pmrun_manual),
+    Part("pmreport/siteprofile/measures.py", f"# {MADE} {MEASURES}\n", "", python_measures),
+    Part("docs/man/pmem-profile.5.rst", f".. curves; {MADE} {MEASURES}\n", ".. end of the curves\n", manual_measures("PM_CURVE", "name", "bandwidth")),
+    Part("docs/man/pmem-profile.5.rst", f".. values; {MADE} {MEASURES}\n", ".. end of the values\n",
+         manual_measures("PM_VALUE", "name", "unit", "meaning")),
+    Part("docs/man/pmem-profile.5.rst", f".. loops; {MADE} {MEASURES}\n", ".. end of the loops\n", manual_measures("PM_LOOP", "name", "loop")),
+    Part("docs/man/pmem-profile.5.rst", f".. places; {MADE} {MEASURES}\n", ".. end of the places\n", manual_measures("PM_PLACE", "place", "memory of the arrays")),
     Part("launcher/pmrun.bash", f"# {MADE} {OPTIONS}\n", "# end\n", completion),
     Part("README.md", f"<!-- {MADE} {OPTIONS} -->\n```\n", "```\n", srun_help),
 ]

@@ -6,14 +6,20 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/mempolicy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
-#define NODES	  1024
-#define WORD_BITS (sizeof(unsigned long) * CHAR_BIT)
+#define MEMINFO_BYTES 65536
+#define NODES	      1024
+#define WORD_BITS     (sizeof(unsigned long) * CHAR_BIT)
 
 static int bind_to(void *at, size_t bytes, int node)
 {
@@ -46,13 +52,14 @@ static int make_on_node(int node, struct pm_area *area, struct pm_err *err)
 	return rc ? pm_err_sys(err, rc, "bind memory") : populate(area, err);
 }
 
-static void *map_file(int fd, size_t bytes)
+static void map_file(int fd, struct pm_area *area)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+	const int may = PROT_READ | PROT_WRITE;
 
-	if (at == MAP_FAILED && errno == EOPNOTSUPP)
-		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return at;
+	area->at = mmap(NULL, area->bytes, may, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+	area->is_dax = area->at != MAP_FAILED;
+	if (area->at == MAP_FAILED && errno == EOPNOTSUPP)
+		area->at = mmap(NULL, area->bytes, may, MAP_SHARED, fd, 0);
 }
 
 static int make_in(const char *dir, struct pm_area *area, struct pm_err *err)
@@ -65,7 +72,7 @@ static int make_in(const char *dir, struct pm_area *area, struct pm_err *err)
 	rc = posix_fallocate(fd, 0, (off_t)area->bytes);
 	if (rc)
 		return pm_err_sys(err, -rc, "reserve %zu MiB", area->bytes >> 20);
-	area->at = map_file(fd, area->bytes);
+	map_file(fd, area);
 	if (area->at == MAP_FAILED)
 		return pm_err_sys(err, -errno, "map a file");
 	return populate(area, err);
@@ -74,7 +81,7 @@ static int make_in(const char *dir, struct pm_area *area, struct pm_err *err)
 int pm_area_make(
 	const struct pm_area_place *place, size_t bytes, struct pm_area *ret, struct pm_err *err)
 {
-	struct pm_area area = {MAP_FAILED, bytes};
+	struct pm_area area = {.at = MAP_FAILED, .bytes = bytes};
 	int rc = place->dir ? make_in(place->dir, &area, err)
 			    : make_on_node(place->node, &area, err);
 
@@ -87,6 +94,36 @@ int pm_area_make(
 	if (place->dir)
 		return pm_err_prefix(err, "directory '%s'", place->dir);
 	return pm_err_prefix(err, "NUMA node %d", place->node);
+}
+
+/* "Node 0 MemFree:  1234 kB" */
+static size_t bytes_of(const char *meminfo, const char *key)
+{
+	const char *at = strstr(meminfo, key);
+
+	return at ? strtoul(at + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+/* Pages of files are given up for others. */
+static size_t room_on_node(int node)
+{
+	cleanup_free char *text = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
+	if (pm_file_read(AT_FDCWD, path, MEMINFO_BYTES, &text, NULL, NULL))
+		return 0;
+	return bytes_of(text, " MemFree:") + bytes_of(text, " FilePages:") -
+	       bytes_of(text, " Shmem:");
+}
+
+size_t pm_area_room(const struct pm_area_place *place)
+{
+	struct statvfs fs;
+
+	if (!place->dir)
+		return room_on_node(place->node);
+	return statvfs(place->dir, &fs) ? 0 : (size_t)fs.f_bavail * fs.f_frsize;
 }
 
 void pm_area_done(struct pm_area *area)

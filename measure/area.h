@@ -3,6 +3,7 @@
 #define PM_AREA_H
 
 /* Memory of one tier, with all of its pages there. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -10,6 +11,7 @@
 struct pm_area {
 	char *at;
 	size_t bytes;
+	bool is_dax; /* a file on persistent memory that stores reach without the page cache */
 };
 
 /* Where: a NUMA node, or a directory on a file system of persistent memory. */
@@ -25,6 +27,9 @@ struct pm_area_place {
  */
 int pm_area_make(
 	const struct pm_area_place *place, size_t bytes, struct pm_area *ret, struct pm_err *err);
+
+/* Bytes that are free there now; 0 if that is unknown. */
+size_t pm_area_room(const struct pm_area_place *place);
 
 void pm_area_done(struct pm_area *area);
 

@@ -1,266 +1,301 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/calibrate.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/list.h"
+#include "base/cleanup.h"
+#include "measure/chasing.h"
 #include "measure/copying.h"
-#include "measure/estimate.h"
+#include "measure/results.h"
 
-#define RUNS_MAX 100
+#define CHAIN_BYTES ((size_t)256 << 20) /* far beyond any cache */
 
-const struct pm_calibrate_effort pm_calibrate_full = {
-	.runs_min = 10, .runs_max = 60, .narrow = 0.02, .seconds = 0.1, .bytes = (size_t)1 << 30};
-const struct pm_calibrate_effort pm_calibrate_quick = {.runs_min = 10,
-	.runs_max = 12,
-	.narrow = 0.05,
-	.seconds = 0.02,
-	.bytes = (size_t)256 << 20};
-
-/* The curves in the order in which they are measured, and the ratio of threads for each direction.
- */
-static const struct plan {
-	enum pm_measured_curve curve;
-	unsigned in, out;
-} plans[] = {
-	{PM_CURVE_COPY_IN, 1, 0},
-	{PM_CURVE_COPY_OUT, 0, 1},
-	{PM_CURVE_BOTH_IN, 1, 1},
+/* The areas of a socket; they have the same size. */
+struct areas {
+	struct pm_area dram, pmem;
 };
-
-#define N_PLANS (sizeof(plans) / sizeof(plans[0]))
 
 struct calibration {
-	const struct pm_calibrate_socket *socket;
-	const struct pm_calibrate_effort *effort;
-	pm_calibrate_progress *progress;
-	void *context;
-	struct pm_copying copying;
-	unsigned threads[PM_CURVE_POINTS], n_threads;
-	unsigned done, total;
-	struct pm_site_socket result;
+	const struct pm_calibrate_socket *sockets;
+	unsigned n_sockets;
+	const struct pm_effort *effort;
+	struct areas *areas;
 };
 
-/* 1, 2, 3, 4, 6, 8, 12, 16, ..., and all CPUs. */
-static void choose_threads(struct calibration *c)
-{
-	unsigned n = c->socket->n_cpus, step = 1;
+/* --- areas --- */
 
-	for (unsigned t = 1; t < n && c->n_threads < PM_CURVE_POINTS - 1; t += step) {
-		c->threads[c->n_threads++] = t;
-		if (t >= 4 && !(t & (t - 1)))
-			step = t / 2;
+/* A quarter of the room there is, at most: a job's limit and the kernel need theirs. */
+static size_t size_for(const struct pm_effort *effort, const struct pm_calibrate_socket *socket)
+{
+	size_t least = socket->n_cpus * PM_COPYING_PART_MIN, bytes = effort->bytes;
+	size_t rooms[] = {pm_area_room(&socket->dram),
+		socket->is_memory_mode ? 0 : pm_area_room(&socket->pmem)};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (rooms[i] && rooms[i] / 4 < bytes)
+			bytes = rooms[i] / 4;
+	bytes = bytes / PM_COPYING_PART_MIN * PM_COPYING_PART_MIN;
+	return bytes > least ? bytes : least;
+}
+
+static int make_areas(struct calibration *c, struct pm_err *err)
+{
+	for (unsigned i = 0; i < c->n_sockets; i++) {
+		const struct pm_calibrate_socket *socket = &c->sockets[i];
+		size_t bytes = size_for(c->effort, socket);
+		int rc = pm_area_make(&socket->dram, bytes, &c->areas[i].dram, err);
+
+		if (!rc && !socket->is_memory_mode)
+			rc = pm_area_make(&socket->pmem, bytes, &c->areas[i].pmem, err);
+		if (rc)
+			return pm_err_prefix(err, "socket %u", socket->number);
 	}
-	c->threads[c->n_threads++] = n;
+	return 0;
 }
 
-static bool fits(const struct plan *plan, unsigned threads)
+static void release_areas(struct calibration *c)
 {
-	return threads % (plan->in + plan->out) == 0;
+	for (unsigned i = 0; c->areas && i < c->n_sockets; i++) {
+		pm_area_done(&c->areas[i].dram);
+		pm_area_done(&c->areas[i].pmem);
+	}
+	free(c->areas);
 }
 
-static unsigned count_points(const struct calibration *c)
+static bool all_dax(const struct calibration *c)
+{
+	for (unsigned i = 0; i < c->n_sockets; i++)
+		if (!c->areas[i].pmem.is_dax)
+			return false;
+	return true;
+}
+
+/* Whose memory `place` is, seen from socket `i`. */
+static unsigned socket_at(const struct calibration *c, unsigned i, enum pm_measured_place place)
+{
+	bool is_remote = place == PM_PLACE_REMOTE_DRAM || place == PM_PLACE_REMOTE_PMEM;
+
+	return is_remote ? (i + 1) % c->n_sockets : i;
+}
+
+static const struct pm_area *written_area(
+	const struct calibration *c, unsigned i, enum pm_measured_place place)
+{
+	const struct areas *areas = &c->areas[socket_at(c, i, place)];
+	bool is_dram = place == PM_PLACE_DRAM || place == PM_PLACE_REMOTE_DRAM ||
+		       place == PM_PLACE_READ_PMEM || place == PM_PLACE_MEMORY;
+
+	return is_dram ? &areas->dram : &areas->pmem;
+}
+
+static const struct pm_area *read_area(
+	const struct calibration *c, unsigned i, enum pm_measured_place place)
+{
+	const struct areas *areas = &c->areas[socket_at(c, i, place)];
+
+	if (place == PM_PLACE_READ_PMEM)
+		return &areas->pmem;
+	return place == PM_PLACE_WRITE_PMEM ? &areas->dram : written_area(c, i, place);
+}
+
+/* --- copies --- */
+
+static int run_copies(void *context, double *ret, struct pm_err *err)
+{
+	return pm_copying_run(context, &ret[0], &ret[1], err);
+}
+
+static int measure_copy(const struct calibration *c, const struct pm_point *point,
+	struct pm_measure *ret, struct pm_err *err)
+{
+	const struct areas *areas = &c->areas[point->socket];
+	struct pm_copying run = {areas->dram, areas->pmem, c->sockets[point->socket].cpus,
+		.seconds = c->effort->seconds};
+	struct pm_measure measures[PM_SAMPLED_MAX] = {0};
+	bool is_both = point->what == PM_CURVE_BOTH_IN;
+	int rc;
+
+	run.n_in = is_both			     ? point->threads / 2
+		   : point->what == PM_CURVE_COPY_IN ? point->threads
+						     : 0;
+	run.n_out = point->threads - run.n_in;
+	rc = pm_sample(c->effort, PM_SAMPLED_MAX, run_copies, &run, measures, err);
+	ret[0] = run.n_in ? measures[0] : measures[1];
+	ret[1] = measures[1];
+	return rc;
+}
+
+/* --- loops --- */
+
+/* The part of thread t of the n threads of socket i. */
+static struct pm_looping_part part_of(const struct calibration *c, unsigned i,
+	enum pm_measured_place place, unsigned t, unsigned n)
+{
+	const struct pm_area *to = written_area(c, i, place), *from = read_area(c, i, place);
+	size_t bytes = to->bytes / n / PM_COPYING_PART_MIN * PM_COPYING_PART_MIN;
+
+	return (struct pm_looping_part){
+		c->sockets[i].cpus[t], to->at + t * bytes, from->at + t * bytes, bytes};
+}
+
+/* The parts of threads `first` to n - 1 of n. */
+static void divide(const struct calibration *c, unsigned i, enum pm_measured_place place,
+	unsigned first, unsigned n, struct pm_looping_part *ret)
+{
+	for (unsigned t = first; t < n; t++)
+		ret[t - first] = part_of(c, i, place, t, n);
+}
+
+static unsigned divide_all(
+	const struct calibration *c, const struct pm_point *point, struct pm_looping_part *ret)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < N_PLANS; i++)
-		for (unsigned t = 0; t < c->n_threads; t++)
-			n += fits(&plans[i], c->threads[t]);
+	if (point->socket != PM_ALL_SOCKETS) {
+		divide(c, (unsigned)point->socket, point->place, 0, point->threads, ret);
+		return point->threads;
+	}
+	for (unsigned i = 0; i < c->n_sockets; i++) {
+		divide(c, i, point->place, 0, c->sockets[i].n_cpus, ret + n);
+		n += c->sockets[i].n_cpus;
+	}
 	return n;
 }
 
-/* --- results --- */
-
-static struct pm_site_curve *add_curve(struct pm_site_socket *socket, enum pm_measured_curve name)
+static enum pm_persist persist_at(enum pm_measured_place place)
 {
-	struct pm_site_curve *curve =
-		pm_list_next(&socket->curves, socket->n_curves, sizeof(*curve));
-
-	if (curve) {
-		socket->n_curves++;
-		curve->curve = name;
-	}
-	return curve;
+	if (place == PM_PLACE_PERSIST_END)
+		return PM_PERSIST_END;
+	return place == PM_PLACE_PERSIST_WRITE ? PM_PERSIST_WRITE : PM_PERSIST_NEVER;
 }
 
-static struct pm_measure as_measure(const struct pm_estimate *estimate, double narrow)
+static int run_loop(void *context, double *ret, struct pm_err *err)
 {
-	struct pm_measure measure = {.value = (uint64_t)estimate->median,
-		.low = (uint64_t)estimate->low,
-		.high = (uint64_t)estimate->high,
-		.samples = estimate->n};
-
-	if (!pm_estimate_is_narrow(estimate, narrow))
-		snprintf(measure.from, sizeof(measure.from),
-			"interval wider than %.0f %% after %u runs", narrow * 100, estimate->n);
-	return measure;
+	return pm_looping_run(context, ret, err);
 }
 
-static int add_point(struct pm_site_curve *curve, unsigned threads,
-	const struct pm_measure *measure, struct pm_err *err)
+static int measure_loop(const struct calibration *c, const struct pm_point *point,
+	struct pm_measure *ret, struct pm_err *err)
 {
-	struct pm_site_curve_point *point;
+	cleanup_free struct pm_looping_part *parts = calloc(point->threads, sizeof(*parts));
+	struct pm_looping run = {.loop = point->what,
+		.persist = persist_at(point->place),
+		.parts = parts,
+		.seconds = c->effort->seconds};
 
-	if (!measure->value ||
-		(curve->n_points &&
-			measure->value < curve->points[curve->n_points - 1].measure.value))
-		return 0;
-	point = pm_list_next(&curve->points, curve->n_points, sizeof(*point));
-	if (!point)
+	if (!parts)
 		return pm_err_nomem(err);
-	curve->n_points++;
-	*point = (struct pm_site_curve_point){threads, *measure};
-	return 0;
+	run.n = divide_all(c, point, parts);
+	return pm_sample(c->effort, 1, run_loop, &run, ret, err);
 }
 
-static int add_peak(struct pm_site_socket *socket, enum pm_measured_curve name,
-	enum pm_measured_value peak, struct pm_err *err)
-{
-	const struct pm_site_curve *curve = pm_site_socket_curve(socket, name);
-	struct pm_site_value *value =
-		pm_list_next(&socket->values, socket->n_values, sizeof(*value));
+/* --- latencies --- */
 
-	if (!value)
+static int run_chain(void *context, double *ret, struct pm_err *err)
+{
+	return pm_chasing_run(context, ret, err);
+}
+
+static int measure_chain(const struct calibration *c, const struct pm_point *point,
+	const struct pm_area *chain, struct pm_measure *ret, struct pm_err *err)
+{
+	cleanup_free struct pm_looping_part *others = calloc(point->threads, sizeof(*others));
+	struct pm_chasing run = {c->sockets[point->socket].cpus[0], chain->at, others,
+		.seconds = c->effort->seconds};
+
+	if (!others)
 		return pm_err_nomem(err);
-	socket->n_values++;
-	*value = (struct pm_site_value){peak, curve->points[curve->n_points - 1].measure};
-	snprintf(value->measure.from, sizeof(value->measure.from), "largest point of %s",
-		pm_measured_curve_name(name));
-	return 0;
+	run.n_others = point->threads - 1;
+	divide(c, (unsigned)point->socket, point->place, 1, point->threads, others);
+	pm_chasing_link(chain->at, chain->bytes);
+	return pm_sample(c->effort, 1, run_chain, &run, ret, err);
 }
 
-/* --- measuring --- */
-
-struct samples {
-	double in[RUNS_MAX], out[RUNS_MAX];
-	struct pm_estimate in_estimate, out_estimate;
-};
-
-static bool is_known(const struct calibration *c, const struct samples *samples)
+/* The chain is beside the areas: loops would read its addresses as numbers. */
+static int measure_latency(const struct calibration *c, const struct pm_point *point,
+	struct pm_measure *ret, struct pm_err *err)
 {
-	return (!c->copying.n_in ||
-		       pm_estimate_is_narrow(&samples->in_estimate, c->effort->narrow)) &&
-	       (!c->copying.n_out ||
-		       pm_estimate_is_narrow(&samples->out_estimate, c->effort->narrow));
+	unsigned at = socket_at(c, (unsigned)point->socket, point->place);
+	const struct pm_area *area = read_area(c, (unsigned)point->socket, point->place);
+	const struct pm_calibrate_socket *socket = &c->sockets[at];
+	bool is_dram = area == &c->areas[at].dram;
+	struct pm_area chain = {0};
+	int rc = pm_area_make(is_dram ? &socket->dram : &socket->pmem,
+		area->bytes < CHAIN_BYTES ? area->bytes : CHAIN_BYTES, &chain, err);
+
+	if (!rc)
+		rc = measure_chain(c, point, &chain, ret, err);
+	pm_area_done(&chain);
+	return rc;
 }
 
-/* Runs until both estimates are narrow, or there were enough runs. */
-static int measure_point(struct calibration *c, struct samples *samples, struct pm_err *err)
-{
-	for (unsigned n = 0; n < c->effort->runs_max;) {
-		int rc = pm_copying_run(&c->copying, &samples->in[n], &samples->out[n], err);
+/* --- all of it --- */
 
+static int measure(const struct calibration *c, const struct pm_point *point,
+	struct pm_measure *ret, struct pm_err *err)
+{
+	if (point->kind == PM_POINT_COPY)
+		return measure_copy(c, point, ret, err);
+	if (point->kind == PM_POINT_LOOP)
+		return measure_loop(c, point, ret, err);
+	return measure_latency(c, point, ret, err);
+}
+
+static int measure_and_keep(const struct calibration *c, const struct pm_point *point,
+	const struct pm_calibrate_watch *watch, struct pm_site_profile *profile, struct pm_err *err)
+{
+	struct pm_measure measures[PM_SAMPLED_MAX] = {0};
+	int rc = measure(c, point, measures, err);
+
+	if (!rc)
+		rc = pm_results_add(profile, point, c->sockets, measures, err);
+	return rc ? rc : watch->keep(watch->context, profile, err);
+}
+
+static size_t count_known(const struct calibration *c, const struct pm_points *points,
+	const struct pm_site_profile *profile)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < points->n; i++)
+		n += pm_results_have(profile, &points->list[i], c->sockets);
+	return n;
+}
+
+static int measure_points(const struct calibration *c, const struct pm_points *points,
+	const struct pm_calibrate_watch *watch, struct pm_site_profile *profile, struct pm_err *err)
+{
+	size_t known = count_known(c, points, profile), done = known;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < points->n; i++) {
+		const struct pm_point *point = &points->list[i];
+		char text[128];
+
+		if (pm_results_have(profile, point, c->sockets))
+			continue;
+		pm_point_text(point, c->sockets, text, sizeof(text));
+		watch->begin(watch->context, text, done++, known, points->n);
+		rc = measure_and_keep(c, point, watch, profile, err);
 		if (rc)
-			return rc;
-		if (++n < c->effort->runs_min)
-			continue;
-		samples->in_estimate = pm_estimate(samples->in, n);
-		samples->out_estimate = pm_estimate(samples->out, n);
-		if (is_known(c, samples))
-			return 0;
+			pm_err_prefix(err, "%s", text);
 	}
-	return 0;
+	return rc ? rc : pm_results_add_peaks(profile, err);
 }
 
-static int keep_point(struct calibration *c, const struct samples *samples, unsigned threads,
-	struct pm_site_curve *in, struct pm_site_curve *out, struct pm_err *err)
+int pm_calibrate(const struct pm_calibrate_socket *sockets, unsigned n_sockets,
+	const struct pm_effort *effort, const struct pm_calibrate_watch *watch,
+	struct pm_site_profile *profile, struct pm_err *err)
 {
-	struct pm_measure in_measure = as_measure(&samples->in_estimate, c->effort->narrow);
-	struct pm_measure out_measure = as_measure(&samples->out_estimate, c->effort->narrow);
-	int rc = in ? add_point(in, threads, &in_measure, err) : 0;
+	struct calibration c = {sockets, n_sockets, effort, calloc(n_sockets, sizeof(*c.areas))};
+	struct pm_points points = {0};
+	int rc = c.areas ? make_areas(&c, err) : pm_err_nomem(err);
 
-	return rc || !out ? rc : add_point(out, threads, &out_measure, err);
-}
-
-/* `in` or `out` NULL: no thread copies in that direction. */
-static int measure_points(struct calibration *c, const struct plan *plan, struct pm_site_curve *in,
-	struct pm_site_curve *out, struct pm_err *err)
-{
-	struct samples samples;
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < c->n_threads; i++) {
-		unsigned threads = c->threads[i];
-
-		if (!fits(plan, threads))
-			continue;
-		c->progress(c->context, pm_measured_curve_name(plan->curve), threads, c->done++,
-			c->total);
-		c->copying.n_in = threads * plan->in / (plan->in + plan->out);
-		c->copying.n_out = threads - c->copying.n_in;
-		rc = measure_point(c, &samples, err);
-		if (!rc)
-			rc = keep_point(c, &samples, threads, in, out, err);
-	}
+	if (!rc)
+		rc = pm_points_list(sockets, n_sockets, all_dax(&c), effort, &points, err);
+	if (!rc)
+		rc = measure_points(&c, &points, watch, profile, err);
+	free(points.list);
+	release_areas(&c);
 	return rc;
-}
-
-static int measure_curves(struct calibration *c, const struct plan *plan, struct pm_err *err)
-{
-	struct pm_site_socket *result = &c->result;
-	bool both = plan->curve == PM_CURVE_BOTH_IN;
-	struct pm_site_curve *last = add_curve(result, plan->curve);
-
-	if (last && both)
-		last = add_curve(result, PM_CURVE_BOTH_OUT);
-	if (!last)
-		return pm_err_nomem(err);
-	/* The list may have moved: `last` alone is valid. */
-	return measure_points(c, plan,
-		both	   ? last - 1
-		: plan->in ? last
-			   : NULL,
-		plan->out ? last : NULL, err);
-}
-
-static int measure_all(struct calibration *c, struct pm_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < N_PLANS; i++)
-		if (c->socket->n_cpus >= plans[i].in + plans[i].out)
-			rc = measure_curves(c, &plans[i], err);
-	if (!rc)
-		rc = add_peak(&c->result, PM_CURVE_COPY_IN, PM_VALUE_PEAK_IN, err);
-	return rc ? rc : add_peak(&c->result, PM_CURVE_COPY_OUT, PM_VALUE_PEAK_OUT, err);
-}
-
-static int measure_in_areas(struct calibration *c, struct pm_err *err)
-{
-	size_t least = c->socket->n_cpus * PM_COPYING_PART_MIN;
-	size_t bytes = c->effort->bytes > least ? c->effort->bytes : least;
-	int rc = pm_area_make(&c->socket->dram, bytes, &c->copying.dram, err);
-
-	if (!rc)
-		rc = pm_area_make(&c->socket->pmem, bytes, &c->copying.pmem, err);
-	if (!rc)
-		rc = measure_all(c, err);
-	pm_area_done(&c->copying.dram);
-	pm_area_done(&c->copying.pmem);
-	return rc;
-}
-
-int pm_calibrate_socket(const struct pm_calibrate_socket *socket,
-	const struct pm_calibrate_effort *effort, pm_calibrate_progress *progress, void *context,
-	struct pm_site_socket *ret, struct pm_err *err)
-{
-	struct calibration c = {.socket = socket,
-		.effort = effort,
-		.progress = progress,
-		.context = context,
-		.copying = {.cpus = socket->cpus, .seconds = effort->seconds},
-		.result = {.socket = socket->number}};
-	int rc;
-
-	choose_threads(&c);
-	c.total = count_points(&c);
-	rc = measure_in_areas(&c, err);
-	if (rc) {
-		pm_site_socket_done(&c.result);
-		return pm_err_prefix(err, "socket %u", socket->number);
-	}
-	*ret = c.result;
-	return 0;
 }

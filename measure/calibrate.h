@@ -3,41 +3,28 @@
 #define PM_CALIBRATE_H
 
 /*
- * Measures the copy curves of a socket for its site profile: copy-in, copy-out, both at once, and
- * the peaks of the first two.
+ * Measures a node for its site profile: on each socket copies, loops and latencies, and STREAM on
+ * all sockets at once.
  */
-#include "measure/area.h"
-#include "site/site_profile.h"
+#include "measure/points.h"
 
-struct pm_calibrate_socket {
-	unsigned number; /* physical */
-	const int *cpus; /* one of each core */
-	unsigned n_cpus;
-	struct pm_area_place dram, pmem; /* of this socket */
+/* How the caller follows a calibration. */
+struct pm_calibrate_watch {
+	void *context;
+	/* Before each point, as pm_point_text() has it; `done` of `total` are in the profile,
+	 * `known` of them from before. */
+	void (*begin)(void *context, const char *point, size_t done, size_t known, size_t total);
+	/* After each point. A negative errno ends the calibration. */
+	int (*keep)(void *context, const struct pm_site_profile *profile, struct pm_err *err);
 };
-
-/* How long and how well. */
-struct pm_calibrate_effort {
-	unsigned runs_min, runs_max; /* of a point: until its estimate is narrow; at most 100 */
-	double narrow;		     /* width of the median's interval, as a part of it */
-	double seconds;		     /* of a run */
-	size_t bytes;		     /* of each of the two areas */
-};
-
-extern const struct pm_calibrate_effort pm_calibrate_full, pm_calibrate_quick;
-
-/* Called before each point; `done` of `total` points of this socket are measured. */
-typedef void pm_calibrate_progress(
-	void *context, const char *curve, unsigned threads, unsigned done, unsigned total);
 
 /*
- * *ret is filled for pm_site_profile_done(), or untouched on failure. A point with less
- * bandwidth than one with fewer threads is left out. `from` of a point says if its interval is
- * still wide. Nothing is left behind, also if the process is killed. Errors of pm_area_make() and
- * pm_copying_run().
+ * Adds to *profile what it does not have yet, so that a calibration can be continued. Memory is
+ * left as it was, also if the process is killed. Errors of pm_area_make(), pm_threads_run() and
+ * `keep`; *profile then has the points so far.
  */
-int pm_calibrate_socket(const struct pm_calibrate_socket *socket,
-	const struct pm_calibrate_effort *effort, pm_calibrate_progress *progress, void *context,
-	struct pm_site_socket *ret, struct pm_err *err);
+int pm_calibrate(const struct pm_calibrate_socket *sockets, unsigned n_sockets,
+	const struct pm_effort *effort, const struct pm_calibrate_watch *watch,
+	struct pm_site_profile *profile, struct pm_err *err);
 
 #endif

@@ -1,131 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "measure/copying.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "copy/copy.h"
+#include "measure/threads.h"
 
 #define CHUNK ((size_t)1 << 20) /* between two looks at the clock */
 
-struct gate {
-	atomic_uint ready; /* threads that wait */
-	atomic_int go;	   /* 1: begin; -1: end */
-};
-
-struct worker {
+struct copying {
 	const struct pm_copying *run;
-	struct gate *gate;
-	unsigned index; /* among all threads */
-	double bytes_per_s;
-	int rc;
+	size_t *done; /* chunks of each thread */
 };
 
-static int bind_to(int cpu)
+static void copy_chunk(const struct pm_copying *run, unsigned thread, size_t at)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	return -pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-}
-
-static bool wait_at(struct gate *gate)
-{
-	int go;
-
-	atomic_fetch_add(&gate->ready, 1);
-	while (!(go = atomic_load(&gate->go)))
-		sched_yield();
-	return go > 0;
-}
-
-static void copy_chunk(const struct worker *worker, size_t at)
-{
-	const struct pm_copying *run = worker->run;
-
-	if (worker->index < run->n_in)
+	if (thread < run->n_in)
 		pm_copy(run->dram.at + at, run->pmem.at + at, CHUNK, PM_COPY_STREAMED);
 	else
 		pm_copy(run->pmem.at + at, run->dram.at + at, CHUNK, PM_COPY_PERSISTED);
 }
 
-static void copy_for_a_while(struct worker *worker)
+static size_t step(void *context, unsigned thread)
 {
-	unsigned n = worker->run->n_in + worker->run->n_out;
-	size_t chunks = worker->run->dram.bytes / CHUNK / n, first = worker->index * chunks;
-	uint64_t start = pm_now_ns(), now = start;
-	size_t done = 0;
+	struct copying *copying = context;
+	const struct pm_copying *run = copying->run;
+	size_t chunks = run->dram.bytes / CHUNK / (run->n_in + run->n_out);
 
-	while ((double)(now - start) < worker->run->seconds * 1e9) {
-		copy_chunk(worker, (first + done % chunks) * CHUNK);
-		done++;
-		now = pm_now_ns();
-	}
-	worker->bytes_per_s = (double)(done * CHUNK) * 1e9 / (double)(now - start);
+	copy_chunk(run, thread, (thread * chunks + copying->done[thread]++ % chunks) * CHUNK);
+	return CHUNK;
 }
 
-static void *work(void *argument)
+static int run_threads(struct copying *copying, double *per_s, struct pm_err *err)
 {
-	struct worker *worker = argument;
+	const struct pm_copying *run = copying->run;
+	struct pm_threads threads = {
+		run->cpus, run->n_in + run->n_out, run->seconds, step, copying};
 
-	worker->rc = bind_to(worker->run->cpus[worker->index]);
-	if (wait_at(worker->gate) && !worker->rc)
-		copy_for_a_while(worker);
-	return NULL;
-}
-
-/* Threads that were started, all if *ret_rc is 0. */
-static unsigned start_all(struct worker *workers, pthread_t *threads, unsigned n, int *ret_rc)
-{
-	for (unsigned i = 0; i < n; i++) {
-		*ret_rc = -pthread_create(&threads[i], NULL, work, &workers[i]);
-		if (*ret_rc)
-			return i;
-	}
-	return n;
-}
-
-static int run_all(struct worker *workers, pthread_t *threads, unsigned n, struct gate *gate)
-{
-	int rc = 0;
-	unsigned started = start_all(workers, threads, n, &rc);
-
-	while (atomic_load(&gate->ready) < started)
-		sched_yield();
-	atomic_store(&gate->go, rc ? -1 : 1);
-	for (unsigned i = 0; i < started; i++) {
-		pthread_join(threads[i], NULL);
-		rc = rc ? rc : workers[i].rc;
-	}
-	return rc;
+	return pm_threads_run(&threads, per_s, err);
 }
 
 int pm_copying_run(
 	const struct pm_copying *run, double *ret_in, double *ret_out, struct pm_err *err)
 {
 	unsigned n = run->n_in + run->n_out;
-	cleanup_free struct worker *workers = calloc(n, sizeof(*workers));
-	cleanup_free pthread_t *threads = calloc(n, sizeof(*threads));
-	struct gate gate = {0};
-	int rc;
+	cleanup_free double *per_s = calloc(n, sizeof(*per_s));
+	struct copying copying = {run, calloc(n, sizeof(*copying.done))};
+	int rc = per_s && copying.done ? run_threads(&copying, per_s, err) : pm_err_nomem(err);
 
-	if (!workers || !threads)
-		return pm_err_nomem(err);
-	for (unsigned i = 0; i < n; i++)
-		workers[i] = (struct worker){.run = run, .gate = &gate, .index = i};
-	rc = run_all(workers, threads, n, &gate);
+	free(copying.done);
 	if (rc)
-		return pm_err_sys(err, rc, "run %u threads", n);
+		return rc;
 	*ret_in = *ret_out = 0;
 	for (unsigned i = 0; i < n; i++)
-		*(i < run->n_in ? ret_in : ret_out) += workers[i].bytes_per_s;
+		*(i < run->n_in ? ret_in : ret_out) += per_s[i];
 	return 0;
 }

@@ -17,8 +17,7 @@ struct pm_copying {
 
 /*
  * *ret_in and *ret_out: bytes per second of all threads of that direction together, 0 without such
- * threads. Threads stream (copy/copy.h): in to DRAM, out persistently. -EAGAIN, -ENOMEM: a thread
- * could not be started; -EINVAL: a CPU may not be used.
+ * threads. Threads loop (copy/copy.h): in to DRAM, out persistently. Errors of pm_threads_run().
  */
 int pm_copying_run(
 	const struct pm_copying *run, double *ret_in, double *ret_out, struct pm_err *err);

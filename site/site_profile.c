@@ -17,13 +17,21 @@
 
 static const char *const curve_names[] = {
 #define PM_CURVE(NAME, name, text) name,
-#define PM_VALUE(...)
 #include "site/measures.def"
 };
 
 static const char *const value_names[] = {
-#define PM_CURVE(...)
 #define PM_VALUE(NAME, name, unit, text) name,
+#include "site/measures.def"
+};
+
+static const char *const loop_names[] = {
+#define PM_LOOP(NAME, name, text) name,
+#include "site/measures.def"
+};
+
+static const char *const place_names[] = {
+#define PM_PLACE(NAME, name, text) name,
 #include "site/measures.def"
 };
 
@@ -35,6 +43,16 @@ const char *pm_measured_curve_name(unsigned curve)
 const char *pm_measured_value_name(unsigned value)
 {
 	return value < PM_VALUES ? value_names[value] : NULL;
+}
+
+const char *pm_measured_loop_name(unsigned loop)
+{
+	return loop < PM_LOOPS ? loop_names[loop] : NULL;
+}
+
+const char *pm_measured_place_name(unsigned place)
+{
+	return place < PM_PLACES ? place_names[place] : NULL;
 }
 
 /* --- the file's members --- */
@@ -51,7 +69,7 @@ const char *pm_measured_value_name(unsigned value)
 	}
 
 static const struct pm_field point_fields[] = {
-	{"threads", PM_FIELD_U32, PM_FIELD(struct pm_site_curve_point, threads)},
+	{"threads", PM_FIELD_U32, PM_FIELD(struct pm_site_curve_point, threads), .optional = true},
 	MEASURE(struct pm_site_curve_point, "bytes_per_s"),
 	{0},
 };
@@ -71,12 +89,24 @@ static const struct pm_field value_fields[] = {
 	{0},
 };
 
+static const struct pm_field loop_fields[] = {
+	{"loop", PM_FIELD_NAME, PM_FIELD(struct pm_site_loop, loop), .name = pm_measured_loop_name,
+		.last = PM_LOOPS - 1},
+	{"place", PM_FIELD_NAME, PM_FIELD(struct pm_site_loop, place),
+		.name = pm_measured_place_name, .last = PM_PLACES - 1},
+	{"points", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_site_loop, points, n_points),
+		.entry = point_fields},
+	{0},
+};
+
 static const struct pm_field socket_fields[] = {
 	{"socket", PM_FIELD_U32, PM_FIELD(struct pm_site_socket, socket)},
 	{"curves", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_site_socket, curves, n_curves),
 		.entry = curve_fields},
 	{"values", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_site_socket, values, n_values),
 		.entry = value_fields},
+	{"loops", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_site_socket, loops, n_loops),
+		.entry = loop_fields, .may_lack = true},
 	{0},
 };
 
@@ -91,6 +121,8 @@ static const struct pm_field fields[] = {
 	{"modules", PM_FIELD_TEXT, PM_FIELD(struct pm_site_profile, modules), .optional = true},
 	{"sockets", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_site_profile, sockets, n_sockets),
 		.entry = socket_fields},
+	{"loops", PM_FIELD_LIST, PM_FIELD_ENTRIES(struct pm_site_profile, loops, n_loops),
+		.entry = loop_fields, .may_lack = true},
 	{0},
 };
 
@@ -165,6 +197,45 @@ static int check_values(const struct pm_site_socket *socket, struct pm_err *err)
 	return 0;
 }
 
+/* Threads grow; a single point may be of all cores, however many. */
+static int check_loop_points(const struct pm_site_loop *loop, struct pm_err *err)
+{
+	const struct pm_site_curve_point *points = loop->points;
+
+	if (!loop->n_points)
+		return pm_err_set(err, -EBADMSG, "no points; remove it, or measure it again");
+	for (size_t i = 0; i < loop->n_points; i++) {
+		if (i && points[i].threads <= points[i - 1].threads)
+			return pm_err_set(err, -EBADMSG,
+				"%u threads at point %zu; each point has more threads than the one "
+				"before",
+				points[i].threads, i + 1);
+		if (!points[i].measure.value)
+			return pm_err_set(err, -EBADMSG,
+				"0 B/s at %u threads; bandwidth is above 0", points[i].threads);
+	}
+	return 0;
+}
+
+static int check_loop(const struct pm_site_loop *loops, size_t n, const struct pm_site_loop *loop,
+	struct pm_err *err)
+{
+	if (pm_site_loop(loops, n, loop->loop, loop->place) != loop)
+		return pm_err_set(err, -EBADMSG, "is there twice");
+	return check_loop_points(loop, err);
+}
+
+/* Each loop at a place once. */
+static int check_loops(const struct pm_site_loop *loops, size_t n, struct pm_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (check_loop(loops, n, &loops[i], err))
+			return pm_err_prefix(err, "loop '%s' at '%s'",
+				pm_measured_loop_name(loops[i].loop),
+				pm_measured_place_name(loops[i].place));
+	return 0;
+}
+
 static int check_socket(const struct pm_site_socket *socket, struct pm_err *err)
 {
 	int rc = check_names(socket, err);
@@ -173,6 +244,8 @@ static int check_socket(const struct pm_site_socket *socket, struct pm_err *err)
 		rc = check_curve(&socket->curves[i], err);
 	if (!rc)
 		rc = check_values(socket, err);
+	if (!rc)
+		rc = check_loops(socket->loops, socket->n_loops, err);
 	return rc ? pm_err_prefix(err, "socket %u", socket->socket) : 0;
 }
 
@@ -190,7 +263,7 @@ static int check(const struct pm_site_profile *profile, struct pm_err *err)
 				profile->sockets[i].socket);
 		rc = check_socket(&profile->sockets[i], err);
 	}
-	return rc;
+	return rc ? rc : check_loops(profile->loops, profile->n_loops, err);
 }
 
 /* --- reading and writing --- */
@@ -294,6 +367,15 @@ const struct pm_site_value *pm_site_socket_value(
 	for (size_t i = 0; i < socket->n_values; i++)
 		if (socket->values[i].name == name)
 			return &socket->values[i];
+	return NULL;
+}
+
+const struct pm_site_loop *pm_site_loop(const struct pm_site_loop *loops, size_t n,
+	enum pm_measured_loop loop, enum pm_measured_place place)
+{
+	for (size_t i = 0; i < n; i++)
+		if (loops[i].loop == loop && loops[i].place == place)
+			return &loops[i];
 	return NULL;
 }
 

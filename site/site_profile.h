@@ -19,16 +19,26 @@
 
 enum pm_measured_curve {
 #define PM_CURVE(NAME, ...) PM_CURVE_##NAME,
-#define PM_VALUE(...)
 #include "site/measures.def"
 	PM_CURVES,
 };
 
 enum pm_measured_value {
-#define PM_CURVE(...)
 #define PM_VALUE(NAME, ...) PM_VALUE_##NAME,
 #include "site/measures.def"
 	PM_VALUES,
+};
+
+enum pm_measured_loop {
+#define PM_LOOP(NAME, ...) PM_LOOP_##NAME,
+#include "site/measures.def"
+	PM_LOOPS,
+};
+
+enum pm_measured_place {
+#define PM_PLACE(NAME, ...) PM_PLACE_##NAME,
+#include "site/measures.def"
+	PM_PLACES,
 };
 
 /* A number and its origin. Measured: the median of `samples` runs, and the bounds of its 95 %
@@ -42,12 +52,20 @@ struct pm_measure {
 };
 
 struct pm_site_curve_point {
-	uint32_t threads;
+	uint32_t threads;	   /* 0: all cores; of a loop */
 	struct pm_measure measure; /* bytes per second */
 };
 
 struct pm_site_curve {
 	enum pm_measured_curve curve;
+	struct pm_site_curve_point *points;
+	size_t n_points;
+};
+
+/* The bandwidth of a loop by threads. It may fall: the model does not use it. */
+struct pm_site_loop {
+	enum pm_measured_loop loop;
+	enum pm_measured_place place;
 	struct pm_site_curve_point *points;
 	size_t n_points;
 };
@@ -63,6 +81,8 @@ struct pm_site_socket {
 	size_t n_curves;
 	struct pm_site_value *values;
 	size_t n_values;
+	struct pm_site_loop *loops;
+	size_t n_loops;
 };
 
 struct pm_site_profile {
@@ -73,12 +93,16 @@ struct pm_site_profile {
 	bool is_virtual;     /* measured under a hypervisor */
 	struct pm_site_socket *sockets;
 	size_t n_sockets;
+	/* Of all sockets at once, each with its own memory: what STREAM prints of a node that has
+	 * more than one. */
+	struct pm_site_loop *loops;
+	size_t n_loops;
 };
 
 /*
- * Reads and checks a file: names and numbers, one row for each curve and value of a socket, and
- * sound curves (model/curve.h). Release with pm_site_profile_done(). -EBADMSG: the sentence names
- * file, socket, curve and number, and the cure. On failure *ret is untouched.
+ * Reads and checks a file: names and numbers, one row for each curve, value, and loop at a place,
+ * and sound curves (model/curve.h). Release with pm_site_profile_done(). -EBADMSG: the sentence
+ * names file, socket, curve and number, and the cure. On failure *ret is untouched.
  */
 int pm_site_profile_load(const char *path, struct pm_site_profile *ret, struct pm_err *err);
 
@@ -98,6 +122,10 @@ const struct pm_site_curve *pm_site_socket_curve(
 const struct pm_site_value *pm_site_socket_value(
 	const struct pm_site_socket *socket, enum pm_measured_value name);
 
+/* The loop's row among `n` of a socket or of the node. NULL: there is none. */
+const struct pm_site_loop *pm_site_loop(const struct pm_site_loop *loops, size_t n,
+	enum pm_measured_loop loop, enum pm_measured_place place);
+
 /*
  * The parameters of the model for a rank of that socket. -ENODATA: the profile has not this socket,
  * or it lacks a curve or peak that the model needs; the sentence says which.
@@ -105,9 +133,11 @@ const struct pm_site_value *pm_site_socket_value(
 int pm_site_profile_model(const struct pm_site_profile *profile, unsigned socket,
 	struct pm_model_words *ret, struct pm_err *err);
 
-/* "copy-in", "peak-in"; NULL when out of range. */
+/* "copy-in", "peak-in", "triad", "read-pmem"; NULL when out of range. */
 const char *pm_measured_curve_name(unsigned curve);
 const char *pm_measured_value_name(unsigned value);
+const char *pm_measured_loop_name(unsigned loop);
+const char *pm_measured_place_name(unsigned place);
 
 void pm_site_profile_done(struct pm_site_profile *profile);
 void pm_site_socket_done(struct pm_site_socket *socket);

@@ -16,7 +16,6 @@ from siteprofile.profiles import SiteProfile, SiteProfileError, read
 
 HERE = Path(__file__).resolve().parent.parent
 REFERENCES = (HERE / "site-profiles", HERE.parent / "site" / "references")  # installed; in the source tree
-REFERENCE = "warpx-pm"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,29 +24,31 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("profiles", metavar="PROFILE", nargs="+", type=Path, help="what pmctl calibrate has written")
     p.add_argument("--html", metavar="FILE", help="write a page; - is stdout")
     p.add_argument("--merge", metavar="FILE", help="write the profile of the class, of which each number is the median of the nodes'; - is stdout")
-    p.add_argument("--reference", metavar="FILE", help="figures in print to compare with, or none; without it, those of WarpX-PM")
+    p.add_argument("--reference", metavar="FILE", help="figures in print to compare with, or none; without it, those of all papers that are "
+                   "installed")
     p.add_argument("--json", action="store_true", help="print JSON")
     p.add_argument("--csv", action="store_true", help="print CSV")
     return p
 
 
-def find_reference(asked: str | None) -> SiteProfile | None:
-    if asked == "none":
-        return None
-    places = [Path(asked)] if asked else [folder / f"{REFERENCE}.json" for folder in REFERENCES]
-    found = [path for path in places if asked or path.exists()]
-    return read(found[0]) if found else None
+def find_references(asked: str | None) -> list[SiteProfile]:
+    """WarpX-PM's come first: they are of each tier, others of STREAM."""
+    if asked:
+        return [] if asked == "none" else [read(Path(asked))]
+    shipped = next((sorted(folder.glob("*.json")) for folder in REFERENCES if folder.is_dir()), [])
+    return sorted(map(read, shipped), key=lambda profile: profile.name != "warpx-pm")
 
 
 def fields(profile: SiteProfile, row: Row) -> dict[str, object]:
     m = row.measure
     return {"class": profile.name, "host": profile.host, "date": profile.date, "socket": m.socket, "measure": m.name,
             "threads": m.threads, "unit": m.unit, "value": m.value, "low": m.low, "high": m.high, "samples": m.samples,
-            "assumed": m.is_assumed, "from": m.source, "others_median": row.others, "printed": row.printed.value if row.printed else None}
+            "assumed": m.is_assumed, "from": m.source, "others_median": row.others, "printed": row.printed.value if row.printed else None,
+            "printed_in": row.printed_in or None}
 
 
-def all_fields(nodes: list[SiteProfile], reference: SiteProfile | None) -> list[dict[str, object]]:
-    return [fields(node, row) for node in nodes for row in rows(node, [n for n in nodes if n is not node], reference)]
+def all_fields(nodes: list[SiteProfile], references: list[SiteProfile]) -> list[dict[str, object]]:
+    return [fields(node, row) for node in nodes for row in rows(node, [n for n in nodes if n is not node], references)]
 
 
 def as_csv(told: list[dict[str, object]]) -> str:
@@ -58,9 +59,9 @@ def as_csv(told: list[dict[str, object]]) -> str:
     return text.getvalue()
 
 
-def as_text(nodes: list[SiteProfile], reference: SiteProfile | None) -> str:
+def as_text(nodes: list[SiteProfile], references: list[SiteProfile]) -> str:
     node = nodes[0]
-    table = [words.HEAD, *(words.cells(row) for row in rows(node, nodes[1:], reference))]
+    table = [words.HEAD, *(words.cells(row) for row in rows(node, nodes[1:], references))]
     widths = [max(len(cells[i]) for cells in table) for i in range(len(words.HEAD))]
     body = ["  ".join(cell.ljust(width) if i in (1, len(widths) - 1) else cell.rjust(width)
                       for i, (cell, width) in enumerate(zip(cells, widths))).rstrip() for cells in table]
@@ -86,18 +87,18 @@ def write(name: str, text: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     nodes = [read(path) for path in arguments.profiles]
-    reference = find_reference(arguments.reference)
+    references = find_references(arguments.reference)
     check(nodes)
     if arguments.html:
-        write(arguments.html, page(nodes, reference))
+        write(arguments.html, page(nodes, references))
     if arguments.merge:
         write(arguments.merge, merge(nodes))
     if arguments.json:
-        print(json.dumps(all_fields(nodes, reference), indent=1))
+        print(json.dumps(all_fields(nodes, references), indent=1))
     elif arguments.csv:
-        print(as_csv(all_fields(nodes, reference)), end="")
+        print(as_csv(all_fields(nodes, references)), end="")
     elif not (arguments.html or arguments.merge):
-        print(as_text(nodes, reference), end="")
+        print(as_text(nodes, references), end="")
 
 
 def main(arguments: list[str]) -> int:

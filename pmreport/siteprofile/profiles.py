@@ -6,15 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FORMAT, VERSION = "slurm-pmem site profile", 1
+from siteprofile.measures import LATENCIES
 
-CURVES = {
-    "copy-in": "copy from PMem to DRAM",
-    "copy-out": "copy from DRAM to PMem",
-    "both-in": "copy from PMem to DRAM while half of the threads copy back",
-    "both-out": "copy from DRAM to PMem while half of the threads copy in",
-}
-PICOSECONDS = {"dram-sequential", "dram-random", "pmem-sequential", "pmem-random"}
+FORMAT, VERSION = "slurm-pmem site profile", 1
 
 
 class SiteProfileError(Exception):
@@ -23,10 +17,10 @@ class SiteProfileError(Exception):
 
 @dataclass(frozen=True)
 class Measure:
-    """A bandwidth in bytes per second or a latency in picoseconds: a point of a curve, or a value."""
-    socket: int
-    name: str
-    threads: int | None  # None: a value
+    """A bandwidth in bytes per second or a latency in picoseconds: a point of a curve or of a loop, or a value."""
+    socket: int | None  # None: all sockets at once
+    name: str  # of a loop with its place: "triad at pmem"
+    threads: int | None  # None: a value, or all cores
     value: int
     low: int | None  # bounds of the 95 % confidence interval
     high: int | None
@@ -36,7 +30,7 @@ class Measure:
 
     @property
     def unit(self) -> str:
-        return "ps" if self.name in PICOSECONDS else "B/s"
+        return "ps" if self.name in LATENCIES else "B/s"
 
 
 @dataclass(frozen=True)
@@ -50,28 +44,38 @@ class SiteProfile:
     is_virtual: bool
     measures: tuple[Measure, ...]
 
-    def curve(self, socket: int, name: str) -> list[Measure]:
+    def curve(self, socket: int | None, name: str) -> list[Measure]:
         return [m for m in self.measures if (m.socket, m.name) == (socket, name) and m.threads]
 
     def sockets(self) -> list[int]:
-        return sorted({m.socket for m in self.measures})
+        return sorted({m.socket for m in self.measures if m.socket is not None})
 
 
-def measure(socket: int, name: str, item: dict[str, Any]) -> Measure:
-    return Measure(socket, name, item.get("threads"), item["bytes_per_s" if "threads" in item else "value"],
+def loop_name(loop: str, place: str) -> str:
+    return f"{loop} at {place}"
+
+
+def measure(socket: int | None, name: str, item: dict[str, Any]) -> Measure:
+    return Measure(socket, name, item.get("threads"), item["bytes_per_s" if "bytes_per_s" in item else "value"],
                    item.get("low"), item.get("high"), item.get("samples"), item.get("from", ""), item.get("origin") == "assumed")
+
+
+def of_loops(socket: int | None, loops: list[dict[str, Any]]) -> list[Measure]:
+    return [measure(socket, loop_name(loop["loop"], loop["place"]), point) for loop in loops for point in loop["points"]]
 
 
 def measures(socket: dict[str, Any]) -> list[Measure]:
     number = socket["socket"]
     points = [measure(number, curve["name"], point) for curve in socket.get("curves", []) for point in curve["points"]]
-    return points + [measure(number, value["name"], value) for value in socket.get("values", [])]
+    values = [measure(number, value["name"], value) for value in socket.get("values", [])]
+    return points + values + of_loops(number, socket.get("loops", []))
 
 
 def parse(path: Path, whole: dict[str, Any]) -> SiteProfile:
     about = tuple((label, whole[label]) for label in ("cpu", "modules", "kernel") if whole.get(label))
     return SiteProfile(path, whole["class"], whole.get("host", ""), whole.get("date", ""), about, whole.get("reference", ""),
-                       whole.get("machine") == "virtual", tuple(m for socket in whole["sockets"] for m in measures(socket)))
+                       whole.get("machine") == "virtual",
+                       tuple([m for socket in whole["sockets"] for m in measures(socket)] + of_loops(None, whole.get("loops", []))))
 
 
 def read(path: Path) -> SiteProfile:

@@ -26,11 +26,14 @@ of_class() {
 	run timeout "$LIMIT_S" "$ROOT/twin/pmtwin" run -- sh -c \
 		'cd calibrate && CLASS=twin EFFORT=--quick sbatch --wait --nodes=2 --output=out --error=err job.sh; rc=$?; cat out err; exit $rc'
 	expect_status 0 calibrate
-	assert_line --partial 'pmctl: calibrate:  50 %, socket 1, copy-in with 1 threads'
+	assert_line --partial 'pmctl: calibrate:  45 %, socket 1, copy-in with 1 threads'
 	assert_line 'twin, n1'
 	assert_line 'measured under a hypervisor: not compared with printed figures'
 	assert_equal "$(of_class 'profile["host"], profile["machine"], [socket["socket"] for socket in sockets]')" "('n1,n2', 'virtual', [0, 1])"
 	assert_equal "$(of_class '[{"copy-in", "copy-out"} <= {curve["name"] for curve in socket["curves"]} for socket in sockets]')" '[True, True]'
+	assert_equal "$(of_class 'sorted({loop["place"] for socket in sockets for loop in socket["loops"]})')" \
+		"['dram', 'pmem', 'read-pmem', 'remote-dram', 'remote-pmem', 'write-pmem']"
+	assert_equal "$(of_class 'sorted({loop["loop"] for loop in profile["loops"]})')" "['add', 'copy', 'scale', 'triad']"
 	assert_equal "$(of_class '{point["samples"] for socket in sockets for curve in socket["curves"] for point in curve["points"]}')" '{2}'
 	assert_equal "$(on_head sh -c 'grep -c "^<!doctype html>" calibrate/calibrate.*/twin.html')" 1
 }

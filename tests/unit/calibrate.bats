@@ -14,6 +14,13 @@ teardown() {
 	[ -z "${site-}" ] || rm -r "$site"
 }
 
+# calibrate OPTION...: where no other process is, and so no slurmstepd of a test that runs beside this one.
+calibrate() {
+	local alone=()
+	((EUID)) || alone=(unshare --pid --fork --kill-child --mount-proc)
+	exec "${alone[@]}" "$pmctl" calibrate "$@"
+}
+
 model() {
 	run "$pmctl" model "$@"
 }
@@ -70,7 +77,7 @@ assert two["copy_s"] == max(two["in_s"], two["out_s"]) and two["copy_bytes_per_s
 
 @test "a node is measured, its profile is read back, and nothing stays in the directory" {
 	local file=$BATS_TEST_TMPDIR/profile.json
-	run "$pmctl" calibrate --quick --class=tried --output="$file"
+	run calibrate --quick --class=tried --output="$file"
 	assert_success
 	assert_line --partial 'socket 0, copy-in with 1 threads'
 	run ls -A "$PM_DIR0"
@@ -86,6 +93,9 @@ for name in ("copy-in", "copy-out"):
     first = curves[name][0]
     assert first["threads"] == 1 and first["samples"] >= 10 and first["low"] <= first["bytes_per_s"] <= first["high"], first
     assert values["peak" + name[4:]] == curves[name][-1]["bytes_per_s"]
+loops = {(loop["loop"], loop["place"]): loop["points"] for loop in socket["loops"]}
+assert len(loops) == 2 * 15 + 2 * 4, sorted(loops)
+assert values["pmem-read"] == loops["read", "pmem"][0]["bytes_per_s"] and values["dram-random"] > 0, values
 ' "$file"
 	assert_success
 	model --allow-virtual --site-profile="$file" --explain in=10M compute=1 traffic=0 threads=1 cpus=3
@@ -103,13 +113,57 @@ for name in ("copy-in", "copy-out"):
 	assert_success
 }
 
-@test "a calibration that is killed leaves nothing, and writes no profile" {
-	"$pmctl" calibrate --quick --output="$BATS_TEST_TMPDIR/profile.json" 2>/dev/null 3>&- &
-	local pid=$! end=$((SECONDS + 60))
-	until [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -gt 1 ]; do # its threads copy
+@test "a node on which another job has a step is not measured" {
+	run unshare --pid --fork --kill-child --mount-proc bash -c 'bash -c "exec -a \"slurmstepd: [4711.0]\" sleep 60" &
+		until grep -q slurmstepd /proc/$!/cmdline; do :; done
+		"$@"; SLURM_JOB_ID=4711 exec "$@" --class="two words"' bash "$pmctl" calibrate --quick
+	assert_failure
+	assert_line --index 0 'pmctl: calibrate: job 4711 runs on this node, too, and would be measured; use --exclusive'
+	refute_line --partial 'copy-in'
+}
+
+# interrupted FILE: a calibration of all points that is killed once FILE.part is there.
+interrupted() {
+	calibrate --class=tried --output="$1" 2>"$BATS_TEST_TMPDIR/progress" 3>&- &
+	local pid=$! end=$((SECONDS + 300))
+	until [ -e "$1.part" ]; do
 		[ $SECONDS -lt $end ]
+		sleep 0.1
 	done
-	kill -TERM "$pid"
+	kill -KILL "$pid"
+	wait "$pid" || true
+}
+
+@test "a calibration that was interrupted is continued, on the same machine" {
+	local file=$BATS_TEST_TMPDIR/profile.json
+	interrupted "$file"
+	refute [ -e "$file" ]
+	run "$pmctl" report calibration "$file.part"
+	assert_success
+	sed 's/"class": "tried"/"class": "other"/' "$file.part" >"$BATS_TEST_TMPDIR/b.json.part"
+	run calibrate --class=tried --output="$BATS_TEST_TMPDIR/b.json"
+	assert_failure
+	assert_output "pmctl: calibrate: '$BATS_TEST_TMPDIR/b.json.part' is from a calibration with another class, and cannot be continued; remove it, or choose another --output"
+	calibrate --class=tried --output="$file" 2>"$BATS_TEST_TMPDIR/progress" 3>&- &
+	local pid=$! end=$((SECONDS + 300))
+	until grep -q ' left$' "$BATS_TEST_TMPDIR/progress"; do
+		[ $SECONDS -lt $end ]
+		sleep 0.1
+	done
+	kill -KILL "$pid"
+	run cat "$BATS_TEST_TMPDIR/progress"
+	assert_line --index 0 --regexp "goes on with '$file.part', which has [1-9][0-9]* of [0-9]+ points\$"
+	refute_line --partial 'copy-in with 1 threads'
+}
+
+@test "a calibration that is killed leaves nothing, and writes no profile" {
+	calibrate --quick --output="$BATS_TEST_TMPDIR/profile.json" 2>"$BATS_TEST_TMPDIR/progress" 3>&- &
+	local pid=$! end=$((SECONDS + 60))
+	until grep -q copy-in "$BATS_TEST_TMPDIR/progress"; do # its threads copy
+		[ $SECONDS -lt $end ]
+		sleep 0.1
+	done
+	kill -KILL "$pid"
 	run wait "$pid"
 	run ls -A "$PM_DIR0" "$BATS_TEST_TMPDIR"
 	refute_output --partial profile.json
@@ -118,16 +172,16 @@ for name in ("copy-in", "copy-out"):
 }
 
 @test "what cannot be measured is said before anything is" {
-	run "$pmctl" calibrate --class='two words'
+	run calibrate --class='two words'
 	assert_failure
 	assert_output "pmctl: calibrate: --class='two words': use letters, digits, '.', '_' and '-', at most 63"
-	PM_DIR0=/nonexistent run "$pmctl" calibrate --quick
+	PM_DIR0=/nonexistent run calibrate --quick
 	assert_failure
 	assert_output --partial "socket 0: directory '/nonexistent': make a file: No such file or directory"
-	PM_DIR0_SOCKET=7 run "$pmctl" calibrate --quick
+	PM_DIR0_SOCKET=7 run calibrate --quick
 	assert_failure
-	assert_output --partial 'run it in a job with --pm-mode=flat or --pm-mode=appdirect'
-	PM_DIR0_SOCKET=x run "$pmctl" calibrate --quick
+	assert_output --partial 'run it in a job with --pm-mode=flat, --pm-mode=appdirect or --pm-mode=memory'
+	PM_DIR0_SOCKET=x run calibrate --quick
 	assert_output --partial "PM_DIR0_SOCKET='x' is not the number of a socket"
 }
 
@@ -142,9 +196,9 @@ node() {
 	assert_success
 	assert_line --index 0 'round-numbers, n1'
 	assert_line --regexp ' copy from PMem to DRAM +8 +20\.00 GB/s +16\.00 GB/s, 125% of it$'
-	assert_line --regexp ' random reads of PMem +304 ns +304 ns, 100% of it +304 ns$'
+	assert_line --regexp 'latency of random reads of PMem +304 ns +304 ns, 100% of it +304 ns, warpx-pm$'
 	run "$pmctl" report calibration --csv "$round"
-	assert_line 'round-numbers,n1,2026-11-25T12:00:00.000Z,0,copy-in,1,B/s,3000000000,2990000000,3010000000,12,False,,,'
+	assert_line 'round-numbers,n1,2026-11-25T12:00:00.000Z,0,copy-in,1,B/s,3000000000,2990000000,3010000000,12,False,,,,'
 	run "$pmctl" report calibration --json "$round"
 	run /usr/bin/python3 -c 'import json, sys; print([(m["value"], m["printed"]) for m in json.load(sys.stdin) if m["unit"] == "ps"])' <<<"$output"
 	assert_output '[(304000, 304000)]'

@@ -17,7 +17,8 @@ sys.dont_write_bytecode = True
 from siteprofile import compare, merge, page, profiles, words  # noqa: E402
 from siteprofile.chart import step_of  # noqa: E402
 
-REFERENCE = profiles.read(TOP / "site/references/warpx-pm.json")
+SHIPPED = [profiles.read(path) for path in sorted((TOP / "site/references").glob("*.json"))]
+REFERENCE = next(profile for profile in SHIPPED if profile.name == "warpx-pm")
 WITHOUT_END = {"meta", "link", "br"}
 
 
@@ -31,6 +32,45 @@ def node(host: str, slow: float = 1, **members: str) -> profiles.SiteProfile:
                 "values": [{"name": "pmem-random", "value": int(300000 / rate)}]} for socket, rate in ((0, 1), (1, slow))]
     return profiles.parse(Path(f"{host}.json"), {"class": "<class>", "host": host, "date": "2026-11-25T12:00:00.000Z", "cpu": "A & B",
                                                  "sockets": sockets} | members)
+
+
+def loop(name: str, place: str, *points: dict[str, int]) -> dict[str, Any]:
+    return {"loop": name, "place": place, "points": list(points)}
+
+
+def with_loops(host: str, mode: str = "flat", rate: int = 10**9) -> profiles.SiteProfile:
+    """A node of two sockets that was measured in one mode."""
+    place = "memory" if mode == "memory" else "pmem"
+    sockets = [{"socket": n, "loops": [loop("triad", place, {"threads": 24, "bytes_per_s": 12 * rate}),
+                                       loop("random", place, {"threads": 1, "bytes_per_s": rate}, {"threads": 8, "bytes_per_s": 7 * rate},
+                                            {"threads": 24, "bytes_per_s": 5 * rate})]} for n in (0, 1)]
+    return profiles.parse(Path(f"{host}-{mode}.json"), {"class": "loops", "host": host, "date": f"2026-11-25 {mode}", "sockets": sockets, "loops": [
+        loop("triad", place, {"threads": 48, "bytes_per_s": 20 * rate})]})
+
+
+def of_loop(profile: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:
+    return next((item["points"] for item in profile["loops"] if (item["loop"], item["place"]) == (name, place)), [])
+
+
+def checks_of_loops() -> list[tuple[bool, str]]:
+    nodes = [with_loops(host) for host in ("n1", "n2")]
+    found = {(row.measure.socket, row.measure.name, row.measure.threads): row for row in compare.rows(nodes[0], [nodes[1]], SHIPPED)}
+    text = Reader(page.page(nodes, SHIPPED)).text
+    merged = dict(json.loads(merge.merge([*nodes, *(with_loops(host, "memory") for host in ("n1", "n2"))])))
+    again = dict(json.loads(merge.merge([with_loops("n1"), with_loops("n1", "flat, later", 2 * 10**9)])))
+    at = "triad at pmem"
+    return [
+        (found[None, at, 48].printed_in == "nextgenio-early" and getattr(found[None, at, 48].printed, "value", 0) == 32 * 10**9,
+         "what all sockets reach at once is compared with a node in print"),
+        (found[0, at, 24].printed_in == "pegasus", "a socket with one of a single socket, whose threads are not in print"),
+        (found[0, "random at pmem", 24].printed is None and found[0, "random at pmem", 8].share == 1, "a loop that is not in print, beside other nodes"),
+        ("All sockets at once" in text and "1 write, 4 reads in random order, socket 0" in text, "the page has tables of loops, and curves"),
+        ([p["bytes_per_s"] for p in of_loop(merged["sockets"][0], "random", "pmem")] == [10**9, 7 * 10**9, 5 * 10**9], "a loop may fall"),
+        (of_loop(merged, "triad", "pmem")[0]["samples"] == 2 and of_loop(merged, "triad", "memory")[0]["samples"] == 2,
+         "a node that was measured in two modes is one node of its class"),
+        (of_loop(again, "triad", "pmem")[0]["bytes_per_s"] == 40 * 10**9, "what was measured twice is taken from the newest file"),
+        (all(m.source for profile in SHIPPED for m in profile.measures), "each printed figure has its place"),
+    ]
 
 
 def one_class() -> dict[str, Any]:
@@ -80,7 +120,7 @@ def in_bounds(picture: ElementTree.Element) -> bool:
 
 
 def page_is_sound() -> tuple[bool, str]:
-    text = page.page([node("n1"), node("n2"), node("n3", 0.8)], REFERENCE)
+    text = page.page([node("n1"), node("n2"), node("n3", 0.8)], [REFERENCE])
     reader = Reader(text)
     return (reader.is_sound and reader.open == [] and "script" not in reader.tags and "http" not in text and "<class>, n1" in reader.text
             and all(in_bounds(picture) for picture in pictures(text))), "the page is well-formed, shows names as they are, and needs nothing else"
@@ -99,20 +139,20 @@ def refused(text: str) -> str:
 
 def main() -> int:
     good, slow, virtual = node("n1"), node("n3", 0.8), node("vm", machine="virtual")
-    rows = compare.rows(good, [node("n2"), slow], REFERENCE)
+    rows = compare.rows(good, [node("n2"), slow], [REFERENCE])
     of = {(row.measure.socket, row.measure.name, row.measure.threads): row for row in rows}
     lines = words.outlier_lines(compare.outliers([good, node("n2"), slow]))
     faster = compare.outliers([good, node("n2"), node("n4", 1.3)])
     merged = one_class()
     points = merged["sockets"][1]["curves"][0]["points"]
-    svg = pictures(page.page([good, slow], REFERENCE))[0]
+    svg = pictures(page.page([good, slow], [REFERENCE]))[0]
     return report([
         (of[1, "copy-in", 8].others == (24e9 + 19.2e9) / 2, "a measure has the median of the other nodes beside it"),
         (of[1, "copy-in", 8].share == 24e9 / 21.6e9, "and its share of that"),
         (of[0, "pmem-random", None].printed == next(m for m in REFERENCE.measures if m.name == "pmem-random"), "a printed figure of its name"),
         (of[0, "copy-in", 1].printed is None, "none where the figure is assumed"),
-        (all(row.printed is None for row in compare.rows(virtual, [], REFERENCE)), "a node under a hypervisor is not compared with print"),
-        ("hypervisor" in Reader(page.page([virtual], REFERENCE)).text and "in print" not in page.page([virtual], REFERENCE).split("<th>")[0],
+        (all(row.printed is None for row in compare.rows(virtual, [], [REFERENCE])), "a node under a hypervisor is not compared with print"),
+        ("hypervisor" in Reader(page.page([virtual], [REFERENCE])).text and "in print" not in page.page([virtual], [REFERENCE]).split("<th>")[0],
          "which the page says"),
         (lines == ["n3, socket 1: 3 of 3 measures are more than a tenth worse than the median of the nodes, most of all "
                    "copy from PMem to DRAM with 1 thread: 2.40 GB/s, 80% of it"], "a slow module is named"),
@@ -127,6 +167,7 @@ def main() -> int:
          "a chart has a line for each socket of each node, and the printed bound"),
         ([step_of(top) for top in (0.3, 1, 4, 10, 39, 104)] == [0.1, 0.2, 1, 2, 10, 25], "grid lines are at round numbers"),
         (all(m.is_assumed or m.source.startswith("section ") for m in REFERENCE.measures), "each reference has its place, or is assumed"),
+        *checks_of_loops(),
         (refused("{}") == "'/a.json' is not a site profile: 'format'; see pmem-profile(5)", "a file of another kind is refused"),
         (refused('{"format": "slurm-pmem site profile", "version": 9}') == "'/a.json' is not a site profile of version 1", "and another version"),
         (refused('{"format": "slurm-pmem site profile", "version": 1, "class": "a", "sockets": [{}]}') ==

@@ -27,6 +27,15 @@ static void test_values(void)
 	ok(pm_site_socket_curve(socket, PM_CURVE_COPY_OUT)->points[2].measure.is_assumed,
 		"an assumed point");
 	ok(!pm_site_socket_curve(socket, PM_CURVE_BOTH_IN), "a curve that is not there");
+	ok(pm_site_loop(socket->loops, socket->n_loops, PM_LOOP_TRIAD, PM_PLACE_PMEM)
+				->points[1]
+				.measure.value == 7777,
+		"a loop at a place");
+	ok(!pm_site_loop(socket->loops, socket->n_loops, PM_LOOP_COPY, PM_PLACE_PMEM),
+		"one that is not there");
+	ok(pm_site_loop(profile.loops, profile.n_loops, PM_LOOP_COPY, PM_PLACE_DRAM)
+				->points->threads == 0,
+		"one of all sockets, with all cores");
 	is_text(pm_site_socket_value(socket, PM_VALUE_PEAK_IN)->measure.from,
 		"WarpX-PM, section II", "where a value is printed");
 	pm_site_profile_done(&profile);
@@ -110,6 +119,16 @@ static const struct {
 		"socket 0: curve 'copy-in': 2 threads at point 3; each point has more threads than "
 		"the "
 		"one before"},
+	{"\"place\": \"pmem\"", "\"place\": \"tape\"",
+		"sockets[0]: loops[1]: 'place' is missing, or is not one of the known names"},
+	{"\"place\": \"pmem\"", "\"place\": \"dram\"",
+		"socket 0: loop 'triad' at 'dram': is there twice"},
+	{"\"threads\": 4, \"bytes_per_s\": 7", "\"threads\": 1, \"bytes_per_s\": 7",
+		"socket 0: loop 'triad' at 'pmem': 1 threads at point 2; each point has more "
+		"threads "
+		"than the one before"},
+	{": 7777", ": 0",
+		"socket 0: loop 'triad' at 'pmem': 0 B/s at 4 threads; bandwidth is above 0"},
 	{": 304000", ": 0", "socket 0: value 'pmem-random' is 0; remove it, or measure it again"},
 };
 
