@@ -1,6 +1,6 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
 RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads streams tiers \
-	resource)
+	resource umf)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< $(LDLIBS) -pthread
@@ -8,6 +8,19 @@ $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 $(addprefix $(BUILD)/tests/runtime/,operators resource): $(BUILD)/tests/runtime/%: tests/runtime/%.cc runtime/pmplace.hpp runtime/pmplace.h
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -I. -Wall -Wextra -Werror -o $@ $<
+
+# UMF is not in Debian 12; its wheel has the library and the headers.
+UMF := $(BUILD)/umf
+$(UMF)/done: tests/runtime/requirements.txt
+	@rm -rf $(@D)
+	@/usr/bin/python3 -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
+	@touch $@
+
+$(BUILD)/tests/runtime/umf: $(wildcard examples/umf/*) runtime/pmplace.h $(UMF)/done
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CFLAGS) $(WARNINGS) -I$(UMF)/include -Iruntime -o $@ $(filter %.c,$^) -L$(UMF)/lib -lumf \
+		-Wl,-rpath,$(abspath $(UMF)/lib)
 
 $(BUILD)/tests/runtime/threads: LDLIBS += -lstdc++
 
