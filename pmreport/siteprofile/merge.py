@@ -69,18 +69,18 @@ def common(nodes: list[SiteProfile]) -> dict[str, str]:
     return {label: text for label, text in nodes[0].about if all((label, text) in node.about for node in nodes)}
 
 
-def newer_first(measures: list[Measure]) -> tuple[Measure, ...]:
-    """Each measure once."""
-    return tuple({(m.socket, m.name, m.threads): m for m in reversed(measures)}.values())
+def of_files(files: list[SiteProfile]) -> SiteProfile:
+    """One node; what is in more than one file is taken from the newest."""
+    newest = {(m.socket, m.name, m.threads): m for file in sorted(files, key=lambda file: file.date) for m in file.measures}
+    return replace(files[0], measures=tuple(newest.values()), is_virtual=any(file.is_virtual for file in files))
 
 
 def by_host(profiles: list[SiteProfile]) -> list[SiteProfile]:
-    """A node that was measured in several modes has several files; what is in more than one is taken from the newest."""
+    """A node that was measured in several modes has several files."""
     hosts: dict[str, list[SiteProfile]] = {}
-    for profile in sorted(profiles, key=lambda p: p.date, reverse=True):
+    for profile in profiles:
         hosts.setdefault(profile.host or str(profile.path), []).append(profile)
-    return [replace(files[0], measures=newer_first([m for file in files for m in file.measures]),
-                    is_virtual=any(file.is_virtual for file in files)) for files in hosts.values()]
+    return [of_files(files) for files in hosts.values()]
 
 
 def merge(profiles: list[SiteProfile]) -> str:
