@@ -215,7 +215,7 @@ class Direct(Lane):
                             "wait %1; echo $? $b")
         one, two = (both.out.split() + ["", ""])[:2]
         # A job may begin when a goal is staged. The other order is wrong; both write the time under the lock.
-        staged = self.twin.sh("pmctl journal --json | grep -A3 staged | grep -o '[0-9-]*T[0-9:.]*Z' | tail -n 1").out
+        staged = self.twin.sh("pmctl journal --json | grep -B2 'state.*staged' | grep -o '[0-9-]*T[0-9:.]*Z' | tail -n 1").out
         began = self.twin.sh(f"grep -o '[0-9-]*T[0-9:.]*Z' /var/lib/slurm-pmem/jobs/{JOB}.json").out
         notes |= {"fired": True, "set": one, "begin": two, "staged": staged, "began": began}
         self.twin.sh(f"{end()}; ipmctl delete -goal; pmctl set appdirect")
