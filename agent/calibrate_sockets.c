@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "agent/calibrate_sockets.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
-#include "site/plan.h"
-
-static int load_topology(
-	const struct pm_config *config, struct pm_topology **ret, struct pm_err *err)
-{
-	cleanup_free struct pm_memory_hint *hints = NULL;
-	struct pm_topology_source source = {0};
-	cpu_set_t allowed;
-	int rc = pm_topology_heed_site(&source, config, &hints, err);
-
-	if (rc)
-		return rc;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return pm_err_sys(err, -errno, "ask for the allowed CPUs");
-	source.cpus = &allowed;
-	return pm_topology_load(ret, &source, err);
-}
+#include "agent/own_topology.h"
 
 /* The job's directory on that socket; NULL: none. */
 static const char *directory_on(const struct pm_jobview *view, int socket)
@@ -70,7 +51,7 @@ static void add_socket(struct pm_calibrate_sockets *sockets, const struct pm_pac
 int pm_calibrate_sockets(
 	const struct pm_config *config, struct pm_calibrate_sockets *ret, struct pm_err *err)
 {
-	int rc = load_topology(config, &ret->topology, err);
+	int rc = pm_own_topology(config, &ret->topology, err);
 
 	if (!rc)
 		rc = pm_jobview_find(config, &ret->view, err);

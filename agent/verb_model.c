@@ -115,10 +115,7 @@ static int read_question(const struct pm_agent *agent, struct question *q, struc
 	if (!rc)
 		rc = pm_site_profile_load(agent->site_profile, &q->profile, err);
 	if (!rc && q->profile.is_virtual && !(agent->given & PM_OPT_ALLOW_VIRTUAL))
-		rc = pm_err_set(err, -EPERM,
-			"site profile '%s' was measured under a hypervisor, so its numbers are not "
-			"a machine's; --allow-virtual takes them",
-			q->profile.class);
+		rc = pm_site_profile_refuse_virtual(&q->profile, err);
 	return rc ? rc : pm_site_profile_model(&q->profile, q->socket, &q->words, err);
 }
 

@@ -136,6 +136,9 @@ int pm_topology_restrict(struct pm_topology **ret, const struct pm_topology *top
  */
 int pm_topology_save(const struct pm_topology *topology, const char *path, struct pm_err *err);
 
+/* The same text; malloc'ed. -EINVAL: written by hand; -ENOMEM. */
+int pm_topology_xml(const struct pm_topology *topology, char **ret, struct pm_err *err);
+
 /* `topology` may be NULL. */
 void pm_topology_free(struct pm_topology *topology);
 

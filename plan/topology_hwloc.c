@@ -296,16 +296,28 @@ int pm_topology_restrict(struct pm_topology **ret, const struct pm_topology *top
 	return read_topology(ret, topology->discovered, source, err);
 }
 
-int pm_topology_save(const struct pm_topology *topology, const char *path, struct pm_err *err)
+int pm_topology_xml(const struct pm_topology *topology, char **ret, struct pm_err *err)
 {
-	char *text;
-	int length, rc;
+	char *text, *copy;
+	int length;
 
 	if (!topology->discovered)
-		return pm_err_set(err, -EINVAL, "write '%s': this topology was made by hand", path);
+		return pm_err_set(err, -EINVAL, "this topology was made by hand");
 	if (hwloc_topology_export_xmlbuffer(topology->discovered, &text, &length, 0))
-		return pm_err_sys(err, -errno, "write '%s': hwloc", path);
-	rc = pm_file_write(path, 0600, text, (size_t)length - 1, err);
+		return pm_err_sys(err, -errno, "hwloc");
+	copy = strdup(text);
 	hwloc_free_xmlbuffer(topology->discovered, text);
-	return rc;
+	if (!copy)
+		return pm_err_nomem(err);
+	*ret = copy;
+	return 0;
+}
+
+int pm_topology_save(const struct pm_topology *topology, const char *path, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	int rc = pm_topology_xml(topology, &text, err);
+
+	return rc ? pm_err_prefix(err, "write '%s'", path)
+		  : pm_file_write(path, 0600, text, strlen(text), err);
 }

@@ -435,3 +435,11 @@ int pm_site_profile_model(const struct pm_site_profile *profile, unsigned socket
 	*ret = words;
 	return 0;
 }
+
+int pm_site_profile_refuse_virtual(const struct pm_site_profile *profile, struct pm_err *err)
+{
+	return pm_err_set(err, -EPERM,
+		"site profile '%s' was measured under a hypervisor, so its numbers are not a "
+		"machine's; --allow-virtual takes them",
+		profile->class);
+}

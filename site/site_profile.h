@@ -133,6 +133,9 @@ const struct pm_site_loop *pm_site_loop(const struct pm_site_loop *loops, size_t
 int pm_site_profile_model(const struct pm_site_profile *profile, unsigned socket,
 	struct pm_model_words *ret, struct pm_err *err);
 
+/* -EPERM, with the sentence for a profile that was measured under a hypervisor: --allow-virtual. */
+int pm_site_profile_refuse_virtual(const struct pm_site_profile *profile, struct pm_err *err);
+
 /* "copy-in", "peak-in", "triad", "read-pmem"; NULL when out of range. */
 const char *pm_measured_curve_name(unsigned curve);
 const char *pm_measured_value_name(unsigned value);

@@ -223,6 +223,36 @@ node() {
 	assert_output --partial "/classes/no-such-class.json'"
 }
 
+# attributes FILE: name and value of each memory attribute that hwloc knows.
+attributes() {
+	/usr/bin/python3 -c '
+import sys, xml.etree.ElementTree as tree
+for attribute in tree.parse(sys.argv[1]).getroot().iter("memattr"):
+    print(attribute.get("name"), {value.get("value") for value in attribute.iter("memattr_value")})' "$1"
+}
+
+@test "hwloc is told the bandwidths and latencies of a profile" {
+	local file=$BATS_TEST_TMPDIR/topology.xml
+	run "$pmctl" topology --site-profile="$TOP/site/references/warpx-pm.json" --output="$file"
+	assert_success
+	assert_output ''
+	run attributes "$file"
+	assert_line "ReadBandwidth {'$((104000000000 >> 20))'}"
+	assert_line "WriteBandwidth {'$((80000000000 >> 20))'}"
+	assert_line "ReadLatency {'87'}"
+	run "$pmctl" topology
+	assert_failure
+	assert_output --partial 'no site profile: this node has no SiteProfile= in pmem.conf; name one by --site-profile=FILE'
+	sed 's/"socket": 0/"socket": 7/' "$round" >"$BATS_TEST_TMPDIR/seven.json"
+	run "$pmctl" topology --site-profile="$BATS_TEST_TMPDIR/seven.json"
+	assert_failure
+	assert_output --partial "site profile 'round-numbers' has no socket of this machine"
+	sed 's/"version": 1,/"version": 1, "machine": "virtual",/' "$round" >"$BATS_TEST_TMPDIR/virtual.json"
+	run "$pmctl" topology --site-profile="$BATS_TEST_TMPDIR/virtual.json"
+	assert_failure
+	assert_output --partial 'was measured under a hypervisor'
+}
+
 @test "a report refuses other files, and nodes of several classes" {
 	echo '{}' >"$BATS_TEST_TMPDIR/other.json"
 	run "$pmctl" report calibration "$BATS_TEST_TMPDIR/other.json"
