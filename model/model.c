@@ -130,6 +130,15 @@ struct pm_model_answer pm_model_choose(enum pm_model_kind kind,
 	return answer;
 }
 
+double pm_model_spare(
+	const struct pm_model_socket *socket, unsigned ranks, double compute_bytes_per_s)
+{
+	double share = ranks ? peak(socket) / ranks : 0;
+
+	return compute_bytes_per_s >= 0 && share > compute_bytes_per_s ? share - compute_bytes_per_s
+								       : 0;
+}
+
 const char *pm_model_limit_text(enum pm_model_limit limit)
 {
 	static const char *const texts[] = {

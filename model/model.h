@@ -74,6 +74,13 @@ struct pm_model_answer {
 struct pm_model_answer pm_model_choose(enum pm_model_kind kind,
 	const struct pm_model_socket *socket, const struct pm_model_interval *interval);
 
+/*
+ * Bytes per second that equation 4 leaves for other copies of a rank: BW_max/N - BW_comp, at least
+ * 0. 0 also if a peak or the traffic is unknown.
+ */
+double pm_model_spare(
+	const struct pm_model_socket *socket, unsigned ranks, double compute_bytes_per_s);
+
 /* "equation 4: copies and program need more bandwidth than the rank's share"; "" for FITS. */
 const char *pm_model_limit_text(enum pm_model_limit limit);
 

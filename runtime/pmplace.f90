@@ -10,10 +10,11 @@ module pmplace
   implicit none
   private
 
-  public :: pm_iteration, pm_phase, pm_alloc, pm_free, pm_move
+  public :: pm_iteration, pm_phase, pm_alloc, pm_free, pm_move, pm_advise
   public :: pm_stream, pm_stream_open, pm_stream_next, pm_stream_close
 
   integer(c_int), parameter, public :: PM_FAST = 0, PM_SLOW = 1            ! tiers
+  integer(c_int), parameter, public :: PM_PROMOTE = 0, PM_STAY = 1         ! advice
   integer(c_int), parameter, public :: PM_READ_WRITE = 0, PM_READ_ONLY = 1 ! access of a stream
   integer(c_int), parameter, public :: PM_DIRTY = 0, PM_CLEAN = 1          ! of a batch that is handed back
 
@@ -70,6 +71,13 @@ module pmplace
        integer(c_int), value :: tier
        integer(c_size_t) :: moved
      end function move_function
+
+     subroutine advise_subroutine(start, bytes, advice) bind(C)
+       import :: c_int, c_ptr, c_size_t
+       type(c_ptr), value :: start
+       integer(c_size_t), value :: bytes
+       integer(c_int), value :: advice
+     end subroutine advise_subroutine
 
      subroutine stream_function(stream) bind(C)
        import :: pm_stream
@@ -146,6 +154,19 @@ contains
     call c_f_procpointer(address, call_it)
     moved = call_it(start, bytes, tier)
   end function pm_move
+
+  ! Names a range for promotion at the ends of iterations, or takes its name back.
+  subroutine pm_advise(start, bytes, advice)
+    type(c_ptr), intent(in) :: start
+    integer(c_size_t), intent(in) :: bytes
+    integer(c_int), intent(in) :: advice
+    procedure(advise_subroutine), pointer :: call_it
+    type(c_funptr) :: address
+
+    if (.not. is_there("pmplace_advise", address)) return
+    call c_f_procpointer(address, call_it)
+    call call_it(start, bytes, advice)
+  end subroutine pm_advise
 
   ! Opens a walk over a range in batches; 0 is one batch. The array is the place by which the runtime
   ! knows the loop again.

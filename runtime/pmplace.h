@@ -64,6 +64,26 @@ static inline size_t pm_move(const void *start, size_t bytes, enum pm_tier tier)
 	return pmplace_move ? pmplace_move(start, bytes, tier) : 0;
 }
 
+enum pm_range_advice {
+	PM_PROMOTE, /* it is to be in DRAM */
+	PM_STAY,    /* it stays where it is */
+};
+
+__attribute__((weak)) void pmplace_advise(const void *start, size_t bytes, int advice);
+
+/*
+ * Names [start, start + bytes) for promotion: the runtime moves it to DRAM as pm_move() does, a
+ * part at each pm_iteration(), as far as the bandwidth is spare that the site has measured
+ * (PM_MODEL), in the order in which ranges were named. With PM_PROMOTE=1 in the environment;
+ * otherwise this does nothing. PM_STAY, and free() of a part, take the name back; what is in DRAM
+ * by then stays there.
+ */
+static inline void pm_advise(const void *start, size_t bytes, enum pm_range_advice advice)
+{
+	if (pmplace_advise)
+		pmplace_advise(start, bytes, advice);
+}
+
 /* --- streams --- */
 
 #define PM_STREAM_VERSION 1

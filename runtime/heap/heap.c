@@ -105,11 +105,18 @@ static void free_extent(void *object, size_t bytes, bool zeroed)
 	pm_space_free(space_of(object), object, zeroed);
 }
 
-static bool forget_moved(void *start, size_t bytes)
+static bool call(_Atomic(pm_forget_fn *) *hook, void *start, size_t bytes)
 {
-	pm_forget_fn *forget = atomic_load_explicit(&pm_heap.forget_moved, memory_order_acquire);
+	pm_forget_fn *forget = atomic_load_explicit(hook, memory_order_acquire);
 
 	return forget && forget(start, bytes);
+}
+
+/* First the names, so that nothing is promoted that is free. */
+static bool forget_moved(void *start, size_t bytes)
+{
+	(void)call(&pm_heap.forget_named, start, bytes);
+	return call(&pm_heap.forget_moved, start, bytes);
 }
 
 static bool is_pmem(const void *p)

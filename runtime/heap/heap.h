@@ -58,6 +58,7 @@ struct pm_heap {
 	atomic_bool lent_to_temporary; /* PM_LENT is for short-lived objects only */
 	atomic_uint_least64_t refused_bytes;
 	_Atomic(pm_forget_fn *) forget_moved; /* NULL: no page was moved yet */
+	_Atomic(pm_forget_fn *) forget_named; /* NULL: no range was named yet */
 	struct pm_settings settings;
 	struct pm_space spaces[PM_SPACES];
 };

@@ -269,16 +269,33 @@ static size_t move(char *at, char *end, bool to_dram, size_t *ret_refused)
 	return pages * PAGE_BYTES;
 }
 
-size_t pm_moved_pages_to_dram(const void *start, size_t bytes)
+/* *ret_refused is 0 where no page is moved at all. */
+static size_t to_dram(const void *start, size_t bytes, size_t *ret_refused)
 {
-	size_t n, refused;
 	char *at, *end;
+	size_t n;
 
+	*ret_refused = 0;
 	if (!clip(start, bytes, &at, &end))
 		return 0;
-	n = move(at, end, true, &refused);
+	n = move(at, end, true, ret_refused);
 	atomic_fetch_add_explicit(&counts.to_dram_bytes, n, memory_order_relaxed);
+	return n;
+}
+
+size_t pm_moved_pages_to_dram(const void *start, size_t bytes)
+{
+	size_t refused, n = to_dram(start, bytes, &refused);
+
 	atomic_fetch_add_explicit(&counts.refused_bytes, refused, memory_order_relaxed);
+	return n;
+}
+
+size_t pm_moved_pages_try_dram(const void *start, size_t bytes, bool *ret_full)
+{
+	size_t refused, n = to_dram(start, bytes, &refused);
+
+	*ret_full = refused;
 	return n;
 }
 

@@ -35,6 +35,9 @@ struct pm_moved_counts {
 size_t pm_moved_pages_to_dram(const void *start, size_t bytes);
 size_t pm_moved_pages_to_pmem(const void *start, size_t bytes);
 
+/* As pm_moved_pages_to_dram(), but nothing is counted as refused. *ret_full: DRAM had no room. */
+size_t pm_moved_pages_try_dram(const void *start, size_t bytes, bool *ret_full);
+
 /*
  * These whole chunks are about to be bound to DRAM, have reservations of their own, and stay there
  * to the end. False: no memory to note it.

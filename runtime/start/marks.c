@@ -15,6 +15,7 @@
 #include "runtime/lifetime/lifetime.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/profile/profile.h"
+#include "runtime/stream/promotion.h"
 
 #define MEASURED	  1 /* iterations that are measured; paper 000, §IV-A */
 #define MEASURED_INFERRED 4 /* an inferred iteration may be only a part of a real one */
@@ -59,6 +60,7 @@ static void mark_iteration(void)
 	pm_iteration_restart(PM_ITERATIONS_MARKED);
 	atomic_store_explicit(&pm_marks_inferring, false, memory_order_relaxed);
 	pm_profile_iteration(begin_iteration(MEASURED));
+	pm_promotion_iteration();
 }
 
 /* The next definition: MPI's own, or a profiler's behind this library. NULL: none. */

@@ -19,6 +19,7 @@
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/start/static_data.h"
+#include "runtime/stream/promotion.h"
 #include "runtime/stream/stream.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -190,10 +191,11 @@ static void add_moves(struct text *text)
 	if (moved.to_dram_bytes || moved.refused_bytes)
 		add(text,
 			",\"moved\":{\"to_dram_bytes\":%llu,\"to_pmem_bytes\":%llu,"
-			"\"refused_bytes\":%llu}",
+			"\"refused_bytes\":%llu,\"promoted_bytes\":%llu}",
 			(unsigned long long)moved.to_dram_bytes,
 			(unsigned long long)moved.to_pmem_bytes,
-			(unsigned long long)moved.refused_bytes);
+			(unsigned long long)moved.refused_bytes,
+			(unsigned long long)pm_promotion_total());
 }
 
 static void add_phases(struct text *text)
@@ -354,8 +356,11 @@ static void log_moves(void)
 	if (moved.to_dram_bytes || moved.refused_bytes)
 		pm_log("moved by the program: %lluM to DRAM, %lluM to PMem; no room in DRAM for "
 		       "%lluM",
-			in_mib(moved.to_dram_bytes), in_mib(moved.to_pmem_bytes),
-			in_mib(moved.refused_bytes));
+			in_mib(moved.to_dram_bytes - pm_promotion_total()),
+			in_mib(moved.to_pmem_bytes), in_mib(moved.refused_bytes));
+	if (pm_promotion_total())
+		pm_log("named by the program, and promoted at iterations: %lluM",
+			in_mib(pm_promotion_total()));
 }
 
 static void log_streams(void)

@@ -9,6 +9,7 @@
 #include "runtime/heap/heap.h"
 #include "runtime/heap/jemalloc.h"
 #include "runtime/heap/moved_pages.h"
+#include "runtime/heap/named_ranges.h"
 #include "runtime/profile/profile.h"
 #include "runtime/start/marks.h"
 #include "runtime/start/report.h"
@@ -18,6 +19,7 @@
 /* In this order: the end of a profile writes to the file with the heap's locks held. */
 static void before_fork(void)
 {
+	pm_named_ranges_before_fork();
 	pm_moved_pages_before_fork();
 	pm_heap_before_fork();
 	pm_profile_before_fork();
@@ -28,6 +30,7 @@ static void after_fork(void)
 	pm_profile_after_fork();
 	pm_heap_after_fork();
 	pm_moved_pages_after_fork();
+	pm_named_ranges_after_fork();
 }
 
 static void after_fork_in_child(void)
@@ -36,6 +39,7 @@ static void after_fork_in_child(void)
 	pm_heap_after_fork_in_child();
 	pm_static_data_after_fork_in_child();
 	pm_moved_pages_after_fork_in_child();
+	pm_named_ranges_after_fork_in_child();
 }
 
 /*

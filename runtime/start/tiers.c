@@ -4,9 +4,11 @@
 
 #include "runtime/heap/heap.h"
 #include "runtime/heap/moved_pages.h"
+#include "runtime/heap/named_ranges.h"
 #include "runtime/pmplace.h"
 #include "runtime/profile/profile.h"
 #include "runtime/start/interpose.h"
+#include "runtime/stream/promotion.h"
 
 /* A small object in PMem is an extent of its own: jemalloc's slabs are in DRAM. */
 static void *alloc_in(size_t bytes, bool in_dram)
@@ -35,6 +37,15 @@ size_t pmplace_move(const void *start, size_t bytes, int tier)
 {
 	return tier == PM_FAST ? pm_moved_pages_to_dram(start, bytes)
 			       : pm_moved_pages_to_pmem(start, bytes);
+}
+
+void pmplace_advise(const void *start, size_t bytes, int advice)
+{
+	if (!pm_promotion_is_on())
+		return;
+	pm_named_ranges_remove(start, bytes);
+	if (advice == PM_PROMOTE)
+		(void)pm_named_ranges_add(start, bytes);
 }
 
 #pragma GCC visibility pop

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/words.h"
 #include "runtime/common/log.h"
 #include "runtime/stream/helpers.h"
 
@@ -73,6 +72,11 @@ void pm_phases_prepare(void)
 	read_choice();
 	read_model();
 	count_threads();
+}
+
+const struct pm_model_words *pm_phases_model(void)
+{
+	return phases.has_model ? &phases.words : NULL;
 }
 
 /* --- the model --- */

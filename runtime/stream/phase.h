@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/words.h"
+
 #define PM_PHASES_MAX	64
 #define PM_PHASE_PASSES 256 /* from one measurement to the next */
 
@@ -54,6 +56,9 @@ struct pm_phase {
 
 /* Reads PM_STREAMS and PM_MODEL. The calling thread is the only one. */
 void pm_phases_prepare(void);
+
+/* The model's parameters; NULL without PM_MODEL. */
+const struct pm_model_words *pm_phases_model(void);
 
 /* One walk of a phase, by one thread. */
 struct pm_pass {

@@ -15,6 +15,7 @@
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/stream/helpers.h"
+#include "runtime/stream/promotion.h"
 #include "runtime/stream/referenced.h"
 
 #define NONE UINT64_MAX
@@ -403,6 +404,7 @@ void pm_streams_prepare(void)
 
 	pm_helpers_prepare();
 	pm_phases_prepare();
+	pm_promotion_prepare();
 	streams.checks = checks && !strcmp(checks, "1");
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

@@ -1,6 +1,6 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
 RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads streams tiers \
-	resource umf)
+	resource umf advise)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< $(LDLIBS) -pthread
@@ -25,7 +25,7 @@ $(BUILD)/tests/runtime/umf: $(wildcard examples/umf/*) runtime/pmplace.h $(UMF)/
 $(BUILD)/tests/runtime/threads: LDLIBS += -lstdc++
 
 # The heap's own test, all of it seen by the thread sanitizer.
-$(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addprefix runtime/,heap/heap.c heap/heap_range.c heap/moved_pages.c heap/space.c heap/live_bytes.c heap/size_predictor.c common/rank_registry.c \
+$(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addprefix runtime/,heap/heap.c heap/heap_range.c heap/moved_pages.c heap/named_ranges.c heap/space.c heap/live_bytes.c heap/size_predictor.c common/rank_registry.c \
 	common/nodemask.c heap/settings.c common/log.c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread
@@ -37,7 +37,7 @@ $(BUILD)/tests/runtime/%_tsan: tests/runtime/%.c $(RUNTIME_SRCS) $(wildcard mode
 	objcopy --redefine-syms=tests/runtime/family.syms $@.o
 	$(CC) -fsanitize=thread -Wl,--wrap=pmje_exp_grow_init -o $@ $@.o $(filter %.a,$^) -pthread
 
-SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan streams_tsan tiers_tsan)
+SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan streams_tsan tiers_tsan advise_tsan)
 MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_space runtime/lifetime/test_lifetime runtime/lifetime/test_sizing \
 	runtime/common/test_nodemask runtime/heap/test_heap runtime/heap/test_prefault)
 

@@ -155,7 +155,7 @@ print(subprocess.check_output(["echo", "child"]), len(bytearray(50_000_000)))'
 	plain=$(anonymous)
 	idle=$(LD_PRELOAD=$runtime anonymous)
 	[ $((idle - plain)) -lt 100 ]
-	run -1 bash -c "nm -D --defined-only '$runtime' | grep -vE ' (_Z(n|d)[wla].*|pmplace_(iteration|phase|alloc|move|stream_(open|next|close))|MPI_Pcontrol|mpi_pcontrol_|[a-z_]*alloc(array|_usable_size)?|posix_memalign|memalign|c?free|free_(aligned_)?sized)$'"
+	run -1 bash -c "nm -D --defined-only '$runtime' | grep -vE ' (_Z(n|d)[wla].*|pmplace_(iteration|phase|alloc|move|advise|stream_(open|next|close))|MPI_Pcontrol|mpi_pcontrol_|[a-z_]*alloc(array|_usable_size)?|posix_memalign|memalign|c?free|free_(aligned_)?sized)$'"
 	assert_output ''
 }
 

@@ -13,14 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/pmplace.h"
+#include "tests/runtime/pages.h"
 
-#define PAGE	4096
-#define NODES	8
 #define THREADS 8
 #define ROUNDS	60
 
@@ -39,25 +37,6 @@ static void check(const char *object, size_t bytes, unsigned seed)
 		printf("byte %zu has changed\n", i);
 		exit(1);
 	}
-}
-
-/* " 0:12 2:500": nodes and how many pages are there. */
-static void print_nodes(char *object, size_t bytes)
-{
-	unsigned counts[NODES] = {0};
-
-	for (size_t i = 0; i < bytes; i += PAGE) {
-		void *page = object + i;
-		int node = -1;
-
-		syscall(SYS_move_pages, 0, 1UL, &page, NULL, &node, 0);
-		if (node >= 0 && node < NODES)
-			counts[node]++;
-	}
-	for (int node = 0; node < NODES; node++)
-		if (counts[node])
-			printf(" %d:%u", node, counts[node]);
-	puts("");
 }
 
 static void move(char *object, size_t bytes, enum pm_tier tier)

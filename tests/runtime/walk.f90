@@ -18,6 +18,8 @@ program walk
   written = 1
   read_only = 2
   seen = 0
+  call pm_advise(object, whole, PM_PROMOTE)
+  call pm_advise(object, whole, PM_STAY)
   do i = 1, 5
      call pm_iteration()
      call pm_phase("add")

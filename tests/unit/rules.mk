@@ -9,6 +9,8 @@ $(UNIT_TESTS): $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/uni
 $(BUILD)/tests/unit/runtime/common/test_nodemask: $(BUILD)/runtime/common/nodemask.o
 $(BUILD)/tests/unit/runtime/heap/test_space: $(BUILD)/runtime/heap/space.o
 $(BUILD)/tests/unit/runtime/lifetime/test_lifetime: $(BUILD)/runtime/lifetime/lifetime.o
+$(BUILD)/tests/unit/runtime/heap/test_named_ranges: $(BUILD)/runtime/heap/named_ranges.o
+$(BUILD)/tests/unit/runtime/stream/test_promotion: $(addprefix $(BUILD)/runtime/,stream/promotion.o common/log.o)
 $(BUILD)/tests/unit/runtime/stream/test_phase: $(addprefix $(BUILD)/runtime/,stream/phase.o common/log.o)
 $(BUILD)/tests/unit/runtime/lifetime/test_infer: $(BUILD)/runtime/lifetime/infer.o
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: $(addprefix $(BUILD)/runtime/,lifetime/sizing.o lifetime/promote.o)
