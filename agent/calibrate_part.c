@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "agent/calibrate_part.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
 char *pm_calibrate_part_path(const char *output)
 {
-	char *path;
-
-	return asprintf(&path, "%s.part", output) < 0 ? NULL : path;
+	return pm_asprintf("%s.part", output);
 }
 
 /* The first thing that differs; NULL: none. */

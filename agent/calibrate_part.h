@@ -13,8 +13,8 @@ char *pm_calibrate_part_path(const char *output);
 
 /*
  * Puts the measures of a part into *profile, which has class, host, cpu and kernel of this run, and
- * no measures. 0 also if there is no part. -ESTALE: it was measured on something else. Errors of
- * pm_site_profile_load().
+ * no measures; without a part nothing is put there. -ESTALE: it is of another class or machine.
+ * Errors of pm_site_profile_load().
  */
 int pm_calibrate_part_load(const char *path, struct pm_site_profile *profile, struct pm_err *err);
 

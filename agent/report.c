@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 
 #include "agent/pmctl.h"
+#include "base/file.h"
 #include "node/act/substate.h"
 
 static void to_log(const struct pm_agent *agent, int priority, const char *text)
@@ -18,6 +21,13 @@ int pm_fail(const struct pm_agent *agent, const struct pm_err *err)
 			agent->verb ? ": " : "", err->text);
 	to_log(agent, LOG_ERR, err->text);
 	return PM_EXIT_FAILED;
+}
+
+int pm_write_output(const struct pm_agent *agent, const char *text, struct pm_err *err)
+{
+	if (agent->output)
+		return pm_file_write(agent->output, 0644, text, strlen(text), err);
+	return fputs(text, stdout) < 0 ? pm_err_sys(err, -errno, "write to stdout") : 0;
 }
 
 int pm_finish(const struct pm_agent *agent, int rc, const struct pm_err *err)

@@ -140,9 +140,7 @@ static int write_profile(
 
 	if (!text)
 		return pm_err_nomem(err);
-	if (agent->output)
-		return pm_file_write(agent->output, 0644, text, strlen(text), err);
-	return fputs(text, stdout) < 0 ? pm_err_sys(err, -errno, "write to stdout") : 0;
+	return pm_write_output(agent, text, err);
 }
 
 /* --quick is begun again sooner than it is continued. */

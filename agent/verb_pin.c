@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "agent/pmctl.h"
 #include "agent/print.h"
@@ -45,12 +44,12 @@ static int list(const struct pm_agent *agent)
 static int check_no_goal(const struct pm_config *config, struct pm_err *err)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	char boot_id[PM_BOOT_ID_MAX] = "";
+	bool is_open = false;
 	int rc = pm_state_read_journal(config, &journal, err);
 
 	if (!rc)
-		rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
-	if (rc || !pm_journal_is_open(&journal) || strcmp(journal.boot_id, boot_id))
+		rc = pm_state_goal_is_open(config, &journal, &is_open, err);
+	if (rc || !is_open)
 		return rc;
 	return pm_err_set(err, -EBUSY,
 		"goal %s is staged, and the next reset takes all namespaces; withdraw it first "

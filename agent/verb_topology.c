@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "agent/own_topology.h"
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "site/profile_figures.h"
 #include "site/rank_model.h"
 
@@ -48,13 +46,6 @@ static int describe(const struct pm_agent *agent, const struct pm_site_profile *
 	return rc ? rc : pm_topology_xml(topology, ret_xml, err);
 }
 
-static int write_xml(const struct pm_agent *agent, const char *xml, struct pm_err *err)
-{
-	if (agent->output)
-		return pm_file_write(agent->output, 0644, xml, strlen(xml), err);
-	return fputs(xml, stdout) < 0 ? pm_err_sys(err, -errno, "write to stdout") : 0;
-}
-
 int pm_verb_topology(struct pm_agent *agent)
 {
 	cleanup_with(pm_site_profile_done) struct pm_site_profile profile = {0};
@@ -67,6 +58,6 @@ int pm_verb_topology(struct pm_agent *agent)
 	if (!rc)
 		rc = describe(agent, &profile, &xml, &err);
 	if (!rc)
-		rc = write_xml(agent, xml, &err);
+		rc = pm_write_output(agent, xml, &err);
 	return pm_finish(agent, rc, &err);
 }

@@ -18,7 +18,7 @@ struct chasing {
 	size_t *done;		       /* elements that they have read */
 };
 
-/* As the random loop's order (loops.c): one cycle through a power of two of lines. */
+/* One cycle through a power of two of lines. */
 void pm_chasing_link(char *at, size_t bytes)
 {
 	size_t lines = bytes / PM_COPY_LINE;
@@ -28,7 +28,7 @@ void pm_chasing_link(char *at, size_t bytes)
 		lines &= lines - 1;
 	mask = lines - 1;
 	for (uint64_t i = 0; i < lines; i++) {
-		uint64_t next = (i * 6364136223846793005U + 1442695040888963407U) & mask;
+		uint64_t next = pm_loop_next_random(i, mask);
 
 		*(const char **)(void *)(at + i * PM_COPY_LINE) = at + next * PM_COPY_LINE;
 	}

@@ -140,8 +140,6 @@ static size_t run_strided(struct pm_loop_arrays *arrays, size_t first, size_t n)
 	return 5 * n * ELEMENT;
 }
 
-/* A linear congruential generator of full period (Knuth, volume 2, 3.2.1.2, theorem A) visits each
- * element once. */
 static size_t run_random(struct pm_loop_arrays *arrays, size_t first, size_t n)
 {
 	double *a = arrays->to[0];
@@ -149,7 +147,7 @@ static size_t run_random(struct pm_loop_arrays *arrays, size_t first, size_t n)
 
 	(void)first;
 	for (size_t i = 0; i < n; i++) {
-		at = (at * 6364136223846793005U + 1442695040888963407U) & mask;
+		at = pm_loop_next_random(at, mask);
 		a[at] = sum_of(arrays->from, at);
 	}
 	arrays->random_state = at;

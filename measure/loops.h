@@ -34,4 +34,14 @@ struct pm_loop {
 
 extern const struct pm_loop pm_loops[PM_LOOPS];
 
+/*
+ * The number after `at` in an order that looks random and visits each of 0 to mask once; mask is a
+ * power of two less 1. A linear congruential generator of full period (Knuth, volume 2, 3.2.1.2,
+ * theorem A).
+ */
+static inline uint64_t pm_loop_next_random(uint64_t at, uint64_t mask)
+{
+	return (at * 6364136223846793005U + 1442695040888963407U) & mask;
+}
+
 #endif

@@ -80,7 +80,7 @@ static bool is_of_stream(unsigned loop)
 	       loop == PM_LOOP_TRIAD;
 }
 
-/* What reads and writes different memory, or persists: STREAM alone. */
+/* Only STREAM reads and writes different memories, or makes bytes persistent. */
 static bool is_mixed(unsigned place)
 {
 	return place == PM_PLACE_READ_PMEM || place == PM_PLACE_WRITE_PMEM ||

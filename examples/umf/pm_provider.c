@@ -35,8 +35,8 @@ static size_t page_size(void)
 }
 
 /*
- * pm_alloc() aligns like malloc(). What has to be aligned further is looked for in a larger object;
- * the object's address is in the word below.
+ * pm_alloc() aligns like malloc(). A larger object has room for a stricter alignment; its address
+ * is in the word below the aligned one.
  */
 static umf_result_t alloc(void *provider, size_t size, size_t alignment, void **ret)
 {

@@ -40,22 +40,12 @@ bool pm_unwanted_at_reboot(const struct pm_journal *journal, char *const *words)
 	return !is_young(journal);
 }
 
-static int is_of_this_boot(const struct pm_operation *op, const struct pm_journal *journal,
-	bool *ret, struct pm_err *err)
-{
-	char boot_id[PM_BOOT_ID_MAX];
-	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
-
-	*ret = !rc && pm_journal_is_open(journal) && !strcmp(journal->boot_id, boot_id);
-	return rc;
-}
-
 bool pm_unwanted_takes_data(
 	const struct pm_operation *op, const struct pm_journal *journal, struct pm_err *ret_why)
 {
 	bool is_open;
 
-	return !is_of_this_boot(op, journal, &is_open, NULL) && is_open &&
+	return !pm_state_goal_is_open(&op->config, journal, &is_open, NULL) && is_open &&
 	       pm_substate_check_empty(&op->config, ret_why) == -EPERM;
 }
 
@@ -64,7 +54,7 @@ int pm_unwanted_withdraw(const struct pm_operation *op, struct pm_journal *journ
 {
 	bool is_open;
 	sigset_t before;
-	int rc = is_of_this_boot(op, journal, &is_open, err);
+	int rc = pm_state_goal_is_open(&op->config, journal, &is_open, err);
 
 	if (rc || !is_open) /* a goal of an earlier boot is left to 'pmctl verify' */
 		return rc;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/lock.h"
@@ -102,6 +103,16 @@ int pm_state_write_pins(
 int pm_state_read_record(const struct pm_config *config, struct pm_record *ret, struct pm_err *err)
 {
 	return pm_record_read(RECORD(config), ret, err);
+}
+
+int pm_state_goal_is_open(const struct pm_config *config, const struct pm_journal *journal,
+	bool *ret, struct pm_err *err)
+{
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
+
+	*ret = !rc && pm_journal_is_open(journal) && !strcmp(journal->boot_id, boot_id);
+	return rc;
 }
 
 int pm_state_current_record(const struct pm_config *config, struct pm_record *ret,

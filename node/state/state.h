@@ -46,6 +46,10 @@ int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, stru
 int pm_state_write_pins(
 	const struct pm_config *config, const struct pm_pins *pins, struct pm_err *err);
 
+/* *ret: the journal has an open goal, of this boot. Errors of pm_kernel_boot_id(). */
+int pm_state_goal_is_open(const struct pm_config *config, const struct pm_journal *journal,
+	bool *ret, struct pm_err *err);
+
 /*
  * The record, if it is valid for this boot and the present numbers of the kernel, which go to
  * `ret_kernel`. -ESTALE: it is not.

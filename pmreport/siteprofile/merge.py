@@ -6,6 +6,7 @@ from dataclasses import replace
 from statistics import median_low
 from typing import Any
 
+from siteprofile.compare import key
 from siteprofile.measures import CURVES, LOOPS, PLACES, VALUES
 from siteprofile.profiles import FORMAT, VERSION, Measure, SiteProfile, loop_name
 
@@ -71,7 +72,7 @@ def common(nodes: list[SiteProfile]) -> dict[str, str]:
 
 def of_files(files: list[SiteProfile]) -> SiteProfile:
     """One node; what is in more than one file is taken from the newest."""
-    newest = {(m.socket, m.name, m.threads): m for file in sorted(files, key=lambda file: file.date) for m in file.measures}
+    newest = {key(m): m for file in sorted(files, key=lambda file: file.date) for m in file.measures}
     return replace(files[0], measures=tuple(newest.values()), is_virtual=any(file.is_virtual for file in files))
 
 

@@ -62,7 +62,7 @@ def checks_of_loops() -> list[tuple[bool, str]]:
     return [
         (found[None, at, 48].printed_in == "nextgenio-early" and getattr(found[None, at, 48].printed, "value", 0) == 32 * 10**9,
          "what all sockets reach at once is compared with a node in print"),
-        (found[0, at, 24].printed_in == "pegasus", "a socket with one of a single socket, whose threads are not in print"),
+        (found[0, at, 24].printed_in == "pegasus", "a socket with a printed node of one socket, also without a number of threads"),
         (found[0, "random at pmem", 24].printed is None and found[0, "random at pmem", 8].share == 1, "a loop that is not in print, beside other nodes"),
         ("All sockets at once" in text and "1 write, 4 reads in random order, socket 0" in text, "the page has tables of loops, and curves"),
         ([p["bytes_per_s"] for p in of_loop(merged["sockets"][0], "random", "pmem")] == [10**9, 7 * 10**9, 5 * 10**9], "a loop may fall"),
