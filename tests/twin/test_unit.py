@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "twin"))
+sys.path[:0] = [str(TOP / "twin"), str(TOP / "tests")]
 
 from cluster import cli, frames, hardware, paths, payload, slurm  # noqa: E402
 from cluster.cpio import Tree  # noqa: E402
@@ -24,6 +24,7 @@ from cluster.shape import Shape, saved, wanted  # noqa: E402
 from cluster.state import State  # noqa: E402
 from cluster.switch import Switch  # noqa: E402
 from image import build, customize, recipe, sources  # noqa: E402
+import rooms  # noqa: E402
 
 
 def frame(target: bytes, source: bytes) -> bytes:
@@ -230,6 +231,12 @@ class TestSources:
 
     def test_what_is_named_is_there(self):
         assert not [name for name in (*sources.PARTS, *sources.PROGRAMS) if not (paths.PROJECT / name).exists()]
+
+    def test_each_room_of_the_programs_is_named(self):
+        ours = {room.split("/")[0] for room in rooms.table((TOP / rooms.TABLE).read_text(encoding="utf-8"))}
+        assert "agent" in ours and not ours - set(sources.PROGRAMS)
+        packaged = (TOP / "debian/slurm-pmem-twin.install").read_text(encoding="utf-8").split()
+        assert not ours - set(packaged)
 
 
 class TestConfiguration:

@@ -9,8 +9,8 @@ from cluster import paths
 # Sources of the playbook and of the packages, except the sources of the packages' programs.
 PARTS = ("ansible/playbooks", "ansible/plugins", "ansible/roles", "debian", "packaging", "twin/image/site.py", "twin/site")
 # Sources of these programs, for `make install`.
-PROGRAMS = ("Makefile", "agent", "base", "controller", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher",
-            "node", "packaging/jemalloc.sha256", "plan", "pmreport", "protocol", "runtime", "site", "spank_plugin")
+PROGRAMS = ("Makefile", "agent", "base", "controller", "copy", "docs/man", "docs/rules.mk", "etc", "job_templates", "launcher",
+            "measure", "model", "node", "packaging/jemalloc.sha256", "plan", "pmreport", "protocol", "runtime", "site", "spank_plugin")
 
 
 def digest(names: tuple[str, ...]) -> str:
