@@ -130,6 +130,16 @@ struct pm_model_answer pm_model_choose(enum pm_model_kind kind,
 	return answer;
 }
 
+double pm_model_traffic(
+	const struct pm_model_socket *socket, unsigned threads, double bytes, double seconds)
+{
+	double fastest =
+		larger(pm_curve_at(&socket->in, threads), pm_curve_at(&socket->out, threads));
+	double bytes_per_s = bytes / seconds;
+
+	return fastest > 0 && bytes_per_s > fastest ? fastest : bytes_per_s;
+}
+
 double pm_model_spare(
 	const struct pm_model_socket *socket, unsigned ranks, double compute_bytes_per_s)
 {

@@ -75,6 +75,14 @@ struct pm_model_answer pm_model_choose(enum pm_model_kind kind,
 	const struct pm_model_socket *socket, const struct pm_model_interval *interval);
 
 /*
+ * BW_comp of a program with so many threads that accesses at most `bytes` of PMem in `seconds`,
+ * from above: it does not access them faster than as many threads copy. Without curves that is no
+ * bound.
+ */
+double pm_model_traffic(
+	const struct pm_model_socket *socket, unsigned threads, double bytes, double seconds);
+
+/*
  * Bytes per second that equation 4 leaves for other copies of a rank: BW_max/N - BW_comp, at least
  * 0. 0 also if a peak or the traffic is unknown.
  */

@@ -124,7 +124,8 @@ static void take_measurement(struct pm_phase *phase, double compute_s, uint64_t 
 	bool is_first = !(phase->compute_s > 0);
 
 	phase->compute_s = compute_s > 0 ? compute_s : 1e-9;
-	phase->compute_bytes_per_s = (double)slow_bytes / phase->compute_s;
+	phase->compute_bytes_per_s = pm_model_traffic(
+		&phases.words.socket, phases.threads, (double)slow_bytes, phase->compute_s);
 	take_answer(phase, ask_model(phase), is_first);
 	phase->passes = 0;
 	phase->state = PM_PHASE_CHOSEN;

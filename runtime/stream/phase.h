@@ -10,7 +10,8 @@
  * number changes when two measurements in a row ask for the same other one.
  *
  * BW_comp, the program's own traffic to the slow tier, is taken from above: all bytes that are in
- * PMem beside the ranges of open streams are accessed once in an interval.
+ * PMem beside the ranges of open streams are accessed once in an interval, though no faster than
+ * the program's threads would copy them.
  *
  * PM_STREAMS=literal takes the literal model in place of the paced one; 0, 1 or 2 is a number of
  * helpers for all phases, without a model.

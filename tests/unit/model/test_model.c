@@ -135,6 +135,18 @@ static void test_numbers(void)
 	is_near(paced.trials[1].copy_bytes_per_s, 2 * GB, "paced: the bytes over T_comp");
 }
 
+static void test_traffic(void)
+{
+	const struct pm_model_socket unknown = {0};
+
+	is_near(pm_model_traffic(&socket_plain, 1, 4 * GB, 2), 2 * GB, "bytes over their time");
+	is_near(pm_model_traffic(&socket_plain, 1, 400 * GB, 2), pm_curve_at(&socket_plain.in, 1),
+		"at most as one thread copies");
+	is_near(pm_model_traffic(&socket_plain, 2, 400 * GB, 2), pm_curve_at(&socket_plain.in, 2),
+		"or two");
+	is_near(pm_model_traffic(&unknown, 2, 400 * GB, 2), 200 * GB, "without curves as it is");
+}
+
 static void test_texts(void)
 {
 	is_text(pm_model_limit_text(PM_MODEL_FITS), "", "what fits needs no words");
@@ -146,6 +158,7 @@ int main(void)
 {
 	test_cases();
 	test_numbers();
+	test_traffic();
 	test_texts();
 	return tap_done();
 }

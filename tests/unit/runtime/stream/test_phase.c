@@ -8,6 +8,7 @@
 
 /* One thread copies 1 GB in 1 s, in and out; two share the directions. */
 #define MODEL "1 ranks=1 in=1:1000000000 out=1:1000000000 peak=1000000000000,1"
+#define TIGHT "1 ranks=1 in=1:1000000000 out=1:1000000000 peak=1500000000,1"
 #define GB    1000000000
 
 /* Stands in for the helper threads. */
@@ -58,14 +59,21 @@ static void test_first_passes(void)
 	ok(!pass.is_measuring && pass.helpers == 1, "has it from the start");
 }
 
-/* A pass after PM_PHASE_PASSES others, measured. */
-static void measure_again(const void *caller, double compute_s)
+/* A pass after PM_PHASE_PASSES others. */
+static struct pm_pass measuring_again(const void *caller)
 {
 	struct pm_pass pass = {0};
 
 	for (unsigned i = 0; i <= PM_PHASE_PASSES && !pass.is_measuring; i++)
 		begin(caller, &pass);
 	ok(pass.is_measuring, "an interval is measured again");
+	return pass;
+}
+
+static void measure_again(const void *caller, double compute_s)
+{
+	struct pm_pass pass = measuring_again(caller);
+
 	measure(&pass, compute_s);
 }
 
@@ -96,6 +104,14 @@ static void test_hysteresis(void)
 	is_number(begin(&caller, &pass), PM_IN_PLACE_MODEL, "no helper is in time");
 }
 
+/* Of 3 s. */
+static void measure_again_with(const void *caller, uint64_t slow_bytes)
+{
+	struct pm_pass pass = measuring_again(caller);
+
+	pm_phase_measured(&pass, 3000000000u, slow_bytes);
+}
+
 static void test_traffic(void)
 {
 	static const char caller;
@@ -104,7 +120,15 @@ static void test_traffic(void)
 	begin(&caller, &pass);
 	begin(&caller, &pass);
 	pm_phase_measured(&pass, 3000000000u, UINT64_C(4000) * GB);
-	is_number(pass.helpers, 0, "the program's own traffic takes the whole share");
+	is_number(
+		pass.helpers, 1, "data that the program cannot access in that time is no traffic");
+	set("", TIGHT);
+	measure_again_with(&caller, 0);
+	is_number(helpers_now(&caller), 1, "a share of the bandwidth that copies fill");
+	measure_again_with(&caller, UINT64_C(4000) * GB);
+	measure_again_with(&caller, UINT64_C(4000) * GB);
+	is_number(helpers_now(&caller), 0, "has no room for the program's own traffic");
+	set("", MODEL);
 }
 
 static void test_phases_differ(void)
