@@ -22,6 +22,20 @@ $(BUILD)/tests/runtime/umf: $(wildcard examples/umf/*) runtime/pmplace.h $(UMF)/
 	$(CC) -std=gnu11 $(CFLAGS) $(WARNINGS) -I$(UMF)/include -Iruntime -o $@ $(filter %.c,$^) -L$(UMF)/lib -lumf \
 		-Wl,-rpath,$(abspath $(UMF)/lib)
 
+# MrBayes of Debian's source, as it is and with the streams of examples/mrbayes; only what these change is compiled twice.
+MRBAYES := $(BUILD)/mrbayes
+$(MRBAYES)/plain/done: tests/runtime/mrbayes.sha256
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@file=$$(packaging/source $<) && tar -xf "$$file" -C $(@D) --strip-components=1
+	@packaging/logged $(MRBAYES)/plain.log sh -ec 'cd $(@D) && ./configure --without-beagle --without-readline && $(MAKE)'
+	@touch $@
+
+$(MRBAYES)/streams/done: $(MRBAYES)/plain/done examples/mrbayes/streams.patch runtime/pmplace.h
+	@rm -rf $(@D) && cp -a $(<D) $(@D)
+	@patch -s -p1 -d $(@D) <examples/mrbayes/streams.patch
+	@packaging/logged $(MRBAYES)/streams.log $(MAKE) -C $(@D) CPPFLAGS=-I$(abspath runtime)
+	@touch $@
+
 $(BUILD)/tests/runtime/threads: LDLIBS += -lstdc++
 
 # The heap's own test, all of it seen by the thread sanitizer.
@@ -52,5 +66,5 @@ run-unit: check-unit-runtime
 
 # All of it, with the threads at it for a minute in each configuration, and what valgrind takes long for.
 .PHONY: run-runtime
-run-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED) $(MEMCHECKED)
+run-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED) $(MEMCHECKED) $(MRBAYES)/streams/done
 	PM_BUILD=$(abspath $(BUILD)) PM_SECONDS=60 bats tests/runtime
