@@ -119,26 +119,29 @@ static struct pm_pass pass_of(struct pm_phase *phase)
 		.phase = phase, .helpers = phase->helpers, .pace_ns = pace_ns(phase)};
 }
 
-static void take_measurement(struct pm_phase *phase, double compute_s, uint64_t slow_bytes)
+static void take_measurement(
+	struct pm_phase *phase, double compute_s, const struct pm_slow_traffic *traffic)
 {
 	bool is_first = !(phase->compute_s > 0);
 
 	phase->compute_s = compute_s > 0 ? compute_s : 1e-9;
-	phase->compute_bytes_per_s = pm_model_traffic(
-		&phases.words.socket, phases.threads, (double)slow_bytes, phase->compute_s);
+	phase->compute_bytes_per_s = pm_model_traffic(&phases.words.socket, phases.threads,
+					     (double)traffic->idle_bytes, phase->compute_s) +
+				     (double)traffic->copied_bytes / phase->compute_s;
 	take_answer(phase, ask_model(phase), is_first);
 	phase->passes = 0;
 	phase->state = PM_PHASE_CHOSEN;
 }
 
 /* Of passes that measure at once the first one counts. */
-void pm_phase_measured(struct pm_pass *pass, uint64_t compute_ns, uint64_t slow_bytes)
+void pm_phase_measured(
+	struct pm_pass *pass, uint64_t compute_ns, const struct pm_slow_traffic *traffic)
 {
 	struct pm_phase *phase = pass->phase;
 
 	pthread_mutex_lock(&phases.lock);
 	if (phase->state == PM_PHASE_MEASURING)
-		take_measurement(phase, (double)compute_ns / 1e9, slow_bytes);
+		take_measurement(phase, (double)compute_ns / 1e9, traffic);
 	*pass = pass_of(phase);
 	pthread_mutex_unlock(&phases.lock);
 }

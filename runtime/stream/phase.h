@@ -76,8 +76,15 @@ struct pm_pass {
 enum pm_in_place pm_phase_begin(const void *caller, size_t batch_bytes, bool is_written,
 	bool is_settled, struct pm_pass *ret);
 
-/* The interval took that long, with so many bytes of PMem beside the range: chooses its helpers. */
-void pm_phase_measured(struct pm_pass *pass, uint64_t compute_ns, uint64_t slow_bytes);
+/* Bytes of PMem in an interval, beside the batch. */
+struct pm_slow_traffic {
+	uint64_t idle_bytes;   /* beside the ranges of open streams: the program may access them */
+	uint64_t copied_bytes; /* of other streams, by helpers */
+};
+
+/* The interval took that long, with at most that traffic: chooses the phase's helpers. */
+void pm_phase_measured(
+	struct pm_pass *pass, uint64_t compute_ns, const struct pm_slow_traffic *traffic);
 
 /* For pthread_atfork(3). */
 void pm_phases_before_fork(void);

@@ -193,29 +193,31 @@ static uint64_t copied_bytes(const struct stream *stream)
 	return stream->batch_bytes * (stream->is_written ? 2 : 1);
 }
 
-/* Bytes of PMem that an interval may access: all beside open ranges, and copies of other streams.
- */
-static uint64_t slow_bytes(const struct stream *stream)
+static struct pm_slow_traffic slow_traffic(const struct stream *stream)
 {
-	uint64_t ranges = 0, copies = 0, used = pm_heap_used_bytes(PM_PMEM);
+	uint64_t ranges = 0, copied = 0, used = pm_heap_used_bytes(PM_PMEM);
 
 	pthread_mutex_lock(&streams.lock);
 	for (const struct stream *at = streams.list; at < streams.list + PM_STREAMS_MAX; at++) {
 		if (!at->is_open)
 			continue;
 		ranges += pm_heap_owns(at->range) ? at->bytes : 0;
-		copies += at == stream ? 0 : copied_bytes(at);
+		copied += at == stream ? 0 : copied_bytes(at);
 	}
 	pthread_mutex_unlock(&streams.lock);
-	return (used > ranges ? used - ranges : 0) + copies;
+	return (struct pm_slow_traffic){
+		.idle_bytes = used > ranges ? used - ranges : 0, .copied_bytes = copied};
 }
 
 static void end_measurement(struct stream *stream)
 {
+	struct pm_slow_traffic traffic;
+
 	if (!stream->pass.is_measuring || stream->handed == NONE)
 		return;
-	pm_phase_measured(&stream->pass, pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns,
-		slow_bytes(stream));
+	traffic = slow_traffic(stream);
+	pm_phase_measured(
+		&stream->pass, pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns, &traffic);
 }
 
 /* --- open and close --- */

@@ -38,7 +38,7 @@ static enum pm_in_place begin(const void *caller, struct pm_pass *pass)
 
 static void measure(struct pm_pass *pass, double compute_s)
 {
-	pm_phase_measured(pass, (uint64_t)(compute_s * 1e9), 0);
+	pm_phase_measured(pass, (uint64_t)(compute_s * 1e9), &(struct pm_slow_traffic){0});
 }
 
 /* The phases that follow are the model's; each test has one of its own. */
@@ -105,28 +105,34 @@ static void test_hysteresis(void)
 }
 
 /* Of 3 s. */
-static void measure_again_with(const void *caller, uint64_t slow_bytes)
+static void measure_again_with(const void *caller, struct pm_slow_traffic traffic)
 {
 	struct pm_pass pass = measuring_again(caller);
 
-	pm_phase_measured(&pass, 3000000000u, slow_bytes);
+	pm_phase_measured(&pass, 3000000000u, &traffic);
 }
 
 static void test_traffic(void)
 {
 	static const char caller;
+	const struct pm_slow_traffic none = {0}, idle = {.idle_bytes = UINT64_C(4000) * GB},
+				     copied = {.copied_bytes = UINT64_C(4000) * GB};
 	struct pm_pass pass;
 
 	begin(&caller, &pass);
 	begin(&caller, &pass);
-	pm_phase_measured(&pass, 3000000000u, UINT64_C(4000) * GB);
+	pm_phase_measured(&pass, 3000000000u, &idle);
 	is_number(
 		pass.helpers, 1, "data that the program cannot access in that time is no traffic");
+	measure_again_with(&caller, copied);
+	measure_again_with(&caller, copied);
+	is_number(helpers_now(&caller), 0, "copies of other streams are");
 	set("", TIGHT);
-	measure_again_with(&caller, 0);
+	measure_again_with(&caller, none);
+	measure_again_with(&caller, none);
 	is_number(helpers_now(&caller), 1, "a share of the bandwidth that copies fill");
-	measure_again_with(&caller, UINT64_C(4000) * GB);
-	measure_again_with(&caller, UINT64_C(4000) * GB);
+	measure_again_with(&caller, idle);
+	measure_again_with(&caller, idle);
 	is_number(helpers_now(&caller), 0, "has no room for the program's own traffic");
 	set("", MODEL);
 }
