@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,11 @@ static const struct key {
 		offsetof(struct question, interval.compute_bytes_per_s)},
 	{"compute", "seconds, such as 0.25", SECONDS,
 		offsetof(struct question, interval.compute_s)},
+	{"placed", "seconds, such as 0.25", SECONDS, offsetof(struct question, interval.placed_s)},
+	{"other-in", "a size such as 480M, or 0", BYTES,
+		offsetof(struct question, interval.other_in_bytes)},
+	{"other-out", "a size such as 480M, or 0", BYTES,
+		offsetof(struct question, interval.other_out_bytes)},
 	{"ranks", "a number", COUNT, offsetof(struct question, interval.ranks)},
 	{"threads", "a number", COUNT, offsetof(struct question, interval.threads)},
 	{"cpus", "a number", COUNT, offsetof(struct question, interval.max_threads)},
@@ -92,8 +98,8 @@ static int parse_word(const char *word, struct question *q, struct pm_err *err)
 		return pm_err_set(err, -EINVAL, "'%s': write %s=%s", word, key->name, key->form);
 	}
 	return pm_err_set(err, -EINVAL,
-		"'%s': the words are in=, out=, compute=, traffic=, ranks=, threads=, cpus=, "
-		"socket=",
+		"'%s': the words are in=, out=, compute=, placed=, other-in=, other-out=, "
+		"traffic=, ranks=, threads=, cpus=, socket=",
 		word);
 }
 
@@ -121,7 +127,15 @@ static int read_question(const struct pm_agent *agent, struct question *q, struc
 
 /* --- the answer --- */
 
-static const char *const kinds[] = {[PM_MODEL_LITERAL] = "literal", [PM_MODEL_PACED] = "paced"};
+static const char *const kinds[] = {[PM_MODEL_LITERAL] = "literal",
+	[PM_MODEL_PACED] = "paced",
+	[PM_MODEL_COMPARED] = "compared"};
+
+/* The compared model answers if there is an interval in place to compare with. */
+static enum pm_model_kind last_kind(const struct question *q)
+{
+	return q->interval.placed_s > 0 ? PM_MODEL_COMPARED : PM_MODEL_PACED;
+}
 
 static const char *format_rate(double bytes_per_s, char text[PM_SIZE_TEXT])
 {
@@ -138,14 +152,18 @@ static void print_interval(const struct question *q)
 	printf("site profile %s, socket %u%s%s\n", q->profile.class, q->socket,
 		*q->profile.reference ? ": " : "", q->profile.reference);
 	printf("interval: %s in, %s out, T_comp %g s, BW_comp %s%s; ranks on the socket: %u, "
-	       "Thrd_comp %u, Thrd_max %u\n",
+	       "Thrd_comp %u, Thrd_max %u",
 		pm_format_size((uint64_t)interval->in_bytes, in),
 		pm_format_size((uint64_t)interval->out_bytes, out), interval->compute_s, traffic,
 		interval->compute_bytes_per_s >= 0 ? "/s" : "", interval->ranks, interval->threads,
 		interval->max_threads);
+	if (interval->placed_s > 0)
+		printf("; in place %g s", interval->placed_s);
+	putchar('\n');
 }
 
-static void add_trial(struct pm_columns *columns, const struct pm_model_trial *trial)
+static void add_trial(
+	struct pm_columns *columns, enum pm_model_kind kind, const struct pm_model_trial *trial)
 {
 	char text[PM_SIZE_TEXT];
 
@@ -155,11 +173,13 @@ static void add_trial(struct pm_columns *columns, const struct pm_model_trial *t
 	pm_columns_add(columns, "%.3g s", trial->copy_s);
 	pm_columns_add(columns, "%.3g s", trial->printed_copy_s);
 	pm_columns_add(columns, "%s/s", format_rate(trial->copy_bytes_per_s, text));
+	if (kind == PM_MODEL_COMPARED)
+		pm_columns_add(columns, "%.3g s", trial->interval_s);
 	pm_columns_add(
 		columns, "%s", trial->limit ? pm_model_limit_text(trial->limit) : "feasible");
 }
 
-static int print_trials(const struct pm_model_answer *answer)
+static int print_trials(enum pm_model_kind kind, const struct pm_model_answer *answer)
 {
 	static const char *const heads[] = {
 		"helpers", "T_in", "T_out", "T_cp", "T_cp as printed", "copies"};
@@ -167,9 +187,11 @@ static int print_trials(const struct pm_model_answer *answer)
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		pm_columns_head(&columns, heads[i], /* right= */ true);
+	if (kind == PM_MODEL_COMPARED)
+		pm_columns_head(&columns, "interval", /* right= */ true);
 	pm_columns_head(&columns, "result", /* right= */ false);
 	for (unsigned i = 0; i < PM_MODEL_HELPERS_MAX; i++)
-		add_trial(&columns, &answer->trials[i]);
+		add_trial(&columns, kind, &answer->trials[i]);
 	return pm_columns_print(&columns, stdout);
 }
 
@@ -183,7 +205,7 @@ static int print_answer(
 	if (agent->given & PM_OPT_EXPLAIN) {
 		printf("\n%s model, BW_max/N %s/s\n", kinds[kind],
 			format_rate(answer.share_bytes_per_s, share));
-		rc = print_trials(&answer);
+		rc = print_trials(kind, &answer);
 	}
 	printf("%s: %u helper%s%s\n", kinds[kind], answer.helpers, answer.helpers == 1 ? "" : "s",
 		answer.helpers ? "" : ", the data is used in place");
@@ -209,6 +231,9 @@ static void add_json(const struct question *q, enum pm_model_kind kind, json_obj
 		json_object_object_add(
 			row, "printed_copy_s", json_object_new_double(trial->printed_copy_s));
 		pm_json_add_u64(row, "copy_bytes_per_s", (uint64_t)trial->copy_bytes_per_s);
+		if (kind == PM_MODEL_COMPARED && trial->interval_s < INFINITY)
+			json_object_object_add(
+				row, "interval_s", json_object_new_double(trial->interval_s));
 		pm_json_add_string(row, "limit", pm_model_limit_text(trial->limit));
 	}
 }
@@ -219,20 +244,21 @@ static int print_json(const struct question *q)
 
 	pm_json_add_string(root, "class", q->profile.class);
 	pm_json_add_u64(root, "socket", q->socket);
-	add_json(q, PM_MODEL_LITERAL, root);
-	add_json(q, PM_MODEL_PACED, root);
+	for (enum pm_model_kind kind = PM_MODEL_LITERAL; kind <= last_kind(q); kind++)
+		add_json(q, kind, root);
 	pm_print_json(root);
 	return 0;
 }
 
 static int print_text(const struct pm_agent *agent, const struct question *q)
 {
-	int rc;
+	int rc = 0;
 
 	if (agent->given & PM_OPT_EXPLAIN)
 		print_interval(q);
-	rc = print_answer(agent, q, PM_MODEL_LITERAL);
-	return rc ? rc : print_answer(agent, q, PM_MODEL_PACED);
+	for (enum pm_model_kind kind = PM_MODEL_LITERAL; !rc && kind <= last_kind(q); kind++)
+		rc = print_answer(agent, q, kind);
+	return rc;
 }
 
 static void release(struct question *q)

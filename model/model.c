@@ -31,7 +31,7 @@ static bool copies_both_ways(const struct pm_model_interval *interval)
 static struct rates rates_at_once(const struct question *q, unsigned helpers)
 {
 	const struct pm_model_socket *socket = q->socket;
-	bool measured = q->kind == PM_MODEL_PACED && socket->both_in.n && socket->both_out.n;
+	bool measured = q->kind != PM_MODEL_LITERAL && socket->both_in.n && socket->both_out.n;
 	double each = helpers / 2.0;
 
 	if (measured)
@@ -67,13 +67,73 @@ static double copy_bandwidth(const struct question *q, const struct rates *rates
 {
 	const struct pm_model_interval *interval = q->interval;
 
-	if (q->kind == PM_MODEL_PACED)
+	if (q->kind != PM_MODEL_LITERAL)
 		return (interval->in_bytes + interval->out_bytes) / interval->compute_s;
 	if (rates->at_once)
 		return rates->in + rates->out;
 	return larger(
 		interval->in_bytes > 0 ? rates->in : 0, interval->out_bytes > 0 ? rates->out : 0);
 }
+
+/* --- the compared model --- */
+
+/* A prediction is no better than that. */
+#define CLEARLY_FASTER 0.99
+
+/* Seconds in which helpers copy their batches of this stream and of those beside it. */
+static double copies_time(const struct question *q, unsigned helpers)
+{
+	const struct pm_model_interval *interval = q->interval;
+	const struct pm_model_socket *socket = q->socket;
+	double in = interval->in_bytes + interval->other_in_bytes;
+	double out = interval->out_bytes + interval->other_out_bytes;
+	struct rates rates = rates_of(q, helpers);
+	double even;
+
+	if (!(out > 0))
+		return copy_time(in, pm_curve_at(&socket->in, helpers));
+	even = (copy_time(in, pm_curve_at(&socket->in, 1)) +
+		       copy_time(out, pm_curve_at(&socket->out, 1))) /
+	       helpers;
+	if (!rates.at_once)
+		return even;
+	return larger(even, larger(copy_time(interval->in_bytes, rates.in),
+				    copy_time(interval->out_bytes, rates.out)));
+}
+
+/* The device's share of the rank is busy so long; reads and writes are not equal there. */
+static double device_time(const struct question *q)
+{
+	const struct pm_model_interval *interval = q->interval;
+	double in = interval->in_bytes + interval->other_in_bytes;
+	double out = interval->out_bytes + interval->other_out_bytes;
+	double own = interval->compute_bytes_per_s >= 0 ? interval->compute_bytes_per_s : 0;
+	double left = 1 - interval->ranks * own / q->socket->peak_in;
+
+	if (!(left > 0))
+		return INFINITY;
+	return interval->ranks * (in / q->socket->peak_in + copy_time(out, q->socket->peak_out)) /
+	       left;
+}
+
+/* The program copies along while it waits. */
+static double predict(const struct question *q, unsigned helpers)
+{
+	double compute_s = q->interval->compute_s, late = copies_time(q, helpers) - compute_s;
+
+	return larger(compute_s + larger(0, late) * helpers / (helpers + 1), device_time(q));
+}
+
+static enum pm_model_limit compared_limit(
+	const struct question *q, const struct pm_model_trial *trial)
+{
+	if (!(trial->interval_s < INFINITY))
+		return PM_MODEL_BANDWIDTH;
+	return trial->interval_s < q->interval->placed_s * CLEARLY_FASTER ? PM_MODEL_FITS
+									  : PM_MODEL_IN_PLACE;
+}
+
+/* --- all models --- */
 
 /* In the order in which the paper filters: equations 4 and 6, then 3. */
 static enum pm_model_limit limit_of(const struct question *q, const struct pm_model_trial *trial)
@@ -85,6 +145,8 @@ static enum pm_model_limit limit_of(const struct question *q, const struct pm_mo
 		return PM_MODEL_UNMEASURED;
 	if (interval->threads + trial->helpers > interval->max_threads)
 		return PM_MODEL_THREADS;
+	if (q->kind == PM_MODEL_COMPARED)
+		return compared_limit(q, trial);
 	if (!(interval->compute_bytes_per_s >= 0))
 		return PM_MODEL_TRAFFIC;
 	if (trial->total_bytes_per_s > q->share)
@@ -105,6 +167,7 @@ static struct pm_model_trial try(const struct question *q, unsigned helpers)
 
 	trial.copy_s = rates.at_once ? larger(trial.in_s, trial.out_s) : trial.in_s + trial.out_s;
 	trial.total_bytes_per_s = trial.copy_bytes_per_s + q->interval->compute_bytes_per_s;
+	trial.interval_s = q->kind == PM_MODEL_COMPARED ? predict(q, helpers) : 0;
 	trial.limit = limit_of(q, &trial);
 	return trial;
 }
@@ -115,16 +178,31 @@ static double peak(const struct pm_model_socket *socket)
 	return larger(socket->peak_in, socket->peak_out);
 }
 
+static enum pm_model_kind kind_for(
+	enum pm_model_kind kind, const struct pm_model_interval *interval)
+{
+	return kind == PM_MODEL_COMPARED && !(interval->placed_s > 0) ? PM_MODEL_PACED : kind;
+}
+
+/* The paper takes the smallest number that fits, the compared model the fastest. */
+static bool is_better(const struct pm_model_answer *answer, const struct pm_model_trial *trial)
+{
+	if (trial->limit)
+		return false;
+	return !answer->helpers ||
+	       trial->interval_s < answer->trials[answer->helpers - 1].interval_s * CLEARLY_FASTER;
+}
+
 struct pm_model_answer pm_model_choose(enum pm_model_kind kind,
 	const struct pm_model_socket *socket, const struct pm_model_interval *interval)
 {
 	struct pm_model_answer answer = {
 		.share_bytes_per_s = interval->ranks ? peak(socket) / interval->ranks : 0};
-	struct question q = {kind, socket, interval, answer.share_bytes_per_s};
+	struct question q = {kind_for(kind, interval), socket, interval, answer.share_bytes_per_s};
 
 	for (unsigned i = 0; i < PM_MODEL_HELPERS_MAX; i++) {
 		answer.trials[i] = try(&q, i + 1);
-		if (!answer.helpers && answer.trials[i].limit == PM_MODEL_FITS)
+		if (is_better(&answer, &answer.trials[i]))
 			answer.helpers = i + 1;
 	}
 	return answer;
@@ -158,6 +236,7 @@ const char *pm_model_limit_text(enum pm_model_limit limit)
 		[PM_MODEL_TRAFFIC] = "equation 4: the program's own traffic to PMem is unknown",
 		[PM_MODEL_BANDWIDTH] = "equation 4: more than the rank's share of the bandwidth",
 		[PM_MODEL_OVERLAP] = "equation 3: a copy takes longer than the program computes",
+		[PM_MODEL_IN_PLACE] = "no faster than in place",
 	};
 
 	return texts[limit];

@@ -15,8 +15,12 @@
  *   interval: it has the interval's bytes divided by T_comp in equation 4, and while both
  * directions are copied at once, the bandwidths that were measured in that state.
  * - Traffic of the program that is unknown violates equation 4.
- *
- * Without a feasible number there are no helpers: the program uses its data in place.
+ * - Without a feasible number there are no helpers: the program uses its data in place. That is
+ *   the paper's rule, though copies that take longer than the program computes may cost less than
+ *   data in place. The compared model has the interval in place measured, too, predicts the
+ *   interval for each number of helpers, and takes the shortest. Copies of streams that are open at
+ *   the same time are part of it; unknown traffic of the program is none. Without that measurement
+ *   it is the paced model.
  */
 #include <stdbool.h>
 
@@ -36,13 +40,15 @@ struct pm_model_socket {
 struct pm_model_interval {
 	double in_bytes, out_bytes; /* data_in, data_out; out 0: batches are only read */
 	double compute_s;	    /* T_comp, above 0 */
+	double placed_s;	    /* the interval with its batch in place; 0: not measured */
+	double other_in_bytes, other_out_bytes; /* of other streams in that time, by helpers */
 	double compute_bytes_per_s; /* BW_comp: to PMem alone, without the batch; below 0: unknown
 				     */
 	unsigned ranks;		    /* N: on the socket, at least 1 */
 	unsigned threads, max_threads; /* Thrd_comp as launched; Thrd_max: with helper CPUs */
 };
 
-enum pm_model_kind { PM_MODEL_LITERAL, PM_MODEL_PACED };
+enum pm_model_kind { PM_MODEL_LITERAL, PM_MODEL_PACED, PM_MODEL_COMPARED };
 
 /* The first constraint that a number of helpers violates, in the paper's order of filtering. */
 enum pm_model_limit {
@@ -52,6 +58,7 @@ enum pm_model_limit {
 	PM_MODEL_TRAFFIC,    /* BW_comp is unknown */
 	PM_MODEL_BANDWIDTH,  /* equation 4 */
 	PM_MODEL_OVERLAP,    /* equation 3 */
+	PM_MODEL_IN_PLACE,   /* compared: no faster than in place */
 };
 
 /* The equations' numbers for one number of helpers. */
@@ -62,11 +69,12 @@ struct pm_model_trial {
 	double printed_copy_s;	  /* equation 2 as printed: each direction with all helpers */
 	double copy_bytes_per_s;  /* of the helpers in equation 4 */
 	double total_bytes_per_s; /* the left side of equation 4 */
+	double interval_s;	  /* compared: as predicted; else 0 */
 	enum pm_model_limit limit;
 };
 
 struct pm_model_answer {
-	unsigned helpers;	  /* the smallest number that fits; 0: in place */
+	unsigned helpers; /* the smallest number that fits, compared: the fastest; 0: in place */
 	double share_bytes_per_s; /* BW_max / N, the right side of equation 4 */
 	struct pm_model_trial trials[PM_MODEL_HELPERS_MAX]; /* for 1, 2, ... helpers */
 };

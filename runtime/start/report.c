@@ -206,9 +206,10 @@ static void add_phases(struct text *text)
 	for (unsigned i = 0; (phase = pm_phase_at(i)); i++)
 		add(text,
 			"%s{\"batch_bytes\":%zu,\"is_written\":%s,\"compute_s\":%.9f,"
-			"\"compute_bytes_per_s\":%.0f,\"helpers\":%u}",
+			"\"placed_s\":%.9f,\"compute_bytes_per_s\":%.0f,\"helpers\":%u}",
 			i ? "," : "", phase->batch_bytes, phase->is_written ? "true" : "false",
-			phase->compute_s, phase->compute_bytes_per_s, phase->helpers);
+			phase->compute_s, phase->placed_s, phase->compute_bytes_per_s,
+			phase->helpers);
 	add(text, "]");
 }
 
@@ -363,6 +364,17 @@ static void log_moves(void)
 			in_mib(pm_promotion_total()));
 }
 
+static void log_phase(const struct pm_phase *phase)
+{
+	char placed[32] = "";
+
+	if (phase->placed_s > 0)
+		snprintf(placed, sizeof(placed), ", in place %.3g s", phase->placed_s);
+	pm_log("streams of batches of %lluM: helpers %u, T_comp %.3g s%s, BW_comp %.3g B/s",
+		in_mib(phase->batch_bytes), phase->helpers, phase->compute_s, placed,
+		phase->compute_bytes_per_s);
+}
+
 static void log_streams(void)
 {
 	struct pm_stream_counts counts;
@@ -380,9 +392,7 @@ static void log_streams(void)
 			pm_log("streams: %llu in place: %s", (unsigned long long)counts.in_place[i],
 				pm_in_place_text((enum pm_in_place)i));
 	for (unsigned i = 0; (phase = pm_phase_at(i)); i++)
-		pm_log("streams of batches of %lluM: helpers %u, T_comp %.3g s, BW_comp %.3g B/s",
-			in_mib(phase->batch_bytes), phase->helpers, phase->compute_s,
-			phase->compute_bytes_per_s);
+		log_phase(phase);
 }
 
 static void log_all(const struct pm_numa_maps *numa_maps)

@@ -12,6 +12,10 @@
 
 /* Helpers have ended by then: the copies are to be there before the program asks for them. */
 #define PACE_SHARE 0.8
+/* In a row, until the phase runs in place. */
+#define SLOWER_PASSES 2
+/* Of an interval in place: what takes longer is slower, and does not only vary. */
+#define SLOWER 1.05
 
 static struct {
 	pthread_mutex_t lock;
@@ -30,16 +34,19 @@ static void read_choice(void)
 {
 	const char *text = getenv("PM_STREAMS");
 
-	phases.kind = PM_MODEL_PACED;
-	if (!text || !*text || !strcmp(text, "paced"))
+	phases.kind = PM_MODEL_COMPARED;
+	if (!text || !*text || !strcmp(text, "compared"))
 		return;
-	if (!strcmp(text, "literal")) {
+	if (!strcmp(text, "paced")) {
+		phases.kind = PM_MODEL_PACED;
+	} else if (!strcmp(text, "literal")) {
 		phases.kind = PM_MODEL_LITERAL;
 	} else if (*text >= '0' && *text <= '0' + PM_HELPERS_MAX && !text[1]) {
 		phases.is_fixed = true;
 		phases.fixed = (unsigned)(*text - '0');
 	} else {
-		pm_log("PM_STREAMS='%.100s' is none of paced, literal, 0, 1 and 2: it is paced",
+		pm_log("PM_STREAMS='%.100s' is none of compared, paced, literal, 0, 1 and 2: it is "
+		       "compared",
 			text);
 	}
 }
@@ -81,13 +88,21 @@ const struct pm_model_words *pm_phases_model(void)
 
 /* --- the model --- */
 
-static unsigned ask_model(const struct pm_phase *phase)
+static bool is_compared(const struct pm_phase *phase)
+{
+	return phases.kind == PM_MODEL_COMPARED && phase->placed_s > 0;
+}
+
+static unsigned ask_model(const struct pm_phase *phase, const struct pm_phase_interval *measured)
 {
 	const struct pm_model_interval interval = {
 		.in_bytes = (double)phase->batch_bytes,
 		.out_bytes = phase->is_written ? (double)phase->batch_bytes : 0,
 		.compute_s = phase->compute_s,
-		.compute_bytes_per_s = phase->compute_bytes_per_s,
+		.placed_s = phase->placed_s,
+		.other_in_bytes = (double)measured->other_in_bytes,
+		.other_out_bytes = (double)measured->other_out_bytes,
+		.compute_bytes_per_s = is_compared(phase) ? 0 : phase->compute_bytes_per_s,
 		.ranks = phases.words.ranks ? phases.words.ranks : 1,
 		.threads = phases.threads,
 		.max_threads = phases.threads + pm_helpers_cpus(),
@@ -106,43 +121,74 @@ static void take_answer(struct pm_phase *phase, unsigned helpers, bool is_first)
 
 static uint64_t pace_ns(const struct pm_phase *phase)
 {
-	if (phases.is_fixed || phases.kind != PM_MODEL_PACED)
+	if (phases.is_fixed || phases.kind == PM_MODEL_LITERAL)
 		return 0;
 	return (uint64_t)(phase->compute_s * PACE_SHARE * 1e9);
+}
+
+static uint64_t placed_ns(const struct pm_phase *phase)
+{
+	if (phases.is_fixed || !is_compared(phase))
+		return 0;
+	return (uint64_t)(phase->placed_s * SLOWER * 1e9);
 }
 
 static struct pm_pass pass_of(struct pm_phase *phase)
 {
 	if (phase->state == PM_PHASE_MEASURING)
-		return (struct pm_pass){.phase = phase, .is_measuring = true};
-	return (struct pm_pass){
-		.phase = phase, .helpers = phase->helpers, .pace_ns = pace_ns(phase)};
+		return (struct pm_pass){.phase = phase,
+			.is_measuring = true,
+			.is_compared = phases.kind == PM_MODEL_COMPARED};
+	return (struct pm_pass){.phase = phase,
+		.helpers = phase->helpers,
+		.placed_ns = placed_ns(phase),
+		.pace_ns = pace_ns(phase)};
 }
 
-static void take_measurement(
-	struct pm_phase *phase, double compute_s, const struct pm_slow_traffic *traffic)
+static double traffic_of(const struct pm_phase_interval *interval, double compute_s)
+{
+	double copied = (double)(interval->other_in_bytes + interval->other_out_bytes);
+
+	return pm_model_traffic(&phases.words.socket, phases.threads, (double)interval->idle_bytes,
+		       compute_s) +
+	       copied / compute_s;
+}
+
+static void take_measurement(struct pm_phase *phase, const struct pm_phase_interval *interval)
 {
 	bool is_first = !(phase->compute_s > 0);
 
-	phase->compute_s = compute_s > 0 ? compute_s : 1e-9;
-	phase->compute_bytes_per_s = pm_model_traffic(&phases.words.socket, phases.threads,
-					     (double)traffic->idle_bytes, phase->compute_s) +
-				     (double)traffic->copied_bytes / phase->compute_s;
-	take_answer(phase, ask_model(phase), is_first);
+	phase->compute_s = interval->compute_ns ? (double)interval->compute_ns / 1e9 : 1e-9;
+	phase->placed_s = (double)interval->placed_ns / 1e9;
+	phase->compute_bytes_per_s = traffic_of(interval, phase->compute_s);
+	take_answer(phase, ask_model(phase, interval), is_first);
 	phase->passes = 0;
+	phase->slower = 0;
 	phase->state = PM_PHASE_CHOSEN;
 }
 
 /* Of passes that measure at once the first one counts. */
-void pm_phase_measured(
-	struct pm_pass *pass, uint64_t compute_ns, const struct pm_slow_traffic *traffic)
+void pm_phase_measured(struct pm_pass *pass, const struct pm_phase_interval *interval)
 {
 	struct pm_phase *phase = pass->phase;
 
 	pthread_mutex_lock(&phases.lock);
 	if (phase->state == PM_PHASE_MEASURING)
-		take_measurement(phase, (double)compute_ns / 1e9, traffic);
+		take_measurement(phase, interval);
 	*pass = pass_of(phase);
+	pthread_mutex_unlock(&phases.lock);
+}
+
+void pm_phase_walked(const struct pm_pass *pass, uint64_t intervals, uint64_t slower)
+{
+	struct pm_phase *phase = pass->phase;
+
+	pthread_mutex_lock(&phases.lock);
+	if (pass->helpers == phase->helpers) {
+		phase->slower = slower > intervals / 2 ? phase->slower + 1 : 0;
+		if (phase->slower >= SLOWER_PASSES)
+			phase->helpers = phase->asked = 0;
+	}
 	pthread_mutex_unlock(&phases.lock);
 }
 

@@ -4,17 +4,21 @@
 
 /*
  * The number of helpers of each phase: a place in the program that opens streams, with batches of
- * one size. The first passes run in place, until the spaces have their sizes. Then one interval is
- * measured: its batch is in DRAM and no helper runs. The performance model (model/model.h) answers
- * with the parameters in PM_MODEL. After PM_PHASE_PASSES passes an interval is measured again; the
- * number changes when two measurements in a row ask for the same other one.
+ * one size. The first passes run in place, until the spaces have their sizes. Then intervals are
+ * measured while no helper runs: by turns in place and with their batches in DRAM (the medians of
+ * PM_INTERVAL_SAMPLES count); of a single batch the latter alone, and one alone for the other
+ * models. The performance model (model/model.h) answers with the parameters in PM_MODEL. After
+ * PM_PHASE_PASSES passes they are measured again; the number changes when two measurements in a row
+ * ask for the same other one. Two passes in a row of which most intervals were slower with helpers
+ * than in place end it earlier: the phase runs in place.
  *
  * BW_comp, the program's own traffic to the slow tier, is taken from above: all bytes that are in
  * PMem beside the ranges of open streams are accessed once in an interval, though no faster than
- * the program's threads would copy them.
+ * the program's threads would copy them. The compared model does without: it has the interval in
+ * place to compare with.
  *
- * PM_STREAMS=literal takes the literal model in place of the paced one; 0, 1 or 2 is a number of
- * helpers for all phases, without a model.
+ * PM_STREAMS=paced or literal takes these models in place of the compared one; 0, 1 or 2 is a
+ * number of helpers for all phases, without a model.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +31,7 @@
 
 enum pm_phase_state {
 	PM_PHASE_IN_PLACE,  /* helpers are not used in this pass */
-	PM_PHASE_MEASURING, /* the first interval of this pass is measured */
+	PM_PHASE_MEASURING, /* the first intervals of this pass are measured */
 	PM_PHASE_CHOSEN,    /* the number of helpers is known */
 };
 
@@ -53,6 +57,8 @@ struct pm_phase {
 	unsigned helpers, asked;	       /* in use; what the last measurement asked for */
 	uint32_t passes;		       /* since the last measurement */
 	double compute_s, compute_bytes_per_s; /* of that: T_comp, BW_comp */
+	double placed_s;		       /* of an interval in place; 0: not measured */
+	unsigned slower;		       /* passes in a row, than in place */
 };
 
 /* Reads PM_STREAMS and PM_MODEL. The calling thread is the only one. */
@@ -64,9 +70,12 @@ const struct pm_model_words *pm_phases_model(void);
 /* One walk of a phase, by one thread. */
 struct pm_pass {
 	struct pm_phase *phase;
-	bool is_measuring; /* its first interval */
-	unsigned helpers;  /* 0 while it is measuring */
-	uint64_t pace_ns;  /* helpers spread the copies of an interval over it; 0: they do not */
+	bool is_measuring;  /* its first intervals */
+	bool is_compared;   /* and some in place */
+	unsigned helpers;   /* 0 while it is measuring */
+	uint64_t placed_ns; /* an interval with helpers that takes longer is slower than in place;
+			       or 0 */
+	uint64_t pace_ns;   /* helpers spread the copies of an interval over it; 0: they do not */
 };
 
 /*
@@ -76,15 +85,20 @@ struct pm_pass {
 enum pm_in_place pm_phase_begin(const void *caller, size_t batch_bytes, bool is_written,
 	bool is_settled, struct pm_pass *ret);
 
-/* Bytes of PMem in an interval, beside the batch. */
-struct pm_slow_traffic {
-	uint64_t idle_bytes;   /* beside the ranges of open streams: the program may access them */
-	uint64_t copied_bytes; /* of other streams, by helpers */
+/* Of an interval whose batch was in DRAM, while no helper ran. */
+struct pm_phase_interval {
+	uint64_t compute_ns;
+	uint64_t placed_ns;  /* of an interval in place; 0: not measured */
+	uint64_t idle_bytes; /* of PMem beside the ranges of open streams: the program may access
+				them */
+	uint64_t other_in_bytes, other_out_bytes; /* of other streams, by helpers */
 };
 
-/* The interval took that long, with at most that traffic: chooses the phase's helpers. */
-void pm_phase_measured(
-	struct pm_pass *pass, uint64_t compute_ns, const struct pm_slow_traffic *traffic);
+/* Chooses the phase's helpers. */
+void pm_phase_measured(struct pm_pass *pass, const struct pm_phase_interval *interval);
+
+/* A pass with helpers had so many intervals; so many were slower than in place. */
+void pm_phase_walked(const struct pm_pass *pass, uint64_t intervals, uint64_t slower);
 
 /* For pthread_atfork(3). */
 void pm_phases_before_fork(void);

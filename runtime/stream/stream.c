@@ -15,6 +15,7 @@
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/sizing.h"
 #include "runtime/stream/helpers.h"
+#include "runtime/stream/intervals.h"
 #include "runtime/stream/promotion.h"
 #include "runtime/stream/referenced.h"
 
@@ -34,8 +35,11 @@ struct stream {
 	char *buffers;
 	unsigned n_buffers;
 	uint64_t n_batches, handed; /* the batch that the program has; NONE */
-	uint64_t handed_ns;
-	uint64_t checksum; /* of that batch as it was handed out */
+	bool is_placed;		    /* that one is in the range, to be measured there */
+	uint64_t handed_ns;	    /* when; 0: none was */
+	struct pm_intervals intervals;
+	uint64_t walked, slower; /* intervals with helpers; those that took longer than in place */
+	uint64_t checksum;	 /* of that batch as it was handed out */
 	struct copy in, out;
 };
 
@@ -153,7 +157,7 @@ static bool is_dirty(const struct stream *stream, int state)
 {
 	bool says_clean = state == PM_CLEAN;
 
-	if (!stream->is_written || stream->handed == NONE)
+	if (!stream->is_written || stream->handed == NONE || stream->is_placed)
 		return false;
 	if (!says_clean || !streams.checks || checksum(stream, stream->handed) == stream->checksum)
 		return !says_clean;
@@ -169,55 +173,104 @@ static void hand_back(struct stream *stream, int state)
 	wait_for(&stream->out);
 	if (dirty)
 		post_out(stream, stream->handed);
-	else if (stream->is_written && stream->handed != NONE)
+	else if (stream->is_written && stream->handed != NONE && !stream->is_placed)
 		count(&counts.clean_batches, 1);
 	stream->handed = NONE;
+	stream->is_placed = false;
+}
+
+/* While intervals are compared, each second batch stays where it is. */
+static bool stays(const struct stream *stream, uint64_t batch)
+{
+	return stream->pass.is_compared && stream->n_batches > 1 && batch % 2 == 0;
+}
+
+static void *hand_out_in_place(struct stream *stream, uint64_t batch, size_t *ret_bytes)
+{
+	stream->handed = batch;
+	stream->is_placed = true;
+	stream->handed_ns = pm_clock_ns(CLOCK_MONOTONIC);
+	*ret_bytes = bytes_of(stream, batch);
+	return place_of(stream, batch);
+}
+
+/* With what the program waited for. */
+static void count_interval(struct stream *stream, uint64_t now)
+{
+	if (!stream->pass.placed_ns || !stream->handed_ns)
+		return;
+	stream->walked++;
+	stream->slower += now - stream->handed_ns > stream->pass.placed_ns;
 }
 
 static void *hand_out(struct stream *stream, uint64_t batch, size_t *ret_bytes)
 {
+	uint64_t now;
+
 	fetch(stream, batch);
 	stream->handed = batch;
 	if (!stream->pass.is_measuring)
 		post_in(stream, batch + 1);
 	if (streams.checks)
 		stream->checksum = checksum(stream, batch);
-	stream->handed_ns = pm_clock_ns(CLOCK_MONOTONIC);
+	now = pm_clock_ns(CLOCK_MONOTONIC);
+	count_interval(stream, now);
+	stream->handed_ns = now;
 	*ret_bytes = bytes_of(stream, batch);
 	return buffer_of(stream, batch);
 }
 
-/* Of an interval: a batch in each direction that it is copied in. */
-static uint64_t copied_bytes(const struct stream *stream)
+/* The traffic of an interval, except that of its own batch. */
+static struct pm_phase_interval interval_of(const struct stream *stream)
 {
-	return stream->batch_bytes * (stream->is_written ? 2 : 1);
-}
-
-static struct pm_slow_traffic slow_traffic(const struct stream *stream)
-{
-	uint64_t ranges = 0, copied = 0, used = pm_heap_used_bytes(PM_PMEM);
+	uint64_t ranges = 0, used = pm_heap_used_bytes(PM_PMEM);
+	struct pm_phase_interval interval = {
+		.compute_ns = pm_intervals_median(&stream->intervals, PM_INTERVAL_STAGED),
+		.placed_ns = pm_intervals_median(&stream->intervals, PM_INTERVAL_PLACED)};
 
 	pthread_mutex_lock(&streams.lock);
 	for (const struct stream *at = streams.list; at < streams.list + PM_STREAMS_MAX; at++) {
 		if (!at->is_open)
 			continue;
 		ranges += pm_heap_owns(at->range) ? at->bytes : 0;
-		copied += at == stream ? 0 : copied_bytes(at);
+		interval.other_in_bytes += at == stream ? 0 : at->batch_bytes;
+		interval.other_out_bytes += at == stream || !at->is_written ? 0 : at->batch_bytes;
 	}
 	pthread_mutex_unlock(&streams.lock);
-	return (struct pm_slow_traffic){
-		.idle_bytes = used > ranges ? used - ranges : 0, .copied_bytes = copied};
+	interval.idle_bytes = used > ranges ? used - ranges : 0;
+	return interval;
 }
 
-static void end_measurement(struct stream *stream)
+static bool is_measured(const struct stream *stream, bool is_last)
 {
-	struct pm_slow_traffic traffic;
+	unsigned wanted = stream->pass.is_compared ? PM_INTERVAL_SAMPLES : 1;
+	unsigned n = stream->intervals.n[PM_INTERVAL_STAGED];
+
+	return n >= wanted || (n && is_last);
+}
+
+/* An interval has ended; the last one that this walk measures chooses the helpers. */
+static void end_interval(struct stream *stream, bool is_last)
+{
+	struct pm_phase_interval interval;
 
 	if (!stream->pass.is_measuring || stream->handed == NONE)
 		return;
-	traffic = slow_traffic(stream);
-	pm_phase_measured(
-		&stream->pass, pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns, &traffic);
+	pm_intervals_add(&stream->intervals,
+		stream->is_placed ? PM_INTERVAL_PLACED : PM_INTERVAL_STAGED,
+		pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns);
+	if (!is_measured(stream, is_last))
+		return;
+	interval = interval_of(stream);
+	pm_phase_measured(&stream->pass, &interval);
+	stream->handed_ns = 0;
+}
+
+static void end_walk(struct stream *stream)
+{
+	if (stream->walked)
+		pm_phase_walked(&stream->pass, stream->walked, stream->slower);
+	stream->walked = 0;
 }
 
 /* --- open and close --- */
@@ -324,16 +377,18 @@ static void *next(struct pm_stream *asked, int state, size_t *ret_bytes)
 	struct stream *stream = asked->runtime;
 	uint64_t batch = asked->next / stream->batch_bytes;
 
-	end_measurement(stream);
+	end_interval(stream, batch >= stream->n_batches);
 	hand_back(stream, state);
 	if (batch >= stream->n_batches) {
+		end_walk(stream);
 		*ret_bytes = 0;
 		return NULL;
 	}
 	if (!stream->pass.is_measuring && !stream->pass.helpers)
 		return go_on_in_place(asked, stream, batch, ret_bytes);
 	asked->next += stream->batch_bytes;
-	return hand_out(stream, batch, ret_bytes);
+	return stays(stream, batch) ? hand_out_in_place(stream, batch, ret_bytes)
+				    : hand_out(stream, batch, ret_bytes);
 }
 
 #pragma GCC visibility push(default)
@@ -368,7 +423,7 @@ void pmplace_stream_close(struct pm_stream *asked)
 	struct stream *stream = asked->runtime;
 	int before = pm_cancel_disable();
 
-	end_measurement(stream);
+	end_interval(stream, true);
 	hand_back(stream, PM_DIRTY);
 	finish(stream);
 	asked->runtime = NULL;

@@ -51,7 +51,7 @@ staged() {
 }
 
 @test "mrbayes: the model gives a helper to loops that compute for long" {
-	PM_HELPER_CPUS=0 PM_MODEL='1 in=1:10000000000,2:20000000000 out=1:10000000000,2:20000000000 peak=1000000000000,1' chain helped staged "$build/mrbayes/streams/src/mb"
+	PM_STREAMS=paced PM_HELPER_CPUS=0 PM_MODEL='1 in=1:10000000000,2:20000000000 out=1:10000000000,2:20000000000 peak=1000000000000,1' chain helped staged "$build/mrbayes/streams/src/mb"
 	run -0 perl -MJSON::PP -ne 'print scalar grep { $_->{helpers} } @{decode_json($_)->{streams}{phases}}' <(tail -n1 "$report")
 	[ "$output" -ge 4 ]
 	[ "$(told streams staged)" -gt 100 ]

@@ -75,7 +75,7 @@ same_sums() {
 by_model() {
 	local copies=$1 both=$2
 	shift 2
-	PM_HELPER_CPUS=0-1 PM_MODEL="1 in=$copies out=$copies both_in=$both both_out=$both peak=1000000000000000,1" \
+	PM_STREAMS=${PM_STREAMS-paced} PM_HELPER_CPUS=0-1 PM_MODEL="1 in=$copies out=$copies both_in=$both both_out=$both peak=1000000000000000,1" \
 		staged "$own/streams" "$@"
 }
 
@@ -102,6 +102,23 @@ SLOW=1:1000000,2:2000000 FAST=1:100000000000,2:200000000000
 	assert_equal "$(told streams in_place 'no processor for helpers')" 12
 }
 
+@test "streams: an interval in place is measured to compare with, and slow copies lose" {
+	for options in '' clean abandon lie; do
+		# shellcheck disable=SC2086
+		PM_STREAMS=compared run -0 by_model "$SLOW" "$SLOW" $BYTES $MIB 6 spin $options
+		output=$(grep -v '^pm: ' <<<"$output")
+		# shellcheck disable=SC2086
+		assert_output "$("$own/streams" $BYTES $MIB 6 spin $options)"
+		assert_equal "$(helpers_of_written)" '0 0'
+	done
+	run -0 perl -MJSON::PP -ne 'print scalar grep { $_->{placed_s} > 0 } @{decode_json($_)->{streams}{phases}}' <(tail -n1 "$report")
+	assert_output 3
+	# Of a single batch there is no second interval: it is the paced model.
+	DRAM=96 PM_STREAMS=compared run -0 by_model "$FAST" "$FAST" $BYTES $BYTES 6 spin
+	assert_output "$("$own/streams" $BYTES $BYTES 6 spin)"
+	assert_equal "$(helpers_of_written)" '1 1'
+}
+
 @test "streams: helpers are threads on the processors of the plan" {
 	local helper program
 	[ "$(nproc)" -ge 2 ] || skip "one processor only"
@@ -117,7 +134,7 @@ SLOW=1:1000000,2:2000000 FAST=1:100000000000,2:200000000000
 
 @test "streams: variables that say nothing are told" {
 	PM_STREAMS=3 run -0 staged "$own/streams" $BYTES $MIB 1
-	assert_line "pm: rank 0: PM_STREAMS='3' is none of paced, literal, 0, 1 and 2: it is paced"
+	assert_line "pm: rank 0: PM_STREAMS='3' is none of compared, paced, literal, 0, 1 and 2: it is compared"
 	PM_MODEL='2 in=x' run -0 staged "$own/streams" $BYTES $MIB 1
 	assert_line "pm: rank 0: PM_MODEL='2 in=x' is not of this version: streams run in place"
 	PM_HELPER_CPUS=x run -0 staged "$own/streams" $BYTES $MIB 1

@@ -42,7 +42,7 @@ watched() {
 		'cat >watch; sbatch --wait --exclusive -N 1 -w n1 --pm-mode=flat -o watch.out -e watch.out watch "$1" >/dev/null; rc=$?; cat watch.out; exit $rc' \
 		sh "$1" <<-'END'
 			#!/bin/bash
-			PM_REPORT=stderr srun -n 2 --pm-threads=1 --pm-dram=64M --pm-runtime=place --pm-site-profile="$1" streams $((100 << 20)) $((4 << 20)) 6 spin &
+			PM_STREAMS=paced PM_REPORT=stderr srun -n 2 --pm-threads=1 --pm-dram=64M --pm-runtime=place --pm-site-profile="$1" streams $((100 << 20)) $((4 << 20)) 6 spin &
 			while kill -0 $! 2>/dev/null; do
 				for process in $(pgrep -x streams); do
 					grep -hE '^[0-9a-f]+ bind:[0-9] ' /proc/$process/numa_maps | grep -oE 'bind:[0-9]|N[0-9]=[0-9]{4,}' | paste -sd' '

@@ -54,9 +54,35 @@ assert two["copy_s"] == max(two["in_s"], two["out_s"]) and two["copy_bytes_per_s
 	assert_success
 }
 
+@test "with an interval in place the compared model answers, too" {
+	local word="--site-profile=$round in=300M out=200M compute=0.15 traffic=0 threads=1 cpus=3"
+	# shellcheck disable=SC2086
+	model $word placed=0.6 --explain
+	assert_success
+	assert_line --regexp '^interval: .*; in place 0.6 s$'
+	# One helper copies 0.21 s, so that 0.06 s are left, of which it takes the half.
+	assert_line --regexp '^ +1 .* 0\.18 s +feasible$'
+	assert_line 'compared: 2 helpers'
+	# shellcheck disable=SC2086
+	model $word placed=0.15 --explain
+	assert_line --regexp 'no faster than in place$'
+	assert_line 'compared: 0 helpers, the data is used in place'
+	# shellcheck disable=SC2086
+	model $word placed=0.6 other-in=30G --json
+	run /usr/bin/python3 -c '
+import json, sys
+answer = json.loads(sys.argv[1])["compared"]
+assert answer["helpers"] == 0 and answer["trials"][0]["interval_s"] > 5, answer
+' "$output"
+	assert_success
+	# shellcheck disable=SC2086
+	model $word
+	refute_output --partial compared
+}
+
 @test "each wrong word is refused with what to write" {
 	local word
-	for word in in=3 out=3X compute=0 compute=-1 compute=1s compute=nan traffic=fast ranks=-1 ranks=1.5 cpus=; do
+	for word in in=3 out=3X compute=0 compute=-1 compute=1s compute=nan placed=0 other-in=1Q other-out=no traffic=fast ranks=-1 ranks=1.5 cpus=; do
 		model --site-profile="$round" in=300M compute=9 "$word"
 		assert_failure 1
 		assert_output --partial "'$word': write ${word%%=*}="

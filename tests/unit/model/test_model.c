@@ -97,8 +97,13 @@ static void test_cases(void)
 {
 	FOR_EACH(row, cases)
 	{
-		struct pm_model_interval interval = {row->in * GB, row->out * GB, row->compute_s,
-			row->comp * GB, row->ranks, row->threads, row->max_threads};
+		struct pm_model_interval interval = {.in_bytes = row->in * GB,
+			.out_bytes = row->out * GB,
+			.compute_s = row->compute_s,
+			.compute_bytes_per_s = row->comp * GB,
+			.ranks = row->ranks,
+			.threads = row->threads,
+			.max_threads = row->max_threads};
 		struct pm_model_answer answer = pm_model_choose(row->kind, row->socket, &interval);
 
 		is_number(answer.helpers, row->helpers, row->name);
@@ -109,12 +114,19 @@ static void test_cases(void)
 
 static void is_near(double got, double expected, const char *name)
 {
-	ok(fabs(got - expected) <= 1e-12 * fabs(expected), "%s: %g is %g", name, got, expected);
+	ok(got == expected || fabs(got - expected) <= 1e-12 * fabs(expected), "%s: %g is %g", name,
+		got, expected);
 }
 
 static void test_numbers(void)
 {
-	struct pm_model_interval interval = {3 * GB, 2 * GB, 2.5, 0.5 * GB, 3, 10, 12};
+	struct pm_model_interval interval = {.in_bytes = 3 * GB,
+		.out_bytes = 2 * GB,
+		.compute_s = 2.5,
+		.compute_bytes_per_s = 0.5 * GB,
+		.ranks = 3,
+		.threads = 10,
+		.max_threads = 12};
 	struct pm_model_answer literal = pm_model_choose(L, &socket_plain, &interval);
 	struct pm_model_answer paced = pm_model_choose(P, &socket_both, &interval);
 	const struct pm_model_trial *one = &literal.trials[0], *two = &literal.trials[1];
@@ -135,6 +147,79 @@ static void test_numbers(void)
 	is_near(paced.trials[1].copy_bytes_per_s, 2 * GB, "paced: the bytes over T_comp");
 }
 
+/* in, out, compute_s, placed_s, other_in, other_out, comp, ranks, CPUs; 1 thread. Then the helpers,
+ * and the interval with 1 and 2. */
+static const struct {
+	const char *name;
+	const struct pm_model_socket *socket;
+	double in, out, compute_s, placed_s, other_in, other_out, comp;
+	unsigned ranks, max_threads, helpers;
+	double one_s, two_s;
+} compared[] = {
+	{"copies in time hide", &socket_plain, 3, 2, 2, 4, 0, 0, 0, 1, 3, 1, 2, 2},
+	{"in place is as fast", &socket_plain, 3, 2, 2, 2.01, 0, 0, 0, 1, 3, 0, 2, 2},
+	/* 1 + 1 s of copies by one: half a second is left, which the program shares */
+	{"late copies cost less than in place", &socket_plain, 3, 2, 1.5, 4, 0, 0, 0, 1, 3, 2, 1.75,
+		1.5},
+	{"with one CPU one helper", &socket_plain, 3, 2, 1.5, 4, 0, 0, 0, 1, 2, 1, 1.75, 1.5},
+	{"without a CPU none", &socket_plain, 3, 2, 1.5, 4, 0, 0, 0, 1, 1, 0, 1.75, 1.5},
+	{"late copies that cost more", &socket_plain, 3, 2, 0.5, 0.6, 0, 0, 0, 1, 3, 0, 1.25,
+		0.5 + 0.5 * 2 / 3},
+	{"batches that are only read", &socket_plain, 6, 0, 1, 4, 0, 0, 0, 1, 3, 2, 1.5, 1},
+	/* 12 ranks: (3/39 + 2/13) * 12 */
+	{"the device is the limit", &socket_plain, 3, 2, 2, 4, 0, 0, 0, 12, 3, 1,
+		36 / 39.0 + 24 / 13.0, 36 / 39.0 + 24 / 13.0},
+	{"and has less left beside the program's own traffic", &socket_plain, 3, 2, 2, 9, 0, 0,
+		1.625, 12, 3, 1, 2 * (36 / 39.0 + 24 / 13.0), 2 * (36 / 39.0 + 24 / 13.0)},
+	{"or nothing", &socket_plain, 3, 2, 2, 9, 0, 0, 3.25, 12, 3, 0, INFINITY, INFINITY},
+	{"traffic that is unknown is none", &socket_plain, 3, 2, 2, 4, 0, 0, -1, 1, 3, 1, 2, 2},
+	{"or not a number", &socket_plain, 3, 2, 2, 4, 0, 0, NAN, 1, 3, 1, 2, 2},
+	/* 9/3 + 4/2 = 5 s, half of it with two: 1 s is left, two thirds of it for the helpers */
+	{"other streams are copied, too", &socket_plain, 3, 2, 1.5, 4, 6, 2, 0, 1, 3, 2, 3.25,
+		1.5 + 1.0 * 2 / 3},
+	/* 2 s each with two, as 1 + 1 s with one */
+	{"both at once as measured", &socket_both, 3, 2, 1.7, 4, 0, 0, 0, 1, 3, 1, 1.85,
+		1.7 + 0.3 * 2 / 3},
+};
+
+static void test_compared(void)
+{
+	FOR_EACH(row, compared)
+	{
+		struct pm_model_interval interval = {.in_bytes = row->in * GB,
+			.out_bytes = row->out * GB,
+			.compute_s = row->compute_s,
+			.placed_s = row->placed_s,
+			.other_in_bytes = row->other_in * GB,
+			.other_out_bytes = row->other_out * GB,
+			.compute_bytes_per_s = row->comp * GB,
+			.ranks = row->ranks,
+			.threads = 1,
+			.max_threads = row->max_threads};
+		struct pm_model_answer answer =
+			pm_model_choose(PM_MODEL_COMPARED, row->socket, &interval);
+
+		is_number(answer.helpers, row->helpers, row->name);
+		is_near(answer.trials[0].interval_s, row->one_s, "one helper");
+		is_near(answer.trials[1].interval_s, row->two_s, "two helpers");
+	}
+}
+
+static void test_compared_with_nothing(void)
+{
+	struct pm_model_interval interval = {.in_bytes = 3 * GB,
+		.out_bytes = 2 * GB,
+		.compute_s = 1.5,
+		.ranks = 1,
+		.threads = 1,
+		.max_threads = 3};
+	struct pm_model_answer answer =
+		pm_model_choose(PM_MODEL_COMPARED, &socket_plain, &interval);
+
+	is_number(answer.helpers, 2, "an interval in place that was not measured: as paced");
+	is_number(answer.trials[0].limit, PM_MODEL_OVERLAP, "one helper is not in time");
+}
+
 static void test_traffic(void)
 {
 	const struct pm_model_socket unknown = {0};
@@ -150,7 +235,7 @@ static void test_traffic(void)
 static void test_texts(void)
 {
 	is_text(pm_model_limit_text(PM_MODEL_FITS), "", "what fits needs no words");
-	for (int limit = PM_MODEL_UNMEASURED; limit <= PM_MODEL_OVERLAP; limit++)
+	for (int limit = PM_MODEL_UNMEASURED; limit <= PM_MODEL_IN_PLACE; limit++)
 		ok(*pm_model_limit_text((enum pm_model_limit)limit), "limit %d has words", limit);
 }
 
@@ -158,6 +243,8 @@ int main(void)
 {
 	test_cases();
 	test_numbers();
+	test_compared();
+	test_compared_with_nothing();
 	test_traffic();
 	test_texts();
 	return tap_done();

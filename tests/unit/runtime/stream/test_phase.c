@@ -9,7 +9,10 @@
 /* One thread copies 1 GB in 1 s, in and out; two share the directions. */
 #define MODEL "1 ranks=1 in=1:1000000000 out=1:1000000000 peak=1000000000000,1"
 #define TIGHT "1 ranks=1 in=1:1000000000 out=1:1000000000 peak=1500000000,1"
-#define GB    1000000000
+/* The device reads and writes 1,000 GB/s. */
+#define COMPARED "1 ranks=1 in=1:1000000000 out=1:1000000000 peak=1000000000000,1000000000000"
+#define GB	 1000000000
+#define SECOND	 UINT64_C(1000000000)
 
 /* Stands in for the helper threads. */
 static unsigned cpus = 2;
@@ -38,7 +41,8 @@ static enum pm_in_place begin(const void *caller, struct pm_pass *pass)
 
 static void measure(struct pm_pass *pass, double compute_s)
 {
-	pm_phase_measured(pass, (uint64_t)(compute_s * 1e9), &(struct pm_slow_traffic){0});
+	pm_phase_measured(
+		pass, &(struct pm_phase_interval){.compute_ns = (uint64_t)(compute_s * 1e9)});
 }
 
 /* The phases that follow are the model's; each test has one of its own. */
@@ -104,36 +108,92 @@ static void test_hysteresis(void)
 	is_number(begin(&caller, &pass), PM_IN_PLACE_MODEL, "no helper is in time");
 }
 
-/* Of 3 s. */
-static void measure_again_with(const void *caller, struct pm_slow_traffic traffic)
+static void measure_again_with(const void *caller, const struct pm_phase_interval *interval)
 {
 	struct pm_pass pass = measuring_again(caller);
 
-	pm_phase_measured(&pass, 3000000000u, &traffic);
+	pm_phase_measured(&pass, interval);
 }
 
 static void test_traffic(void)
 {
 	static const char caller;
-	const struct pm_slow_traffic none = {0}, idle = {.idle_bytes = UINT64_C(4000) * GB},
-				     copied = {.copied_bytes = UINT64_C(4000) * GB};
+	const struct pm_phase_interval none = {.compute_ns = 3 * SECOND},
+				       idle = {.compute_ns = 3 * SECOND,
+					       .idle_bytes = UINT64_C(4000) * GB},
+				       copied = {.compute_ns = 3 * SECOND,
+					       .other_in_bytes = UINT64_C(4000) * GB};
 	struct pm_pass pass;
 
 	begin(&caller, &pass);
 	begin(&caller, &pass);
-	pm_phase_measured(&pass, 3000000000u, &idle);
+	pm_phase_measured(&pass, &idle);
 	is_number(
 		pass.helpers, 1, "data that the program cannot access in that time is no traffic");
-	measure_again_with(&caller, copied);
-	measure_again_with(&caller, copied);
+	measure_again_with(&caller, &copied);
+	measure_again_with(&caller, &copied);
 	is_number(helpers_now(&caller), 0, "copies of other streams are");
 	set("", TIGHT);
-	measure_again_with(&caller, none);
-	measure_again_with(&caller, none);
+	measure_again_with(&caller, &none);
+	measure_again_with(&caller, &none);
 	is_number(helpers_now(&caller), 1, "a share of the bandwidth that copies fill");
-	measure_again_with(&caller, idle);
-	measure_again_with(&caller, idle);
+	measure_again_with(&caller, &idle);
+	measure_again_with(&caller, &idle);
 	is_number(helpers_now(&caller), 0, "has no room for the program's own traffic");
+	set("", MODEL);
+}
+
+/* A pass that is compared, with its choice. */
+static struct pm_pass compared(const void *caller, double compute_s, double placed_s)
+{
+	struct pm_pass pass = {0};
+
+	begin(caller, &pass);
+	begin(caller, &pass);
+	ok(pass.is_measuring && pass.is_compared, "an interval in place is measured, too");
+	pm_phase_measured(
+		&pass, &(struct pm_phase_interval){.compute_ns = (uint64_t)(compute_s * SECOND),
+			       .placed_ns = (uint64_t)(placed_s * SECOND),
+			       .idle_bytes = UINT64_C(4000) * GB});
+	return pass;
+}
+
+static void test_compared(void)
+{
+	static const char faster, no_faster, paced;
+	struct pm_pass pass;
+
+	set("", COMPARED);
+	is_number(compared(&faster, 0.5, 4).helpers, 2, "late copies by two beat data in place");
+	is_number(compared(&no_faster, 3, 3).helpers, 0, "helpers that gain nothing do not run");
+	set("paced", COMPARED);
+	begin(&paced, &pass);
+	begin(&paced, &pass);
+	ok(pass.is_measuring && !pass.is_compared, "the paced model compares nothing");
+	set("", MODEL);
+}
+
+static void test_slower_than_in_place(void)
+{
+	static const char caller;
+	struct pm_pass pass;
+
+	set("", COMPARED);
+	pass = compared(&caller, 3, 4);
+	is_number(pass.helpers, 1, "an interval of 4 s in place, of 3 s by one helper");
+	is_number((long long)pass.placed_ns, 4200000000, "which is not to take longer than that");
+	pm_phase_walked(&pass, 10, 6);
+	pm_phase_walked(&pass, 10, 5);
+	pm_phase_walked(&pass, 10, 6);
+	is_number(helpers_now(&caller), 1, "a slow pass now and then changes nothing");
+	pm_phase_walked(&pass, 10, 6);
+	is_number(begin(&caller, &pass), PM_IN_PLACE_MODEL, "two in a row end it");
+	measure_again_with(&caller,
+		&(struct pm_phase_interval){.compute_ns = 3 * SECOND, .placed_ns = 4 * SECOND});
+	is_number(helpers_now(&caller), 0, "and the next measurement needs another one");
+	measure_again_with(&caller,
+		&(struct pm_phase_interval){.compute_ns = 3 * SECOND, .placed_ns = 4 * SECOND});
+	is_number(helpers_now(&caller), 1, "that agrees");
 	set("", MODEL);
 }
 
@@ -185,6 +245,8 @@ int main(void)
 	test_first_passes();
 	test_hysteresis();
 	test_traffic();
+	test_compared();
+	test_slower_than_in_place();
 	test_phases_differ();
 	test_obstacles();
 	test_fixed();
