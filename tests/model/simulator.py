@@ -1,8 +1,9 @@
 """A socket with persistent memory and ranks that stream over batches, in virtual time.
 
 Bandwidth is shared as max-min fair flows of a device that has one time for reads and writes: a byte written takes longer than a
-byte read. Threads copy at most at a rate of their own. A helper without a CPU of its own takes one from the program. All ranks
-of the socket are in step, so that one stands for all. The model of the product is not in it: no equation is used here.
+byte read. Threads copy at most at a rate of their own. A helper without a CPU of its own takes one from the program, which copies
+along while it waits. All ranks of the socket are in step, so that one stands for all. The model of the product is not in it: no
+equation is used here.
 """
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ class Flow:
     cap: float              # bytes per second
     cost: float             # seconds of the device a byte
     then: Optional[Flow] = None
+    joined: float = 0       # bytes per second that a waiting thread of the program adds
 
 
 def shared(flows: list[Flow], capacity: float) -> list[float]:
@@ -55,12 +57,17 @@ def shared(flows: list[Flow], capacity: float) -> list[float]:
 
 
 def run(flows: list[Flow], busy_s: float, speed: float, capacity: float) -> float:
-    """Seconds until all bytes have flowed and the program has computed `busy_s` at `speed`."""
+    """Seconds until all bytes have flowed and the program has computed `busy_s` at `speed`. Then it copies along, one flow at a
+    time."""
     now, flows = 0.0, [flow for flow in flows if flow.left > 0]
     compute_end = busy_s / speed
     while flows:
-        rates = shared(flows, capacity)
+        waits = now >= compute_end
+        joined = next((flow for flow in flows if flow.joined), None) if waits else None
+        capped = [replace(flow, cap=flow.cap + flow.joined) if flow is joined else flow for flow in flows]
+        rates = shared(capped, capacity)
         step = min(flow.left / rate for flow, rate in zip(flows, rates))
+        step = step if waits else min(step, compute_end - now)
         now += step
         for flow, rate in zip(flows, rates):
             flow.left -= rate * step
@@ -95,17 +102,21 @@ class Socket:
                              self.work.compute_s, 1, self.capacity)
 
     def _copies(self, helpers: int, pace_s: float) -> list[Flow]:
-        both = self.work.in_bytes > 0 and self.work.out_bytes > 0
-        first = self._in(helpers if not both else max(helpers / 2, 1))
-        second = self._out(helpers if not both else max(helpers / 2, 1))
-        flows = [first, second]
-        if both and helpers == 1:
-            first.then, flows = second, [first]
+        """Two helpers have a direction each, or share the only one; one copies in and then out, or, paced, by turns."""
+        work = self.work
+        both = work.in_bytes > 0 and work.out_bytes > 0
+        each = helpers if not both else max(helpers / 2, 1)
+        first, second = self._in(each), self._out(each)
+        first.joined, second.joined = self.machine.thread_in, self.machine.thread_out
+        if not pace_s:
+            if both and helpers == 1:
+                first.then = second
+                return [first]
+            return [first, second]
+        turns_s = first.left / first.cap + second.left / second.cap if helpers == 1 else 0
         for flow in (first, second):
-            if pace_s:
-                share = flow.left / (self.work.in_bytes + self.work.out_bytes) if helpers == 1 else 1
-                flow.cap = min(flow.cap, flow.left / (pace_s * share)) if flow.left else flow.cap
-        return flows
+            flow.cap = min(flow.cap, flow.left / max(pace_s, turns_s)) or flow.cap
+        return [first, second]
 
     def interval(self, helpers: int, pace_s: float = 0) -> float:
         """In the middle of a phase. `pace_s`: helpers spread their copies over so much time; 0: as fast as they can."""

@@ -29,7 +29,7 @@ def test_shares(caps, costs, capacity, rates):
 
 
 @pytest.mark.parametrize("helpers, seconds", [
-    (1, 2.0),       # in and then out, 1 s each, longer than it computes
+    (1, 1.75),      # in and then out, 1 s each; after 1.5 s 1 GB is left, which the program copies along
     (2, 1.5),       # a direction each: hidden
 ])
 def test_an_interval(helpers, seconds):
@@ -55,10 +55,14 @@ def test_ranks_share_the_device():
     assert Socket(PLAIN, more).interval(2) == pytest.approx(2.0)      # 1.5 GB/s
 
 
-def test_a_paced_copy_takes_its_whole_time():
+def test_a_paced_copy_does_not_hold_up_who_waits_for_it():
     slow = Work(**{**vars(ALONE), "compute_s": 1e-9})
-    assert Socket(PLAIN, slow).interval(1, pace_s=4) == pytest.approx(4)
-    assert Socket(PLAIN, slow).interval(2, pace_s=4) == pytest.approx(4)
+    waits = Socket(PLAIN, slow).interval(1, pace_s=4)
+    # In at 0.75 GB/s and 3 of the program's; meanwhile 0.4 GB out at 0.5 GB/s, then 2 of the program's, too.
+    assert waits == pytest.approx(0.8 + 1.6 / 2.5)
+    busy = Work(**{**vars(ALONE), "compute_s": 5})
+    assert Socket(PLAIN, busy).interval(1, pace_s=4) == pytest.approx(5)
+    assert Socket(PLAIN, slow).interval(2, pace_s=4) == pytest.approx(waits)
 
 
 def test_the_microbenchmark():
