@@ -249,6 +249,14 @@ static bool is_measured(const struct stream *stream, bool is_last)
 	return n >= wanted || (n && is_last);
 }
 
+/* Since the batch was handed out; of a shorter last one as if it were whole. */
+static uint64_t interval_ns(const struct stream *stream)
+{
+	double part = (double)bytes_of(stream, stream->handed) / (double)stream->batch_bytes;
+
+	return (uint64_t)((double)(pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns) / part);
+}
+
 /* An interval has ended; the last one that this walk measures chooses the helpers. */
 static void end_interval(struct stream *stream, bool is_last)
 {
@@ -257,8 +265,7 @@ static void end_interval(struct stream *stream, bool is_last)
 	if (!stream->pass.is_measuring || stream->handed == NONE)
 		return;
 	pm_intervals_add(&stream->intervals,
-		stream->is_placed ? PM_INTERVAL_PLACED : PM_INTERVAL_STAGED,
-		pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns);
+		stream->is_placed ? PM_INTERVAL_PLACED : PM_INTERVAL_STAGED, interval_ns(stream));
 	if (!is_measured(stream, is_last))
 		return;
 	interval = interval_of(stream);
@@ -270,7 +277,7 @@ static void end_walk(struct stream *stream)
 {
 	if (stream->walked)
 		pm_phase_walked(&stream->pass, stream->walked, stream->slower);
-	stream->walked = 0;
+	stream->walked = stream->slower = 0;
 }
 
 /* --- open and close --- */
