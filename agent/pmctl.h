@@ -58,8 +58,8 @@ const struct pm_verb *pm_verb_find(int n_words, char *const *words, int *ret_wor
  */
 int pm_fail(const struct pm_agent *agent, const struct pm_err *err);
 
-/* Writes a text to --output=FILE, or to stdout. Errors of pm_file_write(), or of the write. */
-int pm_write_output(const struct pm_agent *agent, const char *text, struct pm_err *err);
+/* Writes a text to a file, or to stdout (NULL). Errors of pm_file_write(), or of the write. */
+int pm_write_output(const char *path, const char *text, struct pm_err *err);
 
 /*
  * The exit status of a verb that returned `rc`: PM_EXIT_REBOOT for PM_NEEDS_REBOOT. Prints as

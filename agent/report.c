@@ -23,10 +23,10 @@ int pm_fail(const struct pm_agent *agent, const struct pm_err *err)
 	return PM_EXIT_FAILED;
 }
 
-int pm_write_output(const struct pm_agent *agent, const char *text, struct pm_err *err)
+int pm_write_output(const char *path, const char *text, struct pm_err *err)
 {
-	if (agent->output)
-		return pm_file_write(agent->output, 0644, text, strlen(text), err);
+	if (path)
+		return pm_file_write(path, 0644, text, strlen(text), err);
 	return fputs(text, stdout) < 0 ? pm_err_sys(err, -errno, "write to stdout") : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/calibrate_install.h"
 #include "agent/calibrate_part.h"
 #include "agent/calibrate_sockets.h"
 #include "agent/pmctl.h"
@@ -134,29 +135,29 @@ static int measure(const struct pm_agent *agent, const struct pm_calibrate_socke
 }
 
 static int write_profile(
-	const struct pm_agent *agent, const struct pm_site_profile *profile, struct pm_err *err)
+	const char *path, const struct pm_site_profile *profile, struct pm_err *err)
 {
 	cleanup_free char *text = pm_site_profile_format(profile);
 
-	if (!text)
-		return pm_err_nomem(err);
-	return pm_write_output(agent, text, err);
+	return text ? pm_write_output(path, text, err) : pm_err_nomem(err);
 }
 
 /* --quick is begun again sooner than it is continued. */
-static int measure_and_write(const struct pm_agent *agent,
+static int measure_and_write(const struct pm_agent *agent, const char *path,
 	const struct pm_calibrate_sockets *sockets, struct pm_site_profile *profile,
 	struct pm_err *err)
 {
-	bool has_part = agent->output && !(agent->given & PM_OPT_QUICK);
-	cleanup_free char *part = has_part ? pm_calibrate_part_path(agent->output) : NULL;
+	bool has_part = path && !(agent->given & PM_OPT_QUICK);
+	cleanup_free char *part = has_part ? pm_calibrate_part_path(path) : NULL;
 	int rc;
 
 	if (has_part && !part)
 		return pm_err_nomem(err);
 	rc = measure(agent, sockets, part, profile, err);
+	if (!rc && agent->given & PM_OPT_INSTALL)
+		rc = pm_calibrate_install_merge(path, profile, err);
 	if (!rc)
-		rc = write_profile(agent, profile, err);
+		rc = write_profile(path, profile, err);
 	if (!rc && part)
 		(void)unlink(part);
 	return rc;
@@ -166,14 +167,18 @@ int pm_verb_calibrate(struct pm_agent *agent)
 {
 	cleanup_with(pm_calibrate_sockets_done) struct pm_calibrate_sockets sockets = {0};
 	cleanup_with(pm_site_profile_done) struct pm_site_profile profile = {0};
+	cleanup_free char *installed = NULL;
 	struct pm_err err = {0};
 	int rc = describe(agent, &profile, &err);
 
+	if (!rc && agent->given & PM_OPT_INSTALL)
+		rc = pm_calibrate_install_path(agent, &profile, &installed, &err);
 	if (!rc)
 		rc = pm_calibrate_sockets(&agent->op.config, &sockets, &err);
 	if (!rc)
 		rc = check_alone(&err);
 	if (!rc)
-		rc = measure_and_write(agent, &sockets, &profile, &err);
+		rc = measure_and_write(
+			agent, installed ? installed : agent->output, &sockets, &profile, &err);
 	return pm_finish(agent, rc, &err);
 }

@@ -58,6 +58,6 @@ int pm_verb_topology(struct pm_agent *agent)
 	if (!rc)
 		rc = describe(agent, &profile, &xml, &err);
 	if (!rc)
-		rc = pm_write_output(agent, xml, &err);
+		rc = pm_write_output(agent->output, xml, &err);
 	return pm_finish(agent, rc, &err);
 }

@@ -7,28 +7,6 @@
 
 /* --- rows --- */
 
-static struct pm_site_socket *find_socket(unsigned number, struct pm_site_profile *profile)
-{
-	for (size_t i = 0; i < profile->n_sockets; i++)
-		if (profile->sockets[i].socket == number)
-			return &profile->sockets[i];
-	return NULL;
-}
-
-static struct pm_site_socket *socket_of(unsigned number, struct pm_site_profile *profile)
-{
-	struct pm_site_socket *socket = find_socket(number, profile);
-
-	if (socket)
-		return socket;
-	socket = pm_list_next(&profile->sockets, profile->n_sockets, sizeof(*socket));
-	if (socket) {
-		profile->n_sockets++;
-		socket->socket = number;
-	}
-	return socket;
-}
-
 static struct pm_site_curve *curve_of(unsigned name, struct pm_site_socket *socket)
 {
 	struct pm_site_curve *curve;
@@ -168,7 +146,7 @@ int pm_results_add(struct pm_site_profile *profile, const struct pm_point *point
 	if (point->socket == PM_ALL_SOCKETS)
 		return add_to_loop(loop_of(point, &profile->loops, &profile->n_loops),
 			point->threads, measures, err);
-	socket = socket_of(sockets[point->socket].number, profile);
+	socket = pm_site_profile_add_socket(profile, sockets[point->socket].number);
 	if (!socket)
 		return pm_err_nomem(err);
 	if (point->kind == PM_POINT_COPY)

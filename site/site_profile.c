@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "base/file.h"
+#include "base/list.h"
 #include "site/site_file.h"
 
 #define PROFILE_FORMAT "slurm-pmem site profile"
@@ -350,6 +351,21 @@ const struct pm_site_socket *pm_site_profile_socket(
 		if (*profile->reference || profile->sockets[i].socket == socket)
 			return &profile->sockets[i];
 	return NULL;
+}
+
+struct pm_site_socket *pm_site_profile_add_socket(struct pm_site_profile *profile, unsigned number)
+{
+	struct pm_site_socket *socket;
+
+	for (size_t i = 0; i < profile->n_sockets; i++)
+		if (profile->sockets[i].socket == number)
+			return &profile->sockets[i];
+	socket = pm_list_next(&profile->sockets, profile->n_sockets, sizeof(*socket));
+	if (!socket)
+		return NULL;
+	profile->n_sockets++;
+	socket->socket = number;
+	return socket;
 }
 
 const struct pm_site_curve *pm_site_socket_curve(

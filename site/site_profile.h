@@ -116,6 +116,9 @@ char *pm_site_profile_format(const struct pm_site_profile *profile);
 const struct pm_site_socket *pm_site_profile_socket(
 	const struct pm_site_profile *profile, unsigned socket);
 
+/* The row of that number, a new one if there is none. NULL: out of memory. */
+struct pm_site_socket *pm_site_profile_add_socket(struct pm_site_profile *profile, unsigned socket);
+
 /* NULL: not in the profile. */
 const struct pm_site_curve *pm_site_socket_curve(
 	const struct pm_site_socket *socket, enum pm_measured_curve curve);

@@ -129,6 +129,71 @@ assert values["pmem-read"] == loops["read", "pmem"][0]["bytes_per_s"] and values
 	assert_line 'paced: 1 helper'
 }
 
+@test "--install writes the class's profile, and keeps what another mode has measured" {
+	((EUID == 0)) || skip 'only root may'
+	site=$(mktemp -d /run/pm-calibrate.XXXXXX)
+	printf 'SiteProfileDir=%s/profiles\n' "$site" >"$site/pmem.conf"
+	local command=(calibrate --config="$site/pmem.conf" --quick --class=tried --install)
+	local machine=real
+	if grep -q '^flags.* hypervisor' /proc/cpuinfo; then
+		machine=virtual
+		run "${command[@]}"
+		assert_failure
+		assert_output --partial 'this is a virtual machine, so that its numbers say nothing about the class; --allow-virtual installs them all the same'
+	fi
+	run "${command[@]}" --allow-virtual --output=x
+	assert_output --partial -- '--install and --output exclude each other'
+	run calibrate --config="$site/pmem.conf" --install
+	assert_output --partial -- '--install needs --class=NAME'
+	refute [ -e "$site/profiles" ]
+	mkdir "$site/profiles"
+	# As a run in Memory Mode has left it, and a copy that is measured again.
+	/usr/bin/python3 -c '
+import json, sys
+point = {"threads": 4, "bytes_per_s": 123456789000}
+loops = [{"loop": "triad", "place": "memory", "points": [point]}, {"loop": "read", "place": "pmem", "points": [point]}]
+json.dump({"format": "slurm-pmem site profile", "version": 1, "class": "tried", "machine": sys.argv[1],
+           "sockets": [{"socket": 0, "curves": [{"name": "copy-in", "points": [point]}], "values": [], "loops": loops}]}, sys.stdout)
+' "$machine" >"$site/profiles/tried.json"
+	run "${command[@]}" --allow-virtual
+	assert_success
+	run /usr/bin/python3 -c '
+import json, sys
+socket, = json.load(open(sys.argv[1]))["sockets"]
+loops = {(loop["loop"], loop["place"]): loop["points"] for loop in socket["loops"]}
+assert [point["bytes_per_s"] for point in loops["triad", "memory"]] == [123456789000], loops
+assert 123456789000 not in [point["bytes_per_s"] for point in loops["read", "pmem"]], loops
+curves = {curve["name"]: curve["points"] for curve in socket["curves"]}
+assert curves["copy-in"][0]["threads"] == 1, curves
+' "$site/profiles/tried.json"
+	assert_success
+	run ls -A "$site/profiles"
+	assert_output tried.json
+	run "$pmctl" model --allow-virtual --site-profile="$site/profiles/tried.json" in=10M compute=1 traffic=0 threads=1 cpus=3
+	assert_success
+}
+
+@test "--install is root's, and of one kind of machine" {
+	((EUID == 0)) || skip 'only root can be another user'
+	site=$(mktemp -d /run/pm-calibrate.XXXXXX)
+	printf 'SiteProfileDir=%s/profiles\n' "$site" >"$site/pmem.conf"
+	chmod 755 "$site"
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$pmctl" calibrate --config="$site/pmem.conf" --quick --class=tried --install
+	assert_failure
+	assert_output "pmctl: calibrate: --install writes '$site/profiles/tried.json': run it as root, or write --output=FILE"
+	mkdir "$site/profiles"
+	local other='"machine": "virtual"' kinds='a virtual machine and this is a real one'
+	if grep -q '^flags.* hypervisor' /proc/cpuinfo; then
+		other='"machine": "real"' kinds='a real one and this is a virtual machine'
+	fi
+	sed "s/\"class\": \"[^\"]*\"/\"class\": \"tried\", $other/" "$round" >"$site/profiles/tried.json"
+	cp "$site/profiles/tried.json" "$site/before"
+	run calibrate --config="$site/pmem.conf" --quick --class=tried --install --allow-virtual
+	assert_failure
+	assert_line "pmctl: calibrate: '$site/profiles/tried.json' is of $kinds: remove it, or write --output=FILE"
+	cmp "$site/before" "$site/profiles/tried.json"
+}
+
 @test "a profile that was measured under a hypervisor is used where it is allowed" {
 	local file=$BATS_TEST_TMPDIR/virtual.json
 	sed 's/"version": 1,/"version": 1, "machine": "virtual",/' "$round" >"$file"
