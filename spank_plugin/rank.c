@@ -195,6 +195,16 @@ static void report_obstacle(const struct rank *rank)
 			rank->runtime, words[0], obstacle);
 }
 
+static void report_sibling(const struct rank *rank)
+{
+	if (!rank->runtime || rank->number || !*rank->step->beside)
+		return;
+	slurm_spank_log(
+		"pm: step %s runs on this node, too, and its ranks have the same DRAM: give "
+		"each step a part by --pm-dram=SIZE",
+		rank->step->beside);
+}
+
 static int attach_fd(const struct rank *rank)
 {
 	bool tells = rank->runtime && pm_attach_is_supported(rank->runtime);
@@ -221,6 +231,7 @@ static int tell_program(struct rank *rank, struct pm_err *err)
 	int rc = set_planned(rank, err);
 
 	report_obstacle(rank);
+	report_sibling(rank);
 	if (!rc)
 		rc = pm_rank_model_format(
 			profile_of(rank), rank->topology, rank->plan, rank->number, model, err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/slurm_steps.h"
 #include "node/state/jobview.h"
 #include "plan/apply/attach.h"
 #include "plan/apply/preload.h"
@@ -213,6 +214,39 @@ static int find_profile(const struct pm_config *config, struct pm_err *err)
 	return 0;
 }
 
+struct sibling {
+	uint32_t job, own;
+	char found[16];
+};
+
+static bool is_sibling(void *context, uint32_t job_id, const char *name)
+{
+	struct sibling *sibling = context;
+	char *end;
+	unsigned long id = strtoul(name, &end, 10);
+
+	if (job_id != sibling->job || *end || end == name || id == sibling->own)
+		return false;
+	snprintf(sibling->found, sizeof(sibling->found), "%lu", id);
+	return true;
+}
+
+/*
+ * Steps that run at once do not know of each other's budget, which a runtime would fill. Of two
+ * that start in the same moment neither may see the other.
+ */
+static void find_sibling(spank_t sp)
+{
+	struct sibling sibling = {0};
+
+	if (!step.runtime || step.request.dram_bytes)
+		return;
+	(void)spank_get_item(sp, S_JOB_ID, &sibling.job);
+	(void)spank_get_item(sp, S_JOB_STEPID, &sibling.own);
+	if (pm_slurm_steps_any(is_sibling, &sibling))
+		snprintf(step.beside, sizeof(step.beside), "%s", sibling.found);
+}
+
 static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *err)
 {
 	int rc;
@@ -224,6 +258,7 @@ static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *er
 		step.attach_fd = pm_attach_open(step.request.ranks);
 	if (!rc)
 		rc = look_at_machine(sp, config, err);
+	find_sibling(sp);
 	return rc ? rc : find_profile(config, err);
 }
 

@@ -24,7 +24,8 @@ struct pm_step {
 	struct pm_site_profile loaded; /* of a class; without sockets: none, or a file (rank.c) */
 	bool has_record; /* this node has a job record of the job, so a job view must exist */
 	struct pm_err unprepared; /* why the node is not prepared for the job; code 0: it is */
-	int attach_fd;		  /* memfd of plan/apply/attach.h; -1: none */
+	char beside[16]; /* another step of the job on this node, if ranks share its DRAM; or "" */
+	int attach_fd;	 /* memfd of plan/apply/attach.h; -1: none */
 	struct pm_user_binding user;
 	struct pm_plan_request request;
 	struct pm_topology_source source;

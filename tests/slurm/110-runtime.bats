@@ -84,3 +84,21 @@ assert_missing() {
 	run bench srun -w n1 --pm-profile=/tmp/profiles true
 	assert_output --partial "runtime 'place': '/usr/lib/slurm-pmem/libpmplace.so': No such file"
 }
+
+# beside OPTIONS...: a step with the stand-in while another one of the job runs, and after it.
+beside() {
+	run_sbatch -w n1 -n1 <<-END
+		#!/bin/bash
+		touch \$SLURM_JOB_ID
+		srun --overlap sh -c 'echo runs; while [ -e \$SLURM_JOB_ID ]; do sleep 0.1; done' | { read -r; srun --overlap -n2 --overcommit --pm-bind=none --pm-runtime="$AT/runtime.so" $* true; rm \$SLURM_JOB_ID; }
+		echo alone
+		srun --overlap -n2 --overcommit --pm-bind=none --pm-runtime="$AT/runtime.so" $* true
+	END
+}
+
+@test "steps that run at once are told that they share the DRAM, once a node" {
+	beside
+	assert_output $'pm: step 0 runs on this node, too, and its ranks have the same DRAM: give each step a part by --pm-dram=SIZE\nalone'
+	beside --pm-dram=64M
+	assert_output alone
+}
