@@ -162,7 +162,7 @@ conf.others = {
 	"RunDir", "BadIpmctlVersions", "AppDirectType", "MixedPercent", "ReservedPercent", "Provision",
 	"FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace",
 	"TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes", "SiteProfile",
-	"SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "MungeSocket",
+	"SiteProfilePeaks", "SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "MungeSocket",
 }
 -- end
 

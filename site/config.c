@@ -205,6 +205,23 @@ static int parse_limit(const char *value, void *field, struct pm_err *err)
 	return 0;
 }
 
+static int parse_peaks(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t peaks[2] = {0};
+	const char *comma = strchr(value, ',');
+	cleanup_free char *in = comma ? strndup(value, (size_t)(comma - value)) : NULL;
+
+	if (comma && !in)
+		return pm_err_nomem(err);
+	if (strcasecmp(value, "none") &&
+		(!comma || pm_parse_size(in, &peaks[0]) || pm_parse_size(comma + 1, &peaks[1]) ||
+			!peaks[0] || !peaks[1]))
+		return pm_err_set(err, -EINVAL,
+			"none or two sizes like 36G,12G expected, bytes per second in and out");
+	memcpy(field, peaks, sizeof(peaks));
+	return 0;
+}
+
 static int parse_delay(const char *value, void *field, struct pm_err *err)
 {
 	if (!strcmp(value, "0")) {

@@ -7,6 +7,7 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "base/list.h"
 
 bool pm_site_profile_is_file(const char *asked)
 {
@@ -58,8 +59,42 @@ static int check(const struct pm_site_profile *profile, const struct pm_topology
 	return rc;
 }
 
-int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topology *topology,
-	struct pm_site_profile *ret, struct pm_err *err)
+static int set_value(struct pm_site_socket *socket, enum pm_measured_value name, uint64_t number)
+{
+	const struct pm_measure measure = {
+		.value = number, .from = "SiteProfilePeaks in pmem.conf"};
+	struct pm_site_value *value;
+
+	for (size_t i = 0; i < socket->n_values; i++) {
+		if (socket->values[i].name == name) {
+			socket->values[i].measure = measure;
+			return 0;
+		}
+	}
+	value = pm_list_next(&socket->values, socket->n_values, sizeof(*value));
+	if (!value)
+		return -ENOMEM;
+	socket->n_values++;
+	*value = (struct pm_site_value){name, measure};
+	return 0;
+}
+
+/* The site's word holds over what was measured. */
+static int set_peaks(struct pm_site_profile *profile, const uint64_t peaks[2], struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && peaks[0] && i < profile->n_sockets; i++) {
+		rc = set_value(&profile->sockets[i], PM_VALUE_PEAK_IN, peaks[0]);
+		if (!rc)
+			rc = set_value(&profile->sockets[i], PM_VALUE_PEAK_OUT, peaks[1]);
+	}
+	return rc ? pm_err_nomem(err) : 0;
+}
+
+/* `peaks`: of pmem.conf, or zeros. */
+static int load(const char *asked, const char *dir, const uint64_t peaks[2],
+	const struct pm_topology *topology, struct pm_site_profile *ret, struct pm_err *err)
 {
 	struct pm_site_profile profile;
 	int rc;
@@ -72,7 +107,9 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 					    : pm_site_profile_load_class(asked, dir, &profile, err);
 	if (rc)
 		return rc;
-	rc = check(&profile, topology, err);
+	rc = set_peaks(&profile, peaks, err);
+	if (!rc)
+		rc = check(&profile, topology, err);
 	if (rc)
 		pm_site_profile_done(&profile);
 	else
@@ -80,12 +117,18 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 	return rc;
 }
 
+int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topology *topology,
+	struct pm_site_profile *ret, struct pm_err *err)
+{
+	return load(asked, dir, (const uint64_t[2]){0}, topology, ret, err);
+}
+
 int pm_rank_model_load_site(const struct pm_config *config, const struct pm_topology *topology,
 	struct pm_site_profile *ret, struct pm_err *err)
 {
 	struct pm_err why = {0};
-	int rc = pm_rank_model_load(
-		config->site_profile, config->site_profile_dir, topology, ret, &why);
+	int rc = load(config->site_profile, config->site_profile_dir, config->site_profile_peaks,
+		topology, ret, &why);
 
 	if (!rc)
 		return 0;

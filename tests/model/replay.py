@@ -125,15 +125,19 @@ class Rank:
         return [job for stream in self.streams.values() for job in stream.jobs.values() if job.flow.left > 1e-6]
 
     def _caps(self, jobs: list[Job], waited: Optional[Job]) -> list[float]:
-        """Of each job: its helpers divide their time evenly; the waiting thread copies along."""
-        busy = {helper: sum(helper in job.helpers for job in jobs) for helper in (0, 1)}
-        speed = min(1, self.helper_cpus / max(sum(count > 0 for count in busy.values()), 1))
-        caps = []
-        for job in jobs:
-            threads = sum(speed / busy[helper] for helper in job.helpers) + (job is waited)
-            base = self.machine.thread_out if job.flow.cost == 1 / self.machine.writes else self.machine.thread_in
-            caps.append(min(threads * base, float("inf") if job is waited else job.flow.cap))
-        return caps
+        """Of each job: a helper's time is shared among its jobs, and what a paced one leaves is another's; the waiting thread
+        copies along."""
+        queues = [[job for job in jobs if helper in job.helpers] for helper in (0, 1)]
+        speed = min(1, self.helper_cpus / max(sum(bool(queue) for queue in queues), 1))
+        rates = {id(job): float(job is waited) * self._thread(job) for job in jobs}
+        for queue in queues:
+            wanted = [Flow(1, float("inf") if job is waited else job.flow.cap / len(job.helpers) / self._thread(job), 1) for job in queue]
+            for job, time in zip(queue, shared(wanted, speed) if wanted else []):
+                rates[id(job)] += time * self._thread(job)
+        return [rates[id(job)] for job in jobs]
+
+    def _thread(self, job: Job) -> float:
+        return self.machine.thread_out if job.flow.cost == 1 / self.machine.writes else self.machine.thread_in
 
     def _step(self, own: list[Flow], limit_s: float, waited: Optional[Job] = None) -> float:
         """Lets time pass until a flow ends or the limit is there."""

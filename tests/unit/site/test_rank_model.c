@@ -73,6 +73,29 @@ static void test_load(void)
 	is_number((long long)profile.n_sockets, 0, "has no sockets");
 }
 
+static void test_peaks_of_the_site(void)
+{
+	struct pm_topology topology = machine(1);
+	struct pm_config config = {.site_profile = (char *)"peakless",
+		.site_profile_dir = (char *)scratch_dir(),
+		.site_profile_peaks = {UINT64_C(30) << 30, UINT64_C(10) << 30}};
+	struct pm_site_profile profile;
+	struct pm_model_words words;
+	struct pm_err err;
+
+	install("peakless", "\"round-numbers\"", "\"peakless\"");
+	is_number(pm_rank_model_load_site(&config, &topology, &profile, &err), 0, "a class");
+	is_number(pm_site_profile_model(&profile, 0, &words, &err), 0, "with");
+	ok(words.socket.peak_in == (double)(UINT64_C(30) << 30), "the site's peak of reads");
+	ok(words.socket.peak_out == (double)(UINT64_C(10) << 30), "and of writes");
+	ok(words.socket.in.points[0].bytes_per_s == 3e9, "the rest is the profile's");
+	pm_site_profile_done(&profile);
+	is_number(load("round-numbers", 1, &profile, &err), 0, "the profile alone");
+	is_number(pm_site_profile_model(&profile, 0, &words, &err), 0, "has");
+	ok(words.socket.peak_in == 39e9, "its own");
+	pm_site_profile_done(&profile);
+}
+
 static void test_refusals(void)
 {
 	install("other", "\"n1\"", "\"n1\"");
@@ -124,6 +147,7 @@ static void test_format(void)
 int main(void)
 {
 	test_load();
+	test_peaks_of_the_site();
 	test_refusals();
 	test_root_trusts_root();
 	test_format();
