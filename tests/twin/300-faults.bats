@@ -74,6 +74,8 @@ run_on_n2_after_n1() {
 
 @test "a namespace on the node is not destroyed" {
 	use_modes n1 appdirect n2 memory
+	# A job that was there before has left a namespace of ours, which takes all of the region.
+	pmtwin exec n1 -- pmctl provision empty
 	pmtwin exec n1 -- ndctl create-namespace -m devdax -r region0 -n results
 	before=$(pmtwin exec n1 -- ndctl list -N)
 	run pmtwin exec n1 -- pmctl set memory
