@@ -33,8 +33,8 @@ int pm_rank_model_load(const char *asked, const char *dir, const struct pm_topol
 	struct pm_site_profile *ret, struct pm_err *err);
 
 /*
- * The same for SiteProfile= of pmem.conf, with its SiteProfilePeaks. A slip of the site costs ranks their PM_MODEL, not their
- * start: the sentence of an error says so, and callers only print it.
+ * The same for SiteProfile= of pmem.conf, with its SiteProfilePeaks. A slip of the site costs ranks
+ * their PM_MODEL, not their start: the sentence of an error says so, and callers only print it.
  */
 int pm_rank_model_load_site(const struct pm_config *config, const struct pm_topology *topology,
 	struct pm_site_profile *ret, struct pm_err *err);

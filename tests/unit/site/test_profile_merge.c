@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -48,7 +49,8 @@ static void test_rows_are_kept(void)
 	load(&profile);
 	load(&older);
 	socket = &profile.sockets[0];
-	socket->n_curves = 1;
+	while (socket->n_curves > 1)
+		free(socket->curves[--socket->n_curves].points);
 	socket->curves[0].n_points = 1;
 	socket->curves[0].points[0].measure.value = 4711;
 	is_number(pm_site_profile_add_missing(&profile, &older, &err), 0, "a profile with one row");
