@@ -7,39 +7,6 @@
 
 /* --- rows --- */
 
-static struct pm_site_curve *curve_of(unsigned name, struct pm_site_socket *socket)
-{
-	struct pm_site_curve *curve;
-
-	for (size_t i = 0; i < socket->n_curves; i++)
-		if (socket->curves[i].curve == name)
-			return &socket->curves[i];
-	curve = pm_list_next(&socket->curves, socket->n_curves, sizeof(*curve));
-	if (curve) {
-		socket->n_curves++;
-		curve->curve = name;
-	}
-	return curve;
-}
-
-/* Of a socket, or of the node. */
-static struct pm_site_loop *loop_of(
-	const struct pm_point *point, struct pm_site_loop **loops, size_t *n)
-{
-	struct pm_site_loop *loop;
-
-	for (size_t i = 0; i < *n; i++)
-		if ((*loops)[i].loop == point->what && (*loops)[i].place == point->place)
-			return &(*loops)[i];
-	loop = pm_list_next(loops, *n, sizeof(*loop));
-	if (loop) {
-		++*n;
-		loop->loop = point->what;
-		loop->place = point->place;
-	}
-	return loop;
-}
-
 static bool has_threads(const struct pm_site_curve_point *points, size_t n, unsigned threads)
 {
 	for (size_t i = 0; i < n; i++)
@@ -96,7 +63,7 @@ bool pm_results_have(const struct pm_site_profile *profile, const struct pm_poin
 static int add_to_curve(struct pm_site_socket *socket, unsigned name, unsigned threads,
 	const struct pm_measure *measure, struct pm_err *err)
 {
-	struct pm_site_curve *curve = curve_of(name, socket);
+	struct pm_site_curve *curve = pm_site_socket_add_curve(socket, name);
 
 	if (!curve)
 		return pm_err_nomem(err);
@@ -110,19 +77,6 @@ static int add_to_loop(struct pm_site_loop *loop, unsigned threads,
 {
 	return loop ? append(&loop->points, &loop->n_points, threads, measure, err)
 		    : pm_err_nomem(err);
-}
-
-static int add_value(struct pm_site_socket *socket, unsigned name, const struct pm_measure *measure,
-	struct pm_err *err)
-{
-	struct pm_site_value *value =
-		pm_list_next(&socket->values, socket->n_values, sizeof(*value));
-
-	if (!value)
-		return pm_err_nomem(err);
-	socket->n_values++;
-	*value = (struct pm_site_value){name, *measure};
-	return 0;
 }
 
 static int add_copy(struct pm_site_socket *socket, const struct pm_point *point,
@@ -144,7 +98,8 @@ int pm_results_add(struct pm_site_profile *profile, const struct pm_point *point
 	if (!measures->value)
 		return 0;
 	if (point->socket == PM_ALL_SOCKETS)
-		return add_to_loop(loop_of(point, &profile->loops, &profile->n_loops),
+		return add_to_loop(pm_site_add_loop(&profile->loops, &profile->n_loops, point->what,
+					   point->place),
 			point->threads, measures, err);
 	socket = pm_site_profile_add_socket(profile, sockets[point->socket].number);
 	if (!socket)
@@ -152,9 +107,10 @@ int pm_results_add(struct pm_site_profile *profile, const struct pm_point *point
 	if (point->kind == PM_POINT_COPY)
 		return add_copy(socket, point, measures, err);
 	if (point->kind == PM_POINT_LATENCY)
-		return add_value(socket, point->what, measures, err);
+		return pm_site_socket_set_value(socket, point->what, measures, err);
 	return add_to_loop(
-		loop_of(point, &socket->loops, &socket->n_loops), point->threads, measures, err);
+		pm_site_add_loop(&socket->loops, &socket->n_loops, point->what, point->place),
+		point->threads, measures, err);
 }
 
 /* --- peaks --- */
@@ -178,7 +134,7 @@ static int add_peak(struct pm_site_socket *socket, unsigned value,
 		return 0;
 	peak = *largest(points, n);
 	snprintf(peak.from, sizeof(peak.from), "largest point of %s", of);
-	return add_value(socket, value, &peak, err);
+	return pm_site_socket_set_value(socket, value, &peak, err);
 }
 
 static int add_copy_peak(

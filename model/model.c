@@ -77,7 +77,7 @@ static double copy_bandwidth(const struct question *q, const struct rates *rates
 
 /* --- the compared model --- */
 
-/* A prediction is no better than that. */
+/* Times that differ by less count as equal: predictions are no more exact. */
 #define CLEARLY_FASTER 0.99
 
 /* Seconds in which helpers copy their batches of this stream and of those beside it. */

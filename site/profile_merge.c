@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "site/profile_merge.h"
 
-#include "base/list.h"
-
 static int move_curve(
 	struct pm_site_socket *socket, struct pm_site_curve *curve, struct pm_err *err)
 {
-	struct pm_site_curve *next;
+	struct pm_site_curve *row;
 
 	if (pm_site_socket_curve(socket, curve->curve))
 		return 0;
-	next = pm_list_next(&socket->curves, socket->n_curves, sizeof(*next));
-	if (!next)
+	row = pm_site_socket_add_curve(socket, curve->curve);
+	if (!row)
 		return pm_err_nomem(err);
-	socket->n_curves++;
-	*next = *curve;
+	*row = *curve;
 	curve->points = NULL;
 	curve->n_points = 0;
 	return 0;
@@ -23,30 +20,22 @@ static int move_curve(
 static int copy_value(
 	struct pm_site_socket *socket, const struct pm_site_value *value, struct pm_err *err)
 {
-	struct pm_site_value *next;
-
-	if (pm_site_socket_value(socket, value->name))
-		return 0;
-	next = pm_list_next(&socket->values, socket->n_values, sizeof(*next));
-	if (!next)
-		return pm_err_nomem(err);
-	socket->n_values++;
-	*next = *value;
-	return 0;
+	return pm_site_socket_value(socket, value->name)
+		       ? 0
+		       : pm_site_socket_set_value(socket, value->name, &value->measure, err);
 }
 
 static int move_loop(
 	struct pm_site_loop **loops, size_t *n, struct pm_site_loop *loop, struct pm_err *err)
 {
-	struct pm_site_loop *next;
+	struct pm_site_loop *row;
 
 	if (pm_site_loop(*loops, *n, loop->loop, loop->place))
 		return 0;
-	next = pm_list_next(loops, *n, sizeof(*next));
-	if (!next)
+	row = pm_site_add_loop(loops, n, loop->loop, loop->place);
+	if (!row)
 		return pm_err_nomem(err);
-	++*n;
-	*next = *loop;
+	*row = *loop;
 	loop->points = NULL;
 	loop->n_points = 0;
 	return 0;

@@ -7,7 +7,6 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
-#include "base/list.h"
 
 bool pm_site_profile_is_file(const char *asked)
 {
@@ -59,37 +58,22 @@ static int check(const struct pm_site_profile *profile, const struct pm_topology
 	return rc;
 }
 
-static int set_value(struct pm_site_socket *socket, enum pm_measured_value name, uint64_t number)
-{
-	const struct pm_measure measure = {
-		.value = number, .from = "SiteProfilePeaks in pmem.conf"};
-	struct pm_site_value *value;
-
-	for (size_t i = 0; i < socket->n_values; i++) {
-		if (socket->values[i].name == name) {
-			socket->values[i].measure = measure;
-			return 0;
-		}
-	}
-	value = pm_list_next(&socket->values, socket->n_values, sizeof(*value));
-	if (!value)
-		return -ENOMEM;
-	socket->n_values++;
-	*value = (struct pm_site_value){name, measure};
-	return 0;
-}
-
 /* The site's word holds over what was measured. */
 static int set_peaks(struct pm_site_profile *profile, const uint64_t peaks[2], struct pm_err *err)
 {
+	struct pm_measure in = {.value = peaks[0], .from = "SiteProfilePeaks in pmem.conf"};
+	struct pm_measure out = in;
 	int rc = 0;
 
+	out.value = peaks[1];
 	for (size_t i = 0; !rc && peaks[0] && i < profile->n_sockets; i++) {
-		rc = set_value(&profile->sockets[i], PM_VALUE_PEAK_IN, peaks[0]);
+		struct pm_site_socket *socket = &profile->sockets[i];
+
+		rc = pm_site_socket_set_value(socket, PM_VALUE_PEAK_IN, &in, err);
 		if (!rc)
-			rc = set_value(&profile->sockets[i], PM_VALUE_PEAK_OUT, peaks[1]);
+			rc = pm_site_socket_set_value(socket, PM_VALUE_PEAK_OUT, &out, err);
 	}
-	return rc ? pm_err_nomem(err) : 0;
+	return rc;
 }
 
 /* `peaks`: of pmem.conf, or zeros. */

@@ -368,6 +368,57 @@ struct pm_site_socket *pm_site_profile_add_socket(struct pm_site_profile *profil
 	return socket;
 }
 
+struct pm_site_curve *pm_site_socket_add_curve(
+	struct pm_site_socket *socket, enum pm_measured_curve name)
+{
+	struct pm_site_curve *curve;
+
+	for (size_t i = 0; i < socket->n_curves; i++)
+		if (socket->curves[i].curve == name)
+			return &socket->curves[i];
+	curve = pm_list_next(&socket->curves, socket->n_curves, sizeof(*curve));
+	if (!curve)
+		return NULL;
+	socket->n_curves++;
+	curve->curve = name;
+	return curve;
+}
+
+struct pm_site_loop *pm_site_add_loop(struct pm_site_loop **loops, size_t *n,
+	enum pm_measured_loop name, enum pm_measured_place place)
+{
+	struct pm_site_loop *loop;
+
+	for (size_t i = 0; i < *n; i++)
+		if ((*loops)[i].loop == name && (*loops)[i].place == place)
+			return &(*loops)[i];
+	loop = pm_list_next(loops, *n, sizeof(*loop));
+	if (!loop)
+		return NULL;
+	++*n;
+	loop->loop = name;
+	loop->place = place;
+	return loop;
+}
+
+int pm_site_socket_set_value(struct pm_site_socket *socket, enum pm_measured_value name,
+	const struct pm_measure *measure, struct pm_err *err)
+{
+	struct pm_site_value *value = NULL;
+
+	for (size_t i = 0; !value && i < socket->n_values; i++)
+		if (socket->values[i].name == name)
+			value = &socket->values[i];
+	if (!value) {
+		value = pm_list_next(&socket->values, socket->n_values, sizeof(*value));
+		if (!value)
+			return pm_err_nomem(err);
+		socket->n_values++;
+	}
+	*value = (struct pm_site_value){name, *measure};
+	return 0;
+}
+
 const struct pm_site_curve *pm_site_socket_curve(
 	const struct pm_site_socket *socket, enum pm_measured_curve curve)
 {

@@ -116,8 +116,17 @@ char *pm_site_profile_format(const struct pm_site_profile *profile);
 const struct pm_site_socket *pm_site_profile_socket(
 	const struct pm_site_profile *profile, unsigned socket);
 
-/* The row of that number, a new one if there is none. NULL: out of memory. */
+/* The row of that name, a new one if there is none. NULL: out of memory. */
 struct pm_site_socket *pm_site_profile_add_socket(struct pm_site_profile *profile, unsigned socket);
+struct pm_site_curve *pm_site_socket_add_curve(
+	struct pm_site_socket *socket, enum pm_measured_curve curve);
+/* Of a socket or of the node. */
+struct pm_site_loop *pm_site_add_loop(struct pm_site_loop **loops, size_t *n,
+	enum pm_measured_loop loop, enum pm_measured_place place);
+
+/* Adds a value, or replaces the one of that name. -ENOMEM. */
+int pm_site_socket_set_value(struct pm_site_socket *socket, enum pm_measured_value name,
+	const struct pm_measure *measure, struct pm_err *err);
 
 /* NULL: not in the profile. */
 const struct pm_site_curve *pm_site_socket_curve(

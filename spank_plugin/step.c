@@ -258,7 +258,8 @@ static int prepare(spank_t sp, const struct pm_config *config, struct pm_err *er
 		step.attach_fd = pm_attach_open(step.request.ranks);
 	if (!rc)
 		rc = look_at_machine(sp, config, err);
-	find_sibling(sp);
+	if (!rc)
+		find_sibling(sp);
 	return rc ? rc : find_profile(config, err);
 }
 

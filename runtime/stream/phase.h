@@ -85,9 +85,9 @@ struct pm_pass {
 enum pm_in_place pm_phase_begin(const void *caller, size_t batch_bytes, bool is_written,
 	bool is_settled, struct pm_pass *ret);
 
-/* Of an interval whose batch was in DRAM, while no helper ran. */
+/* What was measured of a phase while no helper ran. */
 struct pm_phase_interval {
-	uint64_t compute_ns;
+	uint64_t compute_ns; /* of an interval with its batch in DRAM */
 	uint64_t placed_ns;  /* of an interval in place; 0: not measured */
 	uint64_t idle_bytes; /* of PMem beside the ranges of open streams: the program may access
 				them */

@@ -37,7 +37,7 @@ def read(path: Path) -> list[Event]:
         numbers = [int(word) for word in rest]
         events.append(Event(int(ns) / 1e9, what, *numbers[:4], *map(bool, numbers[4:])))
     first = next(i for i, event in enumerate(events) if event.what == "o")
-    return [Event(**{**vars(events[first]), "compute_s": 0.0}), *events[first + 1:]]     # what came before is no stream's
+    return [Event(**{**vars(events[first]), "compute_s": 0.0}), *events[first + 1:]]     # without the program's start
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@
  *	advise BYTES [free|stay|threads]
  */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "runtime/pmplace.h"
 #include "tests/runtime/pages.h"
+#include "tests/runtime/threads.h"
 
 #define ITERATIONS 40
 #define THREADS	   4
@@ -65,16 +65,6 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-static void churn_all(void)
-{
-	pthread_t threads[THREADS];
-
-	for (uintptr_t i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, churn, (void *)(i + 1));
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-}
-
 int main(int argc, char **argv)
 {
 	size_t bytes = strtoull(argv[1], NULL, 10);
@@ -82,7 +72,7 @@ int main(int argc, char **argv)
 	char *object = named(bytes, 1);
 
 	if (!strcmp(what, "threads"))
-		churn_all();
+		run_threads(THREADS, churn);
 	if (!strcmp(what, "stay"))
 		pm_advise(object + bytes - 1, 1, PM_STAY);
 	if (!strcmp(what, "free")) { /* the next object has its addresses */

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include <malloc.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "runtime/pmplace.h"
 #include "tests/runtime/pages.h"
+#include "tests/runtime/threads.h"
 
 #define THREADS 8
 #define ROUNDS	60
@@ -82,16 +82,6 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-static void churn_all(void)
-{
-	pthread_t threads[THREADS];
-
-	for (uintptr_t i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, churn, (void *)(i + 1));
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-}
-
 static void alloc_small(void)
 {
 	for (size_t bytes = 0; bytes < 100000; bytes = bytes * 3 + 1) {
@@ -118,7 +108,7 @@ static void run(char **object, size_t bytes, const char *what)
 	if (!strcmp(what, "fork"))
 		in_child(*object, bytes);
 	else if (!strcmp(what, "threads"))
-		churn_all();
+		run_threads(THREADS, churn);
 	else if (!strcmp(what, "small"))
 		alloc_small();
 	else if (!strcmp(what, "realloc"))

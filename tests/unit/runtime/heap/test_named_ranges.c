@@ -71,7 +71,7 @@ static void test_order(void)
 {
 	ok(pm_named_ranges_add(BASE + 600 * PAGE, 10 * PAGE), "one");
 	ok(pm_named_ranges_add(BASE, 10 * PAGE), "another one");
-	ok(pm_named_ranges_add(BASE + 20 * PAGE, 5), "a part of a page is no range");
+	ok(pm_named_ranges_add(BASE + 20 * PAGE, 5), "a range without a whole page is not added");
 	(void)pm_named_ranges_promote(12 * PAGE);
 	ok(in_dram[600] && in_dram[609] && in_dram[1] && !in_dram[2],
 		"go in the order in which they were named");

@@ -128,8 +128,7 @@ static void test_traffic(void)
 	begin(&caller, &pass);
 	begin(&caller, &pass);
 	pm_phase_measured(&pass, &idle);
-	is_number(
-		pass.helpers, 1, "data that the program cannot access in that time is no traffic");
+	is_number(pass.helpers, 1, "traffic is at most what the program can access in that time");
 	measure_again_with(&caller, &copied);
 	measure_again_with(&caller, &copied);
 	is_number(helpers_now(&caller), 0, "copies of other streams are");
