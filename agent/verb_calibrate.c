@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/calibrate_beyond.h"
 #include "agent/calibrate_install.h"
 #include "agent/calibrate_part.h"
 #include "agent/calibrate_sockets.h"
@@ -121,6 +122,18 @@ static int keep(void *context, const struct pm_site_profile *profile, struct pm_
 	return watch->part ? pm_calibrate_part_save(watch->part, profile, err) : 0;
 }
 
+/* --quick has no time for it: each loop goes through all of that memory once before it counts. */
+static void add_beyond(const struct pm_agent *agent, struct pm_calibrate_sockets *sockets)
+{
+	struct pm_err why;
+
+	if (agent->given & PM_OPT_QUICK)
+		return;
+	pm_calibrate_beyond(agent->op.config.fs_root, sockets, &why);
+	if (why.code)
+		fprintf(stderr, "pmctl: calibrate: memory-large is left out: %s\n", why.text);
+}
+
 static int measure(const struct pm_agent *agent, const struct pm_calibrate_sockets *sockets,
 	const char *part, struct pm_site_profile *profile, struct pm_err *err)
 {
@@ -177,6 +190,8 @@ int pm_verb_calibrate(struct pm_agent *agent)
 		rc = pm_calibrate_sockets(&agent->op.config, &sockets, &err);
 	if (!rc)
 		rc = check_alone(&err);
+	if (!rc)
+		add_beyond(agent, &sockets);
 	if (!rc)
 		rc = measure_and_write(
 			agent, installed ? installed : agent->output, &sockets, &profile, &err);

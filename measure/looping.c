@@ -12,7 +12,7 @@
 
 struct worker {
 	struct pm_loop_arrays arrays;
-	size_t at; /* in the loop's units */
+	size_t done; /* in the loop's units */
 };
 
 struct looping {
@@ -82,11 +82,11 @@ static size_t step(void *context, unsigned thread)
 	const struct looping *looping = context;
 	const struct pm_loop *loop = looping->loop;
 	struct worker *worker = &looping->workers[thread];
-	size_t units = loop->units(&worker->arrays), at = worker->at;
+	size_t units = loop->units(&worker->arrays), at = worker->done % units;
 	size_t chunk = chunk_of(&worker->arrays, units);
 	size_t n = chunk < units - at ? chunk : units - at, bytes;
 
-	worker->at = (at + n) % units;
+	worker->done += n;
 	if (looping->run->persist == PM_PERSIST_WRITE)
 		return run_line_by_line(loop, &worker->arrays, at, n);
 	bytes = loop->run(&worker->arrays, at, n);
@@ -110,10 +110,27 @@ int pm_looping_run(const struct pm_looping *run, double *ret, struct pm_err *err
 	for (unsigned i = 0; i < run->n; i++) {
 		cpus[i] = run->parts[i].cpu;
 		pm_looping_divide(&run->parts[i], loop, &workers[i].arrays);
+		workers[i].done = run->parts[i].done;
 	}
 	rc = pm_threads_run(&threads, per_s, err);
 	*ret = 0;
 	for (unsigned i = 0; !rc && i < run->n; i++)
 		*ret += per_s[i];
+	for (unsigned i = 0; i < run->n; i++)
+		run->parts[i].done = workers[i].done;
 	return rc;
+}
+
+bool pm_looping_has_passed(const struct pm_looping *run)
+{
+	const struct pm_loop *loop = &pm_loops[run->loop];
+
+	for (unsigned i = 0; i < run->n; i++) {
+		struct pm_loop_arrays arrays;
+
+		pm_looping_divide(&run->parts[i], loop, &arrays);
+		if (run->parts[i].done < loop->units(&arrays))
+			return false;
+	}
+	return true;
 }

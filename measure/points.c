@@ -13,7 +13,7 @@ struct listing {
 	const struct pm_effort *effort;
 	int socket;
 	unsigned n_sockets, n_cpus;
-	bool has_dax, is_memory_mode, failed;
+	bool has_dax, is_memory_mode, has_beyond, failed;
 };
 
 static void list_point(struct listing *listing, struct pm_point point)
@@ -66,7 +66,8 @@ static void list_copies(struct listing *listing)
 static bool is_there(const struct listing *listing, enum pm_measured_place place)
 {
 	if (listing->is_memory_mode)
-		return place == PM_PLACE_MEMORY;
+		return place == PM_PLACE_MEMORY ||
+		       (place == PM_PLACE_MEMORY_LARGE && listing->has_beyond);
 	if (place == PM_PLACE_REMOTE_DRAM || place == PM_PLACE_REMOTE_PMEM)
 		return listing->n_sockets > 1 && listing->socket != PM_ALL_SOCKETS;
 	if (place == PM_PLACE_PERSIST_END || place == PM_PLACE_PERSIST_WRITE)
@@ -80,11 +81,15 @@ static bool is_of_stream(unsigned loop)
 	       loop == PM_LOOP_TRIAD;
 }
 
-/* Only STREAM reads and writes different memories, or makes bytes persistent. */
-static bool is_mixed(unsigned place)
+/*
+ * Only STREAM reads and writes different memories, makes bytes persistent, or goes through more
+ * than the DRAM that caches.
+ */
+static bool is_for_stream(unsigned place)
 {
 	return place == PM_PLACE_READ_PMEM || place == PM_PLACE_WRITE_PMEM ||
-	       place == PM_PLACE_PERSIST_END || place == PM_PLACE_PERSIST_WRITE;
+	       place == PM_PLACE_PERSIST_END || place == PM_PLACE_PERSIST_WRITE ||
+	       place == PM_PLACE_MEMORY_LARGE;
 }
 
 /* Paper 004 prints STREAM with all cores, paper 002 its loops over threads. */
@@ -101,9 +106,9 @@ static void list_loops(struct listing *listing)
 				continue;
 			if (is_of_stream(loop))
 				list_point(listing, point);
-			else if (!is_mixed(place) && listing->effort->all_cores_only)
+			else if (!is_for_stream(place) && listing->effort->all_cores_only)
 				list_point(listing, point);
-			else if (!is_mixed(place))
+			else if (!is_for_stream(place))
 				list_curve(listing, point, 1);
 		}
 }
@@ -153,7 +158,8 @@ int pm_points_list(const struct pm_calibrate_socket *sockets, unsigned n_sockets
 		.effort = effort,
 		.n_sockets = n_sockets,
 		.has_dax = has_dax,
-		.is_memory_mode = sockets->is_memory_mode};
+		.is_memory_mode = sockets->is_memory_mode,
+		.has_beyond = sockets->beyond_bytes > 0};
 	unsigned threads = 0;
 
 	for (unsigned i = 0; i < n_sockets; i++) {

@@ -13,6 +13,8 @@ struct pm_calibrate_socket {
 	unsigned n_cpus;
 	struct pm_area_place dram, pmem; /* of this socket */
 	bool is_memory_mode; /* all sockets alike: `dram` is memory, there is no `pmem` */
+	/* Memory Mode: bytes of an area that the DRAM cannot cache; 0: none, all sockets alike. */
+	size_t beyond_bytes;
 };
 
 enum pm_point_kind { PM_POINT_COPY, PM_POINT_LOOP, PM_POINT_LATENCY };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +122,43 @@ static void test_arrays(void)
 		"what is read is in a part of its own");
 }
 
+static int first_cpu(void)
+{
+	cpu_set_t allowed;
+	int cpu = 0;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	return cpu;
+}
+
+static void test_runs_go_on(void)
+{
+	cleanup_free char *memory = aligned_alloc(4096, 16 * BYTES);
+	struct pm_looping_part parts[] = {{first_cpu(), memory, memory, 8 * BYTES, 0},
+		{first_cpu(), memory + 8 * BYTES, memory + 8 * BYTES, 8 * BYTES, 0}};
+	struct pm_looping run = {.loop = PM_LOOP_COPY, .parts = parts, .n = 2, .seconds = 1e-9};
+	struct pm_err err;
+	double per_s;
+	size_t done;
+
+	memset(memory, 0, 16 * BYTES);
+	ok(!pm_looping_has_passed(&run), "arrays have not been gone through before a run");
+	is_number(pm_looping_run(&run, &per_s, &err), 0, "a run");
+	done = parts[0].done;
+	ok(done && done < 8 * BYTES / 2 / sizeof(double), "the shortest goes through a part");
+	ok(!pm_looping_has_passed(&run), "which is not all");
+	is_number(pm_looping_run(&run, &per_s, &err), 0, "another run");
+	ok(parts[0].done > done, "goes on where the one before ended");
+	parts[0].done = 8 * BYTES;
+	parts[1].done = 0;
+	ok(!pm_looping_has_passed(&run), "one thread alone does not count");
+	for (unsigned i = 0; i < 100 && !pm_looping_has_passed(&run); i++)
+		pm_looping_run(&run, &per_s, &err);
+	ok(pm_looping_has_passed(&run), "runs reach the end of all arrays");
+}
+
 static void test_chain(void)
 {
 	size_t bytes = 3 * BYTES / 4, lines = BYTES / 2 / 64, steps = 0;
@@ -142,7 +181,7 @@ static void test_chain(void)
 static void test_runs(void)
 {
 	cleanup_free char *memory = aligned_alloc(4096, BYTES);
-	struct pm_looping_part part = {0, memory, memory, BYTES};
+	struct pm_looping_part part = {0, memory, memory, BYTES, 0};
 	struct pm_looping run = {.parts = &part, .n = 1, .seconds = 0.001};
 	struct pm_chasing chase = {0, memory, &part, 0, 0.001};
 	double rate;
@@ -169,6 +208,7 @@ int main(void)
 {
 	test_passes();
 	test_arrays();
+	test_runs_go_on();
 	test_chain();
 	test_runs();
 	return tap_done();

@@ -70,6 +70,13 @@ static void test_places(void)
 		"Memory Mode has one memory, which nothing is copied from");
 	is_number((long long)points.n, 2 * PM_LOOPS + 4, "for loops on each socket, and on both");
 	free(points.list);
+	sockets[0].beyond_bytes = sockets[1].beyond_bytes = 1;
+	points = (struct pm_points){0};
+	is_number(pm_points_list(sockets, 2, false, &pm_effort_full, &points, &err), 0, "a list");
+	is_number(at_place(&points, PM_PLACE_MEMORY_LARGE), 3 * 4,
+		"beyond the DRAM that caches STREAM alone is measured");
+	free(points.list);
+	sockets[0].beyond_bytes = sockets[1].beyond_bytes = 0;
 	sockets[0].is_memory_mode = sockets[1].is_memory_mode = false;
 }
 
