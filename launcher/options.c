@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/suggest.h"
+
 #define MAX_LETTERS (2 * PM_RUN_OPTIONS + 3) /* "+:", each may have one and ':' */
 
 static const struct row {
@@ -21,6 +24,20 @@ static const struct row {
 #define PM_RUN_OPTION(NAME, word, letter, argument, help, ...)                                     \
 	[PM_RUN_##NAME] = {"--" #word, letter, argument, NULL, help},
 #include "plan/options.def"
+};
+
+/* Options of sbatch, srun and salloc, which people give to pmrun. */
+static const char *const of_jobs[] = {
+#define PM_JOB_OPTION(NAME, word, ...) "--pm-" #word,
+#include "plan/options.def"
+	NULL,
+};
+
+static const char *const own[] = {
+#define PM_RANK_OPTION(NAME, word, ...) "--pm-" #word,
+#define PM_RUN_OPTION(NAME, word, ...)	"--" #word,
+#include "plan/options.def"
+	NULL,
 };
 
 /* For getopt_long(3): `val` is the row's index, which is below all letters. */
@@ -58,6 +75,25 @@ static void take_twins(struct pm_run_given *given)
 	}
 }
 
+/* `word` is the option as it was written, perhaps with "=VALUE". */
+static int refuse_unknown(const char *word, struct pm_err *err)
+{
+	cleanup_free char *name = strndup(word, strcspn(word, "="));
+	const char *of_job = name ? pm_suggest_word(name, of_jobs) : NULL;
+	const char *meant = name ? pm_suggest_word(name, own) : NULL;
+
+	if (of_job && !strcmp(name, of_job))
+		return pm_err_set(err, -EINVAL,
+			"'%.64s' belongs to sbatch, srun and salloc, which choose the nodes; pmrun "
+			"places "
+			"ranks on this one",
+			word);
+	if (meant)
+		return pm_err_set(err, -EINVAL,
+			"unknown option '%.64s', did you mean %s? Try 'pmrun --help'", word, meant);
+	return pm_err_set(err, -EINVAL, "unknown option '%.64s', try 'pmrun --help'", word);
+}
+
 int pm_run_options_read(int argc, char **argv, struct pm_run_given *ret, struct pm_err *err)
 {
 	struct pm_run_given given = {0};
@@ -72,9 +108,11 @@ int pm_run_options_read(int argc, char **argv, struct pm_run_given *ret, struct 
 	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		int i = option_of(c);
 
-		if (c == '?' || c == ':')
-			return pm_err_set(err, -EINVAL, "%s '%.64s', try 'pmrun --help'",
-				c == ':' ? "missing argument after" : "unknown option",
+		if (c == '?')
+			return refuse_unknown(argv[optind - 1], err);
+		if (c == ':')
+			return pm_err_set(err, -EINVAL,
+				"missing argument after '%.64s', try 'pmrun --help'",
 				argv[optind - 1]);
 		given.value[i] = optarg ? optarg : "";
 		given.source[i] = rows[i].name;

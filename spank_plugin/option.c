@@ -9,6 +9,7 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "site/rank_model.h"
 
@@ -60,24 +61,33 @@ const char *pm_option_carrier(enum pm_option option)
 
 static int check_mode(const char *source, const char *name, struct pm_err *err)
 {
+	static const char *const modes[] = {
+#define PM_MODE_ROW(NAME, name_, ...) name_,
+#include "site/modes.def"
+		NULL,
+	};
+	const char *meant = pm_suggest_word(name, modes);
 	cleanup_free char *names = NULL;
 
 	if (pm_mode_by_name(name))
 		return 0;
 	names = pm_mode_names();
-	return pm_err_set(err, -EINVAL, "%s: unknown mode '%.64s', valid modes are %s", source,
-		name, names ? names : "(out of memory)");
+	return pm_err_set(err, -EINVAL, "%s: unknown mode '%.64s', %s%s%s%s", source, name,
+		meant ? "did you mean " : "", meant ? meant : "",
+		meant ? "? Valid modes are " : "valid modes are ",
+		names ? names : "(out of memory)");
 }
 
 static int check_size(const char *source, const char *text, struct pm_err *err)
 {
+	char example[PM_SIZE_TEXT];
 	uint64_t bytes = 0;
 
 	if (strlen(text) <= MAX_SIZE_TEXT && !pm_parse_size(text, &bytes) && bytes)
 		return 0;
 	return pm_err_set(err, -EINVAL,
-		"%s: '%.64s' is not a size; write a whole number and K, M, G or T, as 100G", source,
-		text);
+		"%s: '%.64s' is not a size; write a whole number and K, M, G or T, as %s", source,
+		text, pm_suggest_size(text, example) ? example : "100G");
 }
 
 static int check_namespace(const char *source, const char *text, struct pm_err *err)
