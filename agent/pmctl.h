@@ -14,10 +14,10 @@ enum pm_option_row {
 #include "agent/options.def"
 };
 
-/* Bits of the options that a verb takes. */
+/* Bits of the options that a verb takes: 32 at most. */
 enum pm_option {
-#define PM_OPTION(NAME, ...) PM_OPT_##NAME = 1 << PM_OPTION_##NAME,
-#define PM_FLAG(NAME, ...)   PM_OPT_##NAME = 1 << PM_OPTION_##NAME,
+#define PM_OPTION(NAME, ...) PM_OPT_##NAME = 1U << PM_OPTION_##NAME,
+#define PM_FLAG(NAME, ...)   PM_OPT_##NAME = 1U << PM_OPTION_##NAME,
 #include "agent/options.def"
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };

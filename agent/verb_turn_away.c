@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/ask_controller.h"
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
 #include "node/state/jobs.h"
-#include "protocol/client_tcp.h"
 
 /* Ample: pm-controller asks slurmctld about the job before it replies. */
 #define TIMEOUT_MS 10000
@@ -20,15 +20,6 @@ static void clean(const char *sentence, char text[MAX_SENTENCE + 1])
 	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == '\177')
 			*at = ' ';
-}
-
-static int tell(const struct pm_config *config, struct pm_message *told, struct pm_message *ret,
-	struct pm_err *err)
-{
-	if (!strcmp(config->controller_addr, "none"))
-		return pm_err_set(err, -ENOENT, "no ControllerAddr in pmem.conf");
-	return pm_client_call_tcp(
-		config->controller_addr, config->munge_socket, TIMEOUT_MS, told, ret, err);
 }
 
 int pm_verb_job_turn_away(struct pm_agent *agent)
@@ -45,7 +36,7 @@ int pm_verb_job_turn_away(struct pm_agent *agent)
 	}
 	clean(agent->words[0], text);
 	told.text = text;
-	if (tell(&agent->op.config, &told, &reply, &err))
+	if (pm_ask_controller(&agent->op.config, TIMEOUT_MS, &told, &reply, &err))
 		return pm_fail(agent, &err);
 	puts(reply.type == PM_MESSAGE_REQUEUED ? PM_ANSWER_REQUEUED : PM_ANSWER_NOTED);
 	return PM_EXIT_DONE;

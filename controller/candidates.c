@@ -99,6 +99,16 @@ struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
 	return count;
 }
 
+bool pm_candidate(
+	const struct pm_cluster *cluster, const slurm_job_info_t *job, const node_info_t *node)
+{
+	cleanup_with(pm_strv_cleanup) char **partitions =
+		pm_strv_split(job->partition ? job->partition : "", ",");
+
+	return is_in_its_partitions(cluster, partitions, node) &&
+	       is_candidate(job, node, /* excluded= */ NULL, /* modes_only= */ true);
+}
+
 unsigned pm_candidates_needed(const slurm_job_info_t *job)
 {
 	return job->num_nodes ? job->num_nodes : 1;

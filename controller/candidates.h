@@ -28,6 +28,10 @@ bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_onl
 struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *excluded, bool modes_only);
 
+/* True if the node is a candidate of the job, all modes of its features taken as alternatives. */
+bool pm_candidate(
+	const struct pm_cluster *cluster, const slurm_job_info_t *job, const node_info_t *node);
+
 /* The number of nodes that the job needs, at least 1. */
 unsigned pm_candidates_needed(const slurm_job_info_t *job);
 

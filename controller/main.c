@@ -114,11 +114,14 @@ static int open_sockets(struct pm_service *service, struct pm_err *err)
 
 static int open_state(struct pm_service *service, struct pm_err *err)
 {
-	cleanup_free char *path = pm_asprintf("%s/turned-away.json", service->state_dir);
+	cleanup_free char *rejected = pm_asprintf("%s/turned-away.json", service->state_dir);
+	cleanup_free char *reboots = pm_asprintf("%s/reboots.json", service->state_dir);
+	int rc;
 
-	if (!path)
+	if (!rejected || !reboots)
 		return pm_err_nomem(err);
-	return pm_rejected_open(&service->rejected, path, err);
+	rc = pm_rejected_open(&service->rejected, rejected, err);
+	return rc ? rc : pm_reboots_open(&service->reboots, reboots, err);
 }
 
 static int await_slurmctld(struct pm_service *service, struct pm_err *err)
@@ -175,6 +178,7 @@ int main(int argc, char **argv)
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);
 	pm_rejected_done(&service.rejected);
+	pm_reboots_done(&service.reboots);
 	pm_server_done(&service.server);
 	pm_cluster_done(&service.cluster);
 	return rc ? 1 : 0;

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "controller/node_features.h"
 #include "site/modes.h"
 
 /*
@@ -28,6 +30,7 @@
 struct counts {
 	const char *features[FEATURES_MAX];
 	unsigned idle[FEATURES_MAX];
+	unsigned could[FEATURES_MAX]; /* idle without the feature, which a reboot brings */
 	size_t n;
 };
 
@@ -54,22 +57,16 @@ bool pm_node_is_idle(uint32_t node_state)
 	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE && !(node_state & ~usable);
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
-		if (strcspn(at, ",") == length && !strncmp(at, word, length))
-			return true;
-	return false;
-}
-
 static void count_node(struct counts *counts, const node_info_t *node)
 {
 	if (!node->name || !pm_node_is_idle(node->node_state))
 		return;
-	for (size_t i = 0; i < counts->n; i++)
-		counts->idle[i] += has_word(node->features_act, counts->features[i]);
+	for (size_t i = 0; i < counts->n; i++) {
+		bool has = pm_features_have(node->features_act, counts->features[i]);
+
+		counts->idle[i] += has;
+		counts->could[i] += !has && pm_node_can_be(node, counts->features[i]);
+	}
 }
 
 /* node_inx of slurm.h: pairs of first and last index into the nodes, -1 at the end. */
@@ -85,26 +82,36 @@ static struct counts count_partition(
 	return counts;
 }
 
-static void print_partition(FILE *out, const char *name, const struct counts *counts)
+static void print_partition(
+	FILE *out, const char *name, const struct counts *counts, const struct pm_reboots *reboots)
 {
 	fprintf(out, "%s", name);
 	for (size_t i = 0; i < counts->n; i++)
 		fprintf(out, " %s=%u", counts->features[i], counts->idle[i]);
+	for (size_t i = 0; i < counts->n; i++)
+		fprintf(out, " could:%s=%u", counts->features[i], counts->could[i]);
+	for (size_t i = 0; i < counts->n; i++) {
+		uint64_t median_s = pm_reboots_median_s(reboots, counts->features[i]);
+
+		if (median_s)
+			fprintf(out, " reboot_s:%s=%" PRIu64, counts->features[i], median_s);
+	}
 	fprintf(out, "\n");
 }
 
-static void print_all(FILE *out, const struct pm_cluster *cluster, time_t now)
+static void print_all(
+	FILE *out, const struct pm_cluster *cluster, const struct pm_reboots *reboots, time_t now)
 {
 	fprintf(out, "slurm-pmem-modes 1 %lld\n", (long long)now);
 	for (uint32_t i = 0; i < cluster->partitions->record_count; i++) {
 		const partition_info_t *partition = &cluster->partitions->partition_array[i];
 		struct counts counts = count_partition(cluster, partition);
 
-		print_partition(out, partition->name, &counts);
+		print_partition(out, partition->name, &counts, reboots);
 	}
 }
 
-char *pm_modes_text(const struct pm_cluster *cluster, time_t now)
+char *pm_modes_text(const struct pm_cluster *cluster, const struct pm_reboots *reboots, time_t now)
 {
 	char *text = NULL;
 	size_t length;
@@ -112,7 +119,7 @@ char *pm_modes_text(const struct pm_cluster *cluster, time_t now)
 
 	if (!out)
 		return NULL;
-	print_all(out, cluster, now);
+	print_all(out, cluster, reboots, now);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

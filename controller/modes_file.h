@@ -7,15 +7,19 @@
  * under slurmctld's locks, so it must not send requests to slurmctld:
  *
  *	slurm-pmem-modes 1 <unix seconds>
- *	<partition> pm_memory=<n> pm_appdirect=<n> pm_mixed=<n>
+ *	<partition> pm_memory=<n> pm_appdirect=<n> ... could:pm_memory=<n> ...
+ *reboot_s:pm_memory=<n> ...
  *
- * A reader ignores a file that is older than 60 s.
+ * "could": idle nodes that can have the feature, after a reboot; "reboot_s": the median seconds of
+ * the last reboots into it, missing if none are known. A reader ignores a file that is older than
+ * 60 s, and words that it does not know.
  */
 #include "base/json.h"
 #include "controller/cluster.h"
+#include "controller/reboots.h"
 
 /* The file's text, malloc'ed; NULL when out of memory. Nodes and partitions must be loaded. */
-char *pm_modes_text(const struct pm_cluster *cluster, time_t now);
+char *pm_modes_text(const struct pm_cluster *cluster, const struct pm_reboots *reboots, time_t now);
 
 /* The same as the "list" of a message; the caller owns it. NULL when out of memory. */
 json_object *pm_modes_list(const struct pm_cluster *cluster);

@@ -29,7 +29,7 @@ pm.config_file = "/etc/slurm/pmem.conf"
 -- The number of idle nodes in each mode: a line "slurm-pmem-modes 1 SECONDS" with the time of
 -- writing, then a line for each partition, "main pm_memory=3 pm_appdirect=0 pm_mixed=1".
 -- pm-controller writes it (controller/modes_file.h). Without it, or if it is older than a minute,
--- the first suitable mode of the table is chosen.
+-- the first suitable mode of the table is chosen, and users are not told whether nodes must reboot.
 pm.state_file = "/run/slurm-pmem-controller/modes"
 
 pm.modes = conf.modes
@@ -345,7 +345,7 @@ local function choose_mode(modes, job_desc, policy, partitions)
 	end
 	modes = without_faults(modes, function(mode) return check_offered(policy, { mode }, "") end)
 	modes = without_faults(modes, function(mode) return check_memory(job_desc, policy, { mode }) end)
-	local idle = constraint.idle_nodes(pm.state_file, partitions)
+	local idle = constraint.view(pm.state_file, partitions).idle
 	local best = modes[1]
 	for _, mode in ipairs(modes) do
 		if (idle[mode.feature] or 0) > (idle[best.feature] or 0) then
@@ -565,6 +565,47 @@ local function set_delay(job_desc, policy, modes, changes)
 	return nil
 end
 
+-- "1 of 2 nodes is", "2 of 4 nodes are", "no node is".
+local function count_text(count, needed)
+	if count == 0 then
+		return "no node is"
+	end
+	return string.format("%.0f of %.0f nodes %s", count, needed, count == 1 and "is" or "are")
+end
+
+-- "; mode appdirect has 3 idle nodes": another mode in which the job could start at once.
+local function sooner(job, policy, mode, needed, view)
+	for _, other in ipairs(offered(policy)) do
+		if other.feature ~= mode.feature and (view.idle[other.feature] or 0) >= needed
+			and not check_memory(job, policy, { other }) then
+			return string.format("; mode %s has %.0f idle", other.name, view.idle[other.feature])
+		end
+	end
+	return ""
+end
+
+-- Whether nodes must reboot before the job starts, in a sentence; nil if they need not, if that is
+-- not known, or if the job waits for something else as well.
+local function reboot_remark(job, policy, mode, partitions)
+	local view = constraint.view(pm.state_file, partitions)
+	local idle, could = view.idle[mode.feature], view.could[mode.feature] or 0
+	local needed = given(job.min_nodes, NO_VAL) or 1
+	if not idle or idle >= needed or (job.req_nodes or "") ~= "" or (job.dependency or "") ~= ""
+		or (given(job.begin_time, NO_VAL) or 0) > os.time() then
+		return nil
+	end
+	local seconds = view.reboot_s[mode.feature]
+	local has = string.format("%s idle in mode %s", count_text(idle, needed), mode.name)
+	if idle + could < needed then
+		return problem("%s, and too few others are: the job waits for nodes%s", has,
+			sooner(job, policy, mode, needed, view))
+	end
+	return problem("%s: %s rebooted into it first%s%s", has,
+		needed - idle == 1 and "one is" or string.format("%.0f are", needed - idle),
+		seconds and string.format(", which takes about %.0f s here", seconds) or "",
+		sooner(job, policy, mode, needed, view))
+end
+
 local function partitions_of(names_text, part_list)
 	local list = {}
 	for name in string.gmatch(names_text or "", "[^,]+") do
@@ -623,6 +664,7 @@ local function plan(job_desc, request, policy)
 	changes.shared = whole and 0 or nil
 	set_memory(job_desc, policy, modes, whole, changes)
 	return changes, set_delay(job_desc, policy, modes, changes)
+		or reboot_remark(job_desc, policy, modes[1], request.partitions)
 end
 
 -- True if any of the partitions gives modes to jobs that name none.

@@ -269,19 +269,29 @@ local function read_state(path)
 	return text
 end
 
--- The number of idle nodes of the partitions by feature; empty if the file is missing or old.
-function constraint.idle_nodes(path, partitions)
-	local wanted, idle = {}, {}
+local function add_counts(counts, words, pattern)
+	for feature, count in string.gmatch(words, pattern) do
+		counts[feature] = (counts[feature] or 0) + tonumber(count)
+	end
+end
+
+-- The view of the partitions: three tables by feature, which are empty if the file is missing or
+-- old. `idle`: idle nodes; `could`: idle nodes that a reboot brings into the mode; `reboot_s`: the
+-- median seconds of the last such reboots, if the cluster has seen any.
+function constraint.view(path, partitions)
+	local wanted, view = {}, { idle = {}, could = {}, reboot_s = {} }
 	for _, name in ipairs(partitions) do
 		wanted[name] = true
 	end
 	for line in string.gmatch(read_state(path) or "", "[^\n]+") do
 		local words = wanted[string.match(line, "^[^ ]+")] and line or ""
-		for feature, count in string.gmatch(words, " (pm_[%w_]+)=([0-9]+)") do
-			idle[feature] = (idle[feature] or 0) + tonumber(count)
+		add_counts(view.idle, words, " (pm_[%w_]+)=([0-9]+)")
+		add_counts(view.could, words, " could:(pm_[%w_]+)=([0-9]+)")
+		for feature, seconds in string.gmatch(words, " reboot_s:(pm_[%w_]+)=([0-9]+)") do
+			view.reboot_s[feature] = tonumber(seconds)
 		end
 	end
-	return idle
+	return view
 end
 
 return constraint

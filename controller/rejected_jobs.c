@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/store.h"
 #include "controller/candidates.h"
+#include "controller/state_file.h"
 
 /* Bytes of a sentence in AdminComment, which Slurm limits to 1 KiB. */
 #define MAX_SENTENCE 900
@@ -46,15 +47,7 @@ static const struct pm_store store = {
 
 int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct pm_err *err)
 {
-	int rc = pm_store_read(&store, path, &rejected->jobs, err);
-
-	if (rc == -EBADMSG && !pm_store_set_aside(path, err))
-		fprintf(stderr,
-			"'%s' is malformed and was renamed to '%s.unreadable'; starting with an "
-			"empty list\n",
-			path, path);
-	else if (rc)
-		fprintf(stderr, "%s; starting with an empty list\n", err->text);
+	pm_state_file_read(&store, path, &rejected->jobs);
 	if (!rejected->jobs)
 		rejected->jobs = json_object_new_object();
 	rejected->path = strdup(path);

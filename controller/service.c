@@ -8,6 +8,8 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "controller/explain.h"
+#include "controller/overview.h"
 #include "controller/reinstate.h"
 #include "controller/user_hold.h"
 #include "controller/modes_file.h"
@@ -23,6 +25,12 @@
 #define NODES_QUIET_MS	10000
 #define CONFIG_MS	60000
 #define JOBS_MS		15000
+
+/* Pauses between requests for the jobs that an explanation or a message needs. */
+#define FRESH_JOBS_MS 500
+
+/* One answer serves all who ask within this time. */
+#define ANSWER_MS 2000
 
 #define FILE_MS 10000
 #define TELL_MS 20000 /* between two replies "still" to a waiter */
@@ -72,7 +80,7 @@ static void write_modes(struct pm_service *service)
 
 	if (!load(service, pm_cluster_load_partitions, &service->file_ms, FILE_MS))
 		return;
-	text = pm_modes_text(&service->cluster, time(NULL));
+	text = pm_modes_text(&service->cluster, &service->reboots, time(NULL));
 	if (!text || !path)
 		return;
 	if (pm_modes_write(path, text,
@@ -87,6 +95,23 @@ static uint64_t nodes_pause_ms(const struct pm_service *service)
 	return service->holds.waited ? NODES_HELD_MS : NODES_QUIET_MS;
 }
 
+/* Without the sweeps of load_all(), which have a pause of their own. */
+static void load_fresh_jobs(struct pm_service *service)
+{
+	(void)load(service, pm_cluster_load_jobs, &service->fresh_jobs_ms, FRESH_JOBS_MS);
+}
+
+/* A job may be younger than the table of jobs. */
+static void announce(struct pm_service *service)
+{
+	bool unknown;
+
+	pm_announce(&service->announcements, &service->cluster, &service->reboots,
+		(uint64_t)time(NULL), &unknown);
+	if (unknown)
+		load_fresh_jobs(service);
+}
+
 /*
  * The order matters: pm_rejected_sweep() removes ended jobs before their list is used, and
  * pm_holds_look() gets the newest tables. The configuration is loaded again since PrivateData may
@@ -98,8 +123,12 @@ static void load_all(struct pm_service *service)
 	bool nodes =
 		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
 
-	if (nodes)
+	if (nodes) {
+		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters,
+			(uint64_t)time(NULL));
 		write_modes(service);
+	}
+	announce(service);
 	if (jobs) {
 		pm_rejected_sweep(&service->rejected, &service->cluster);
 		pm_reinstate_scan(&service->rejected, &service->cluster);
@@ -179,6 +208,50 @@ static void tell_modes(struct pm_service *service, struct pm_peer *peer)
 		reply_list(service, peer, pm_modes_list(&service->cluster));
 }
 
+/* The answer is kept for a while: a login node's users may all ask at once. */
+static void tell_cluster(struct pm_service *service, struct pm_peer *peer)
+{
+	if (service->cluster.private_nodes && !peer->trusted) {
+		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
+		return;
+	}
+	if (!service->modes_answer || is_due(service->answer_ms, ANSWER_MS)) {
+		json_object_put(service->modes_answer);
+		service->modes_answer = pm_overview_modes(
+			&service->cluster, &service->reboots, (uint64_t)time(NULL));
+		service->answer_ms = pm_now_ms();
+	}
+	reply_list(service, peer, json_object_get(service->modes_answer));
+}
+
+static void tell_nodes(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
+{
+	if (service->cluster.private_nodes && !peer->trusted)
+		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
+	else
+		reply_list(service, peer,
+			pm_overview_nodes(&service->cluster, &service->reboots, request->node,
+				(uint64_t)time(NULL)));
+}
+
+static void explain(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
+{
+	const slurm_job_info_t *job;
+
+	load_fresh_jobs(service);
+	job = pm_cluster_job(&service->cluster, request->job_id);
+	if (!job ||
+		(service->cluster.private_jobs && !peer->trusted && peer->uid != job->user_id)) {
+		pm_server_refuse(
+			&service->server, peer, "Slurm has no such job, or it ended a while ago");
+		return;
+	}
+	reply_list(service, peer,
+		pm_explain(&service->cluster, &service->reboots, job, (uint64_t)time(NULL)));
+}
+
 /* A node's root is trusted, as slurmctld trusts it. */
 static void handle_rejection(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
@@ -214,6 +287,12 @@ static void serve(void *context, struct pm_peer *peer, const struct pm_message *
 		reply_list(service, peer, pm_waiters_list(&service->waiters, all, peer->uid));
 	else if (request->type == PM_MESSAGE_MODES)
 		tell_modes(service, peer);
+	else if (request->type == PM_MESSAGE_CLUSTER)
+		tell_cluster(service, peer);
+	else if (request->type == PM_MESSAGE_NODES)
+		tell_nodes(service, peer, request);
+	else if (request->type == PM_MESSAGE_EXPLAIN)
+		explain(service, peer, request);
 	else
 		handle_rejection(service, peer, request);
 }
@@ -239,4 +318,6 @@ void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *sto
 	while (service->waiters.first)
 		pm_waiters_remove(&service->waiters, service->waiters.first);
 	pm_holds_done(&service->holds);
+	json_object_put(service->modes_answer);
+	service->modes_answer = NULL;
 }

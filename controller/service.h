@@ -8,8 +8,10 @@
  */
 #include <signal.h>
 
+#include "controller/announce.h"
 #include "controller/cluster.h"
 #include "controller/holds.h"
+#include "controller/reboots.h"
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
 #include "controller/waiters.h"
@@ -21,8 +23,12 @@ struct pm_service {
 	struct pm_waiters waiters;
 	struct pm_holds holds;
 	struct pm_rejected_jobs rejected;
+	struct pm_reboots reboots;
+	struct pm_announcements announcements;
+	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */
+	uint64_t fresh_jobs_ms, answer_ms;		/* the same, for those who ask */
 	bool failing;					/* the last request to slurmctld failed */
 };
 

@@ -28,6 +28,14 @@ enum pm_readiness pm_node_readiness(uint32_t node_state)
 	return base == NODE_STATE_UNKNOWN || node_state & coming ? PM_NOT_READY : PM_IS_READY;
 }
 
+bool pm_node_is_rebooting(uint32_t node_state)
+{
+	const uint32_t coming =
+		NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP | NODE_STATE_REBOOT_ISSUED;
+
+	return pm_node_readiness(node_state) == PM_NOT_READY && node_state & coming;
+}
+
 bool pm_node_is_free(uint32_t node_state)
 {
 	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE &&

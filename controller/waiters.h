@@ -30,6 +30,9 @@ struct pm_waiters {
 enum pm_readiness { PM_NOT_READY, PM_IS_READY, PM_UNUSABLE };
 enum pm_readiness pm_node_readiness(uint32_t node_state);
 
+/* True if Slurm has rebooted the node or powered it up, and waits for it. */
+bool pm_node_is_rebooting(uint32_t node_state);
+
 /* True if no job has the node: it is neither allocated nor completing. */
 bool pm_node_is_free(uint32_t node_state);
 

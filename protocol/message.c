@@ -15,7 +15,7 @@
 /* Slurm's largest job id (MAX_JOB_ID). */
 #define MAX_JOB 0x3ffffff
 
-enum { JOB = 1, UID = 2, NODES = 4, NODE = 8, TEXT = 16, LIST = 32 };
+enum { JOB = 1, UID = 2, NODES = 4, NODE = 8, TEXT = 16, LIST = 32, AFTER = 64 };
 
 static const struct {
 	const char *name;
@@ -26,6 +26,9 @@ static const struct {
 	[PM_MESSAGE_WAITING] = {"waiting", 0, true},
 	[PM_MESSAGE_MODES] = {"modes", 0, true},
 	[PM_MESSAGE_TURNED_AWAY] = {"turned-away", JOB | NODE | TEXT, true},
+	[PM_MESSAGE_CLUSTER] = {"cluster", 0, true},
+	[PM_MESSAGE_NODES] = {"nodes", AFTER, true},
+	[PM_MESSAGE_EXPLAIN] = {"explain", JOB, true},
 	[PM_MESSAGE_STILL] = {"still", 0, false},
 	[PM_MESSAGE_READY] = {"ready", 0, false},
 	[PM_MESSAGE_LIST] = {"list", LIST, false},
@@ -112,6 +115,9 @@ static const char *read_members(const json_object *root, unsigned members, struc
 		return "nodes";
 	if (members & NODE && !read_text(root, "node", MAX_NAME, is_names, &into->node))
 		return "node";
+	if (members & AFTER && json_object_object_get_ex(root, "after", NULL) &&
+		!read_text(root, "after", MAX_NAME, is_names, &into->node))
+		return "after";
 	if (members & TEXT && !read_text(root, "text", MAX_TEXT, is_clean, &into->text))
 		return "text";
 	if (members & LIST && !read_list(root, &into->list))
@@ -167,6 +173,8 @@ static void add_members(json_object *root, unsigned members, const struct pm_mes
 		pm_json_add_string(root, "nodes", message->nodes);
 	if (members & NODE)
 		pm_json_add_string(root, "node", message->node);
+	if (members & AFTER && message->node)
+		pm_json_add_string(root, "after", message->node);
 	if (members & TEXT)
 		pm_json_add_string(root, "text", message->text);
 	if (members & LIST)

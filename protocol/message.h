@@ -23,10 +23,13 @@ enum pm_message_type {
 	PM_MESSAGE_WAITING,	/* which jobs wait? */
 	PM_MESSAGE_MODES,	/* how many idle nodes are in which mode? */
 	PM_MESSAGE_TURNED_AWAY, /* this node has rejected a job */
+	PM_MESSAGE_CLUSTER,	/* how many nodes are in which mode, and what do they do? */
+	PM_MESSAGE_NODES,	/* the same, node by node */
+	PM_MESSAGE_EXPLAIN,	/* what does this job wait for? */
 	/* replies */
 	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting */
 	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
-	PM_MESSAGE_LIST,     /* to waiting and to modes */
+	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes and explain */
 	PM_MESSAGE_NOTED,    /* to turned-away: recorded, and the node requeues the job */
 	PM_MESSAGE_REQUEUED, /* to turned-away: the controller has requeued it, perhaps held */
 	PM_MESSAGE_ERROR,    /* to any request, the last reply */
@@ -39,7 +42,7 @@ struct pm_message {
 	uint32_t job_id;
 	uint32_t uid;
 	char *nodes;	   /* a node list, as Slurm writes it */
-	char *node;	   /* one name */
+	char *node;	   /* one name; of nodes: all behind it, NULL for all */
 	char *text;	   /* a sentence, or lines */
 	json_object *list; /* an array of objects, or NULL */
 };

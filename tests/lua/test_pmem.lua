@@ -282,18 +282,61 @@ local CHOICES = {
 	{ HEAD .. "main pm_appdirect=x pm_memory\n\0\n=\n", "main", "pm_memory|pm_appdirect", "pm_memory" },
 	{ HEAD .. "main pm_appdirect=9\n" .. string.rep("x", 300000), "main", "pm_memory|pm_appdirect", "pm_memory" },
 }
-for i, row in ipairs(CHOICES) do
-	local pm, desc = load(), job(row[3])
+local function write_state(text)
 	os.remove(state)
-	if row[1] then
+	if text then
 		local file = assert(io.open(state, "w"))
-		file:write(row[1])
+		file:write(text)
 		file:close()
 	end
+end
+
+for i, row in ipairs(CHOICES) do
+	local pm, desc = load(), job(row[3])
+	write_state(row[1])
 	pm.state_file, desc.partition = state, row[2]
 	pm.submit(desc, { main = { flag_default = 1 } }, 1000)
 	check("choice " .. i .. ": " .. row[3], desc.features, row[4])
 end
+
+-- Whether nodes must reboot first: the view, fields of the job, then the sentence.
+local TWO = HEAD .. "main pm_memory=1 pm_appdirect=3 pm_mixed=0 could:pm_memory=3 could:pm_appdirect=1 "
+	.. "could:pm_mixed=4 reboot_s:pm_memory=95\n"
+local NONE = HEAD .. "main pm_memory=0 pm_appdirect=0 could:pm_memory=0 could:pm_appdirect=0\n"
+local WAITS = ", and too few others are: the job waits for nodes"
+local REMARKS = {
+	{ TWO, {}, nil },
+	{ TWO, { min_nodes = 2 }, "pm: 1 of 2 nodes is idle in mode memory: one is rebooted into it first, which takes "
+		.. "about 95 s here; mode appdirect has 3 idle" },
+	{ TWO, { min_nodes = 4 }, "pm: 1 of 4 nodes is idle in mode memory: 3 are rebooted into it first, which takes "
+		.. "about 95 s here" },
+	{ TWO, { min_nodes = 5 }, "pm: 1 of 5 nodes is idle in mode memory" .. WAITS },
+	{ NONE, {}, "pm: no node is idle in mode memory" .. WAITS },
+	{ HEAD .. "main pm_memory=0 could:pm_memory=1\n", {},
+		"pm: no node is idle in mode memory: one is rebooted into it first" },
+	{ HEAD .. "other pm_memory=0 could:pm_memory=1\n", {}, nil },
+	{ HEAD_AT .. now - 70 .. "\nmain pm_memory=0 could:pm_memory=1\n", {}, nil },
+	{ NONE, { req_nodes = "n1" }, nil },
+	{ NONE, { dependency = "afterok:17" }, nil },
+	{ NONE, { begin_time = now + 3600 }, nil },
+	{ NONE, { begin_time = now - 3600 }, "pm: no node is idle in mode memory" .. WAITS },
+	{ nil, {}, nil },
+}
+for i, row in ipairs(REMARKS) do
+	local pm, desc = load(), job(nil, MEMORY)
+	write_state(row[1])
+	for field, value in pairs(row[2]) do
+		desc[field] = value
+	end
+	pm.state_file, desc.partition, said = state, "main", nil
+	check("remark " .. i .. " is no refusal", pm.submit(desc, {}, 1000), slurm.SUCCESS)
+	check("remark " .. i, said, row[3])
+end
+local quiet = job("gpu")
+said = nil
+write_state(NONE)
+load().submit(quiet, {}, 1000)
+check("a job without a mode is told nothing", said, nil)
 os.remove(state)
 
 print("1.." .. count)

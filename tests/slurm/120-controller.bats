@@ -60,11 +60,6 @@ waits_as() {
 	return 1
 }
 
-# Power that is cut before the order to reboot is obeyed would not meet the hung boot.
-boot_hangs() {
-	[ ! -e "$(bench_dir)/$1/fault" ]
-}
-
 # The boot of n1 hangs until it is reset; the job that waits for it, by the program $1, in $job.
 submit_waiting_by() {
 	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1

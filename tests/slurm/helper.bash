@@ -26,6 +26,13 @@ let_epilogs_end() {
 	done
 }
 
+# Out of $output: whether the job's nodes reboot first, which depends on the moment. 130-cluster.bats has these sentences.
+drop_remarks() {
+	output=$(grep -Ev '^(srun|sbatch|salloc): pm: (.* idle in mode |.* into mode .* for this job|.* back after )' <<<"$output" || true)
+	mapfile -t lines <<<"$output"
+	[ -n "$output" ] || lines=()
+}
+
 # run_client COMMAND [RC] ARGUMENT...: as the ordinary user; it must end with RC, 0 unless said.
 run_client() {
 	local command=$1 wanted=0
@@ -35,6 +42,7 @@ run_client() {
 		shift
 	fi
 	run bench "$command" "$@"
+	drop_remarks
 	# shellcheck disable=SC2154 # set by run
 	if [ "$status" -ne "$wanted" ]; then
 		fail "'$command $*' ended with $status instead of $wanted: $output"$'\n'"$(bench status)"
@@ -172,6 +180,11 @@ resume() {
 		state_is "$node" idle || admin scontrol update nodename="$node" state=resume || true
 		wait_for 60 state_is "$node" idle # slurmctld looks again every 30 s
 	done
+}
+
+# Power that is cut before the order to reboot is obeyed would not meet the hung boot.
+boot_hangs() {
+	[ ! -e "$(bench_dir)/$1/fault" ]
 }
 
 # put_in MODE NODE...: by jobs, as a user would.

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/cluster_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "site/modes.h"
+
+#define MODES_MAX 64
+#define TIME_MAX  32
+
+static uint64_t number(const json_object *row, const char *key)
+{
+	uint64_t value = 0;
+
+	(void)pm_json_u64(row, key, &value);
+	return value;
+}
+
+static const char *text(const json_object *row, const char *key)
+{
+	const char *value = pm_json_string(row, key);
+
+	return value ? value : "";
+}
+
+/* The modes that share a feature: "appdirect, flat"; "none" for no feature. */
+static const char *modes_of(const char *feature, char ret[MODES_MAX])
+{
+	size_t length = 0;
+
+	snprintf(ret, MODES_MAX, "none");
+	pm_mode_foreach(row)
+		if (!strcmp(row->feature, feature) && length < MODES_MAX)
+			length += (size_t)snprintf(ret + length, MODES_MAX - length, "%s%s",
+				length ? ", " : "", row->name);
+	return ret;
+}
+
+static const char *mode_of(const char *feature)
+{
+	const struct pm_mode_info *row = pm_mode_by_feature(feature);
+
+	return row ? row->name : "none";
+}
+
+static const char *local_time(uint64_t seconds, char ret[TIME_MAX])
+{
+	time_t at = (time_t)seconds;
+	struct tm parts;
+
+	if (!localtime_r(&at, &parts) || !strftime(ret, TIME_MAX, "%Y-%m-%d %H:%M", &parts))
+		snprintf(ret, TIME_MAX, "-");
+	return ret;
+}
+
+/* --- by mode --- */
+
+static const char *size_or_dash(uint64_t bytes, char ret[PM_SIZE_TEXT])
+{
+	if (bytes)
+		return pm_format_size(bytes, ret);
+	return strcpy(ret, "-");
+}
+
+static const char *seconds_or_dash(uint64_t seconds, char ret[TIME_MAX])
+{
+	snprintf(ret, TIME_MAX, seconds ? "%" PRIu64 " s" : "-", seconds);
+	return ret;
+}
+
+static void print_mode(const struct pm_config *config, const json_object *row)
+{
+	const struct pm_mode_info *mode = pm_mode_by_feature(text(row, "feature"));
+	uint64_t memory = mode ? config->usable_memory_bytes[mode->mode] : 0;
+	uint64_t pmem = mode && mode->substate ? config->usable_pmem_bytes : 0;
+	char modes[MODES_MAX], reboot[TIME_MAX], sizes[2][PM_SIZE_TEXT];
+
+	printf("%-16s %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %10" PRIu64 " %6" PRIu64 " %6" PRIu64
+	       " %13" PRIu64 " %8s %10s %12s\n",
+		modes_of(text(row, "feature"), modes), number(row, "nodes"), number(row, "idle"),
+		number(row, "busy"), number(row, "rebooting"), number(row, "out"),
+		number(row, "could"), number(row, "jobs"),
+		seconds_or_dash(number(row, "reboot_s"), reboot), size_or_dash(memory, sizes[0]),
+		size_or_dash(pmem, sizes[1]));
+}
+
+void pm_print_cluster_modes(const struct pm_config *config, json_object *list)
+{
+	printf("%-16s %6s %6s %6s %10s %6s %6s %13s %8s %10s %12s\n", "MODE", "NODES", "IDLE",
+		"BUSY", "REBOOTING", "OUT", "COULD", "JOBS WAITING", "REBOOT", "MEMORY",
+		"PMEM/SOCKET");
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		print_mode(config, json_object_array_get_idx(list, i));
+}
+
+/* --- by node --- */
+
+static void print_reboot(const json_object *row)
+{
+	char at[TIME_MAX];
+
+	if (!number(row, "start"))
+		return;
+	printf("  %s: %s to %s, %" PRIu64 " s", local_time(number(row, "start"), at),
+		mode_of(text(row, "from")), mode_of(text(row, "to")), number(row, "seconds"));
+	if (*text(row, "failure"))
+		printf(", FAILED: %s", text(row, "failure"));
+}
+
+static void print_node(const json_object *row)
+{
+	printf("%-16s %-10s %-10s %7" PRIu64 " %6" PRIu64, text(row, "node"),
+		mode_of(text(row, "feature")), text(row, "state"), number(row, "reboots"),
+		number(row, "failures"));
+	print_reboot(row);
+	putchar('\n');
+}
+
+void pm_print_cluster_nodes(json_object *list)
+{
+	printf("%-16s %-10s %-10s %7s %6s  %s\n", "NODE", "MODE", "STATE", "REBOOTS", "FAILED",
+		"LAST REBOOT");
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		print_node(json_object_array_get_idx(list, i));
+}
+
+/* --- nodes that do not serve --- */
+
+static bool is_problem(const json_object *row)
+{
+	return !strcmp(text(row, "state"), "out") ||
+	       (!*text(row, "feature") && strcmp(text(row, "state"), "rebooting") != 0);
+}
+
+/* A node without a time is told last. */
+static int oldest_first(const void *a, const void *b)
+{
+	uint64_t x = number(*(json_object *const *)a, "since") - 1;
+	uint64_t y = number(*(json_object *const *)b, "since") - 1;
+
+	return (x > y) - (x < y);
+}
+
+static void print_problem(const json_object *row)
+{
+	const char *node = text(row, "node"), *reason = text(row, "reason");
+	char at[TIME_MAX];
+
+	printf("%s", node);
+	if (number(row, "since"))
+		printf(", since %s", local_time(number(row, "since"), at));
+	printf(": %s\n", *reason		 ? reason
+			 : *text(row, "feature") ? "Slurm has no reason for it"
+						 : "none of its active features is a mode's");
+	if (*text(row, "failure"))
+		printf("  last reboot: %s\n", text(row, "failure"));
+	printf("  next: ssh %s pmctl health; when that prints nothing: scontrol update NodeName=%s "
+	       "State=RESUME\n",
+		node, node);
+}
+
+void pm_print_cluster_problems(json_object *list)
+{
+	size_t n = json_object_array_length(list), found = 0;
+	cleanup_free json_object **rows = calloc(n + 1, sizeof(*rows));
+
+	if (!rows)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		json_object *row = json_object_array_get_idx(list, i);
+
+		if (is_problem(row))
+			rows[found++] = row;
+	}
+	if (found)
+		qsort(rows, found, sizeof(*rows), oldest_first);
+	for (size_t i = 0; i < found; i++)
+		print_problem(rows[i]);
+	if (!found)
+		puts("all nodes that have modes serve");
+}

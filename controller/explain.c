@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/explain.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "controller/candidates.h"
+#include "controller/modes_file.h"
+#include "controller/node_features.h"
+#include "controller/overview.h"
+#include "controller/waiters.h"
+
+#define SENTENCE_MAX 400
+#define NODES_TOLD   20 /* sentences about single nodes */
+
+/*
+ * Slurm's reasons that a reboot into another mode causes, or that it changes the meaning of; and
+ * their meaning then.
+ */
+static const struct {
+	uint32_t reason;
+	const char *name, *meaning;
+} reasons[] = {
+	{WAIT_RESOURCES, "Resources",
+		"Slurm waits for nodes; a node that runs another job, or reboots for one, is not "
+		"free"},
+	{WAIT_NODE_NOT_AVAIL, "ReqNodeNotAvail",
+		"a node that the job needs reboots, is reserved or is out of service; if it "
+		"reboots, "
+		"the job starts after that"},
+	{WAIT_PRIORITY, "Priority", "jobs with a higher priority are before it"},
+	{WAIT_TIME, "BeginTime",
+		"a node could not start the job, so Slurm has put it back into the queue and tries "
+		"again "
+		"within about two minutes"},
+	{WAIT_HELD_USER, "JobHeldUser",
+		"the job is held; if several nodes could not serve it, AdminComment has their "
+		"reasons; "
+		"'scontrol release' starts it again"},
+	{WAIT_HELD, "JobHeldAdmin", "an administrator holds the job"},
+	{FAIL_BAD_CONSTRAINTS, "BadConstraints",
+		"no node of the partition can have all that the job asks for at once"},
+	{WAIT_DEPENDENCY, "Dependency", "another job has to end before"},
+};
+
+__attribute__((format(printf, 2, 3))) static void say(json_object *list, const char *format, ...)
+{
+	char text[SENTENCE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	json_object_array_add(list, json_object_new_string(text));
+}
+
+/* --- pending --- */
+
+static void explain_reason(const slurm_job_info_t *job, json_object *row, json_object *list)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].reason == job->state_reason) {
+			pm_json_add_string(row, "reason", reasons[i].name);
+			say(list, "Slurm's reason is %s: %s.", reasons[i].name, reasons[i].meaning);
+		}
+}
+
+struct supply {
+	unsigned ready, rebooting, could; /* idle in the mode; on their way; idle in another */
+};
+
+static struct supply count(
+	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *feature)
+{
+	struct supply supply = {0};
+
+	for (uint32_t i = 0; i < cluster->n_by_name; i++) {
+		const node_info_t *node = cluster->by_name[i];
+		enum pm_node_use use = pm_node_use(node->node_state);
+
+		if (!pm_node_can_be(node, feature) || !pm_candidate(cluster, job, node))
+			continue;
+		if (!pm_feature_is(pm_node_feature(node), feature))
+			supply.could += use == PM_NODE_IDLE;
+		else
+			supply.ready += use == PM_NODE_IDLE;
+		supply.rebooting += use == PM_NODE_REBOOTING;
+	}
+	return supply;
+}
+
+static void explain_pending(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const slurm_job_info_t *job, const char *feature, json_object *list)
+{
+	struct supply supply = count(cluster, job, feature);
+	uint64_t median_s = pm_reboots_median_s(reboots, feature);
+
+	say(list,
+		"The job needs %u nodes in mode %s: %u are idle in it, %u reboot, %u idle ones "
+		"could be rebooted into it.",
+		pm_candidates_needed(job), pm_feature_mode(feature), supply.ready, supply.rebooting,
+		supply.could);
+	if (median_s)
+		say(list, "A reboot into it takes %" PRIu64 " s here, the median of the last ones.",
+			median_s);
+}
+
+/* --- starting --- */
+
+static void explain_node(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const char *name, uint64_t now_s, json_object *list)
+{
+	const struct pm_reboot *reboot = pm_reboots_open_of(reboots, name);
+	const node_info_t *node = pm_cluster_node(cluster, name);
+	uint64_t median_s;
+
+	if (!reboot) {
+		say(list, "%s is %s.", name,
+			node && pm_node_readiness(node->node_state) == PM_IS_READY
+				? "ready"
+				: "not ready; Slurm waits for it");
+		return;
+	}
+	median_s = pm_reboots_median_s(reboots, reboot->to);
+	if (median_s)
+		say(list,
+			"%s has been rebooting into mode %s for %" PRIu64 " s; the median here is "
+			"%" PRIu64 " s.",
+			name, pm_feature_mode(reboot->to), now_s - reboot->start_s, median_s);
+	else
+		say(list, "%s has been rebooting into mode %s for %" PRIu64 " s.", name,
+			pm_feature_mode(reboot->to), now_s - reboot->start_s);
+}
+
+static void explain_starting(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const slurm_job_info_t *job, uint64_t now_s, json_object *list)
+{
+	cleanup_with(pm_strv_cleanup) char **names =
+		job->nodes ? pm_cluster_names(job->nodes) : NULL;
+	size_t n = names ? pm_strv_length(names) : 0;
+
+	say(list, "The job has its nodes, %s; its time begins when they are ready.",
+		job->nodes ? job->nodes : "none");
+	for (size_t i = 0; i < n && i < NODES_TOLD; i++)
+		explain_node(cluster, reboots, names[i], now_s, list);
+}
+
+/* --- all states --- */
+
+static const char *state_of(const slurm_job_info_t *job)
+{
+	uint32_t base = job->job_state & JOB_STATE_BASE;
+
+	if (base == JOB_PENDING)
+		return "pending";
+	if (base > JOB_SUSPENDED)
+		return "ended";
+	return job->job_state & JOB_CONFIGURING ? "starting" : "running";
+}
+
+static void explain_state(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const slurm_job_info_t *job, uint64_t now_s, json_object *row)
+{
+	const char *state = state_of(job), *feature = pm_job_feature(job);
+	json_object *list = pm_json_add_array(row, "sentences");
+
+	if (!feature)
+		say(list, "The job asks for no mode, so modes of nodes do not keep it waiting.");
+	if (!strcmp(state, "pending")) {
+		explain_reason(job, row, list);
+		if (feature)
+			explain_pending(cluster, reboots, job, feature, list);
+	} else if (!strcmp(state, "starting")) {
+		explain_starting(cluster, reboots, job, now_s, list);
+	} else if (!strcmp(state, "running")) {
+		say(list, "The job runs on %s.", job->nodes ? job->nodes : "none");
+	} else {
+		say(list, "The job has ended.");
+	}
+}
+
+json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const slurm_job_info_t *job, uint64_t now_s)
+{
+	json_object *list = json_object_new_array(), *row;
+	const char *feature = pm_job_feature(job);
+
+	if (!list)
+		return NULL;
+	row = pm_json_append_object(list);
+	pm_json_add_u64(row, "job", job->job_id);
+	pm_json_add_u64(row, "uid", job->user_id);
+	pm_json_add_string(row, "state", state_of(job));
+	pm_json_add_string(row, "feature", feature ? feature : "");
+	pm_json_add_string(row, "nodes", job->nodes ? job->nodes : "");
+	explain_state(cluster, reboots, job, now_s, row);
+	return list;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_EXPLAIN_H
+#define PM_EXPLAIN_H
+
+/* What 'pmctl explain' prints: what a job waits for, as far as modes of nodes are its cause. */
+#include "base/json.h"
+#include "controller/cluster.h"
+#include "controller/reboots.h"
+
+/*
+ * An array with one object:
+ *
+ *	job, uid, feature ("": the job has no mode), nodes ("": none yet)
+ *	state      "pending", "starting", "running", "ended"
+ *	reason     as squeue prints it; missing if Slurm has another one, which the modes do not
+ *cause sentences  an array of texts, for people
+ *
+ * NULL when out of memory.
+ */
+json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const slurm_job_info_t *job, uint64_t now_s);
+
+#endif

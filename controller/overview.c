@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/overview.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/modes_file.h"
+#include "controller/node_features.h"
+#include "controller/waiters.h"
+#include "site/modes.h"
+
+#define DAY_S 86400
+
+/* Bytes of a reply's objects: a credential is a third longer, and must fit a frame of 64 KiB. */
+#define PAGE_BYTES 44000
+
+/* Slurm's reasons have no limit. */
+#define REASON_MAX 300
+
+static const char *const use_names[PM_NODE_USES] = {
+	[PM_NODE_IDLE] = "idle",
+	[PM_NODE_BUSY] = "busy",
+	[PM_NODE_REBOOTING] = "rebooting",
+	[PM_NODE_OUT] = "out",
+};
+
+enum pm_node_use pm_node_use(uint32_t node_state)
+{
+	if (pm_node_is_rebooting(node_state))
+		return PM_NODE_REBOOTING;
+	if (pm_node_readiness(node_state) != PM_IS_READY || node_state & NODE_STATE_DRAIN)
+		return PM_NODE_OUT;
+	return pm_node_is_idle(node_state) ? PM_NODE_IDLE : PM_NODE_BUSY;
+}
+
+/* --- by mode --- */
+
+static unsigned count_waiting(const struct pm_cluster *cluster, const char *feature)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; cluster->jobs && i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+
+		n += (job->job_state & JOB_STATE_BASE) == JOB_PENDING &&
+		     pm_feature_is(pm_job_feature(job), feature);
+	}
+	return n;
+}
+
+/* Reboots that ended in the last day; with `failed` those that failed. */
+static unsigned count_reboots(
+	const struct pm_reboot *list, size_t n, const char *feature, bool failed, uint64_t now_s)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += list[i].end_s + DAY_S > now_s &&
+			 (!feature || pm_feature_is(list[i].to, feature)) &&
+			 (!failed || list[i].failure);
+	return count;
+}
+
+struct tally {
+	unsigned uses[PM_NODE_USES], nodes, could;
+};
+
+static struct tally count_nodes(const struct pm_cluster *cluster, const char *feature)
+{
+	struct tally tally = {0};
+
+	for (uint32_t i = 0; i < cluster->n_by_name; i++) {
+		const node_info_t *node = cluster->by_name[i];
+		enum pm_node_use use = pm_node_use(node->node_state);
+
+		if (!pm_node_has_modes(node))
+			continue;
+		if (pm_feature_is(pm_node_feature(node), feature)) {
+			tally.uses[use]++;
+			tally.nodes++;
+		} else if (feature && use != PM_NODE_OUT && pm_node_can_be(node, feature)) {
+			tally.could++;
+		}
+	}
+	return tally;
+}
+
+static void add_feature(json_object *list, const char *feature, const struct pm_cluster *cluster,
+	const struct pm_reboots *reboots, uint64_t now_s)
+{
+	struct tally tally = count_nodes(cluster, feature);
+	uint64_t median = pm_reboots_median_s(reboots, feature);
+	json_object *row;
+
+	if (!feature && !tally.nodes)
+		return;
+	row = pm_json_append_object(list);
+	pm_json_add_string(row, "feature", feature ? feature : "");
+	pm_json_add_u64(row, "nodes", tally.nodes);
+	for (int use = 0; use < PM_NODE_USES; use++)
+		pm_json_add_u64(row, use_names[use], tally.uses[use]);
+	if (!feature)
+		return;
+	pm_json_add_u64(row, "could", tally.could);
+	pm_json_add_u64(row, "jobs", count_waiting(cluster, feature));
+	if (median)
+		pm_json_add_u64(row, "reboot_s", median);
+	pm_json_add_u64(row, "reboots",
+		count_reboots(reboots->list, reboots->n, feature, /* failed= */ false, now_s));
+	pm_json_add_u64(row, "failures",
+		count_reboots(reboots->list, reboots->n, feature, /* failed= */ true, now_s));
+}
+
+json_object *pm_overview_modes(
+	const struct pm_cluster *cluster, const struct pm_reboots *reboots, uint64_t now_s)
+{
+	json_object *list = json_object_new_array();
+
+	if (!list)
+		return NULL;
+	pm_mode_foreach(row)
+		if (pm_mode_by_feature(row->feature) == row)
+			add_feature(list, row->feature, cluster, reboots, now_s);
+	add_feature(list, NULL, cluster, reboots, now_s);
+	return list;
+}
+
+/* --- node by node --- */
+
+static void add_last(json_object *row, const struct pm_reboot *last, uint64_t now_s)
+{
+	uint64_t end_s = last->end_s ? last->end_s : now_s;
+
+	pm_json_add_string(row, "from", last->from ? last->from : "");
+	pm_json_add_string(row, "to", last->to ? last->to : "");
+	pm_json_add_u64(row, "start", last->start_s);
+	pm_json_add_u64(row, "seconds", end_s > last->start_s ? end_s - last->start_s : 0);
+	if (last->failure)
+		pm_json_add_string(row, "failure", last->failure);
+	if (last->job_id) {
+		pm_json_add_u64(row, "job", last->job_id);
+		pm_json_add_u64(row, "uid", last->uid);
+	}
+}
+
+static void add_reboots(
+	json_object *row, const struct pm_reboots *reboots, const char *node, uint64_t now_s)
+{
+	size_t n;
+	const struct pm_reboot *list = pm_reboots_of(reboots, node, &n);
+	unsigned in_day = count_reboots(list, n, NULL, /* failed= */ false, now_s);
+	unsigned failed = count_reboots(list, n, NULL, /* failed= */ true, now_s);
+
+	if (n)
+		add_last(row, &list[n - 1], now_s);
+	if (in_day)
+		pm_json_add_u64(row, "reboots", in_day);
+	if (failed)
+		pm_json_add_u64(row, "failures", failed);
+}
+
+static void add_reason(json_object *row, const node_info_t *node)
+{
+	char reason[REASON_MAX + 1];
+
+	if (!node->reason || !*node->reason)
+		return;
+	snprintf(reason, sizeof(reason), "%s", node->reason);
+	pm_json_add_string(row, "reason", reason);
+	pm_json_add_u64(row, "since", node->reason_time > 0 ? (uint64_t)node->reason_time : 0);
+	if (node->reason_uid != NO_VAL)
+		pm_json_add_u64(row, "by", node->reason_uid);
+}
+
+static json_object *as_json(
+	const node_info_t *node, const struct pm_reboots *reboots, uint64_t now_s)
+{
+	json_object *row = json_object_new_object();
+	const char *feature = pm_node_feature(node);
+
+	if (!row)
+		return NULL;
+	pm_json_add_string(row, "node", node->name);
+	pm_json_add_string(row, "feature", feature ? feature : "");
+	pm_json_add_string(row, "state", use_names[pm_node_use(node->node_state)]);
+	add_reboots(row, reboots, node->name, now_s);
+	add_reason(row, node);
+	return row;
+}
+
+/* The place of the first node with a name behind `after`. */
+static uint32_t first_behind(const struct pm_cluster *cluster, const char *after)
+{
+	uint32_t i = 0;
+
+	while (after && i < cluster->n_by_name && strcmp(cluster->by_name[i]->name, after) <= 0)
+		i++;
+	return i;
+}
+
+static size_t bytes_of(json_object *row)
+{
+	return strlen(json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN)) + 1;
+}
+
+json_object *pm_overview_nodes(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const char *after, uint64_t now_s)
+{
+	json_object *list = json_object_new_array();
+	size_t bytes = 0;
+
+	for (uint32_t i = first_behind(cluster, after); list && i < cluster->n_by_name; i++) {
+		json_object *row;
+
+		if (!pm_node_has_modes(cluster->by_name[i]))
+			continue;
+		row = as_json(cluster->by_name[i], reboots, now_s);
+		bytes += row ? bytes_of(row) : 0;
+		if (!row || bytes > PAGE_BYTES) {
+			json_object_put(row);
+			break;
+		}
+		json_object_array_add(list, row);
+	}
+	return list;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_OVERVIEW_H
+#define PM_OVERVIEW_H
+
+/*
+ * What 'pmctl cluster' shows: the nodes that have modes, counted by mode, and one by one; made from
+ * the tables that the service has anyway.
+ */
+#include "base/json.h"
+#include "controller/cluster.h"
+#include "controller/reboots.h"
+
+enum pm_node_use {
+	PM_NODE_IDLE,	   /* a job can start there at once */
+	PM_NODE_BUSY,	   /* in service, with jobs, reserved or planned */
+	PM_NODE_REBOOTING, /* Slurm waits for it */
+	PM_NODE_OUT,	   /* down, drained, silent, or its registration was refused */
+	PM_NODE_USES,
+};
+
+enum pm_node_use pm_node_use(uint32_t node_state);
+
+/*
+ * An array with an object for each feature of a mode, and a last one, "feature": "", for nodes that
+ * can have a mode and have none:
+ *
+ *	feature, nodes, idle, busy, rebooting, out: nodes that have the feature active
+ *	could       other nodes in service that can have it, after a reboot
+ *	jobs        jobs that wait for nodes with it
+ *	reboot_s    median seconds of the last reboots into it; missing: none are known
+ *	reboots, failures: into it in the last 24 hours
+ *
+ * NULL when out of memory.
+ */
+json_object *pm_overview_modes(
+	const struct pm_cluster *cluster, const struct pm_reboots *reboots, uint64_t now_s);
+
+/*
+ * An array with an object for each node that can have a mode, in the order of their names, from the
+ * first one behind `after` (NULL: all), as many as a reply holds; the rest begins behind the last:
+ *
+ *	node, feature ("": none), state: "idle", "busy", "rebooting", "out"
+ *	from, to, start, seconds, failure, job, uid: of its last reboot, where there is one
+ *	reboots, failures: in the last 24 hours, where there are any
+ *	reason, since, by: of a node that Slurm gives a reason for; `by` is a uid
+ *
+ * NULL when out of memory.
+ */
+json_object *pm_overview_nodes(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
+	const char *after, uint64_t now_s);
+
+#endif

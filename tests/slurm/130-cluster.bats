@@ -1,0 +1,181 @@
+#!/usr/bin/env bats
+# What people see of the cluster's modes: pmctl cluster and explain, what a submission says, and what srun hears as it waits.
+
+setup() {
+	load helper
+	keep_pmctl
+	clean_nodes
+	bench service start
+}
+
+teardown() {
+	restore_site
+	put_pmctl_back
+	bench inject n1 none
+	admin scancel -f -u nobody
+	state_is n1 idle || bench power-cycle n1
+	wait_for 60 state_is n1 idle
+}
+
+# As the ordinary user, on the host of the controller.
+user_pmctl() {
+	bench user "$(pmctl_program)" --config "$(bench_dir)/etc/pmem.conf" "$@"
+}
+
+pmctl_program() {
+	echo "${PM_BUILD:-$TOP/build}/pmctl"
+}
+
+# line_is MODES REGULAR: the line of these modes; other columns than the counts are left to it.
+line_is() {
+	user_pmctl cluster | grep -Eqx "$1 +$2"
+}
+
+# n1 in memory mode, n2 in appdirect. The reboot of n1 lasts until the service has seen it: that looks once a second.
+put_in_both() {
+	boot_n1_hangs
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 boot_hangs n1
+	wait_for 30 n1_reboots
+	bench power-cycle n1
+	wait_for 60 job_is "$job" COMPLETED
+	let_epilogs_end
+}
+
+# The boot of n1 hangs until it is reset.
+boot_n1_hangs() {
+	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
+	put_in appdirect n2
+	let_epilogs_end
+	bench inject n1 hang
+}
+
+n1_reboots() {
+	user_pmctl cluster --nodes | grep -Eqx 'n1 +memory +rebooting .*'
+}
+
+@test "a line for each mode: nodes, jobs that wait, and how long a reboot takes" {
+	put_in_both
+	wait_for 30 line_is memory '1 +1 +0 +0 +0 +1 +0 +[0-9]+ s .*'
+	wait_for 30 line_is 'appdirect, flat' '1 +1 +0 +0 +0 +1 +0 .*'
+	wait_for 30 line_is mixed '0 +0 +0 +0 +0 +2 +0 .*'
+	run user_pmctl cluster --json
+	run /usr/bin/python3 -c '
+import json, sys
+answer = json.loads(sys.argv[1])
+modes = {row["feature"]: row for row in answer["modes"]}
+print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_memory"]["reboots"] > 0)' "$output"
+	assert_output "1 ['pm_appdirect', 'pm_memory', 'pm_mixed'] 1 True"
+}
+
+@test "a line for each node, with its last reboot" {
+	put_in_both
+	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +idle +[1-9][0-9]* +[0-9]+  20.*: .* to memory, [0-9]+ s"'
+	run user_pmctl cluster --nodes
+	assert_line --regexp '^n2 +appdirect +idle '
+	assert_equal "${#lines[@]}" 3
+}
+
+@test "reboots that were seen are known to the next service" {
+	put_in_both
+	wait_for 30 line_is memory '1 .* [0-9]+ s .*'
+	bench service kill
+	bench service start
+	wait_for 30 line_is memory '1 .* [0-9]+ s .*'
+}
+
+@test "a node that does not serve is a problem, with Slurm's reason and what comes next" {
+	run user_pmctl cluster --problems
+	assert_output 'all nodes that have modes serve'
+	admin scontrol update nodename=n2 state=drain reason='the fan is loud'
+	wait_for 30 line_is '(memory|appdirect, flat|mixed)' '1 +0 +0 +0 +1 .*'
+	run user_pmctl cluster --problems
+	assert_line --regexp '^n2, since 20[0-9-]+ [0-9:]+: the fan is loud$'
+	assert_line '  next: ssh n2 pmctl health; when that prints nothing: scontrol update NodeName=n2 State=RESUME'
+	refute_line --partial n1
+}
+
+@test "PrivateData=nodes keeps them from users" {
+	local conf
+	conf=$(bench_dir)/etc/slurm.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
+	echo PrivateData=nodes >>"$conf"
+	admin scontrol reconfigure
+	bench service kill
+	bench service start
+	run user_pmctl cluster
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$conf"
+	admin scontrol reconfigure
+	bench service kill
+	bench service start
+	assert_failure
+	assert_output 'pmctl: cluster: PrivateData keeps nodes from users'
+}
+
+@test "without the service it says so" {
+	bench service kill
+	run user_pmctl cluster
+	assert_failure
+	assert_output --partial 'pmctl: cluster: '
+	run user_pmctl explain 1
+	assert_failure
+}
+
+@test "srun is told when its node reboots, and when it is back" {
+	boot_n1_hangs
+	bench srun -w n1 --pm-mode=memory true >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	wait_for 20 boot_hangs n1
+	wait_for 40 grep -q 'pm: n1 reboots into mode memory for this job' "$BATS_TEST_TMPDIR/out"
+	bench power-cycle n1
+	wait
+	run cat "$BATS_TEST_TMPDIR/out"
+	assert_line --regexp '^srun: pm: n1 is back after [0-9]+ s$'
+}
+
+@test "explain tells what a starting and a queued job wait for" {
+	local job job2
+	boot_n1_hangs
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 boot_hangs n1
+	wait_for 30 n1_reboots
+	run user_pmctl explain "$job"
+	assert_line "The job has its nodes, n1; its time begins when they are ready."
+	assert_line --regexp '^n1 has been rebooting into mode memory for [0-9]+ s; the median here is [0-9]+ s\.$'
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job2=$output
+	wait_for 10 user_pmctl explain "$job2"
+	run user_pmctl explain --json "$job2"
+	run /usr/bin/python3 -c 'import json, sys; job = json.loads(sys.argv[1]); print(job["state"], job["reason"], job["feature"])' "$output"
+	assert_output --regexp '^pending (Resources|ReqNodeNotAvail|Priority) pm_memory$'
+	bench power-cycle n1
+	wait_for 60 job_is "$job" COMPLETED
+}
+
+@test "explain of a job without a mode, of none, and of no number" {
+	run_client sbatch --parsable --hold --wrap=true
+	run user_pmctl explain "$output"
+	assert_line 'The job asks for no mode, so modes of nodes do not keep it waiting.'
+	assert_line --partial "Slurm's reason is JobHeldUser: the job is held"
+	run user_pmctl explain 999999
+	assert_failure
+	assert_output 'pmctl: explain: Slurm has no such job, or it ended a while ago'
+	run user_pmctl explain n1
+	assert_failure
+	assert_output "pmctl: explain: 'n1' is not a job's number"
+}
+
+@test "a submission says whether nodes must reboot, and what would not wait for that" {
+	put_in_both
+	wait_for 30 line_is memory '1 +1 .* [0-9]+ s .*'
+	wait_for 30 grep -q 'main pm_memory=1 pm_appdirect=1 .*reboot_s:pm_memory=' "$(bench_dir)/run/controller/modes"
+	run bench sbatch --hold --pm-mode=memory --wrap=true
+	refute_output --partial 'pm: '
+	run bench sbatch --hold -N2 --pm-mode=memory --wrap=true
+	assert_line --regexp '^sbatch: pm: 1 of 2 nodes is idle in mode memory: one is rebooted into it first, which takes about [0-9]+ s here$'
+	run bench sbatch --hold --pm-mode=mixed --wrap=true
+	assert_line --regexp '^sbatch: pm: no node is idle in mode mixed: one is rebooted into it first(, which takes about [0-9]+ s here)?; mode memory has 1 idle$'
+	run bench sbatch --hold --wrap=true
+	refute_output --partial 'pm: '
+}
