@@ -60,7 +60,7 @@ char *pm_announce_text(const struct pm_announced *job, const struct pm_reboot *o
 		return pm_asprintf("pm: %u of %u nodes are back after %" PRIu64 " s", total - open,
 			total, passed_s);
 	if (total == 1 && one->failure)
-		return pm_asprintf("pm: %s did not come back: %.200s", one->node, one->failure);
+		return pm_asprintf("pm: %s %.200s", one->node, one->failure);
 	return total == 1 ? pm_asprintf("pm: %s is back after %" PRIu64 " s", one->node, passed_s)
 			  : pm_asprintf("pm: all %u nodes have rebooted after %" PRIu64 " s", total,
 				    passed_s);

@@ -32,6 +32,9 @@ pm.config_file = "/etc/slurm/pmem.conf"
 -- the first suitable mode of the table is chosen, and users are not told whether nodes must reboot.
 pm.state_file = "/run/slurm-pmem-controller/modes"
 
+-- Whether users are told at submission that nodes must reboot before their job starts.
+pm.tells_reboots = true
+
 pm.modes = conf.modes
 
 local MIB = 2 ^ 20
@@ -584,9 +587,12 @@ local function sooner(job, policy, mode, needed, view)
 	return ""
 end
 
--- Whether nodes must reboot before the job starts, in a sentence; nil if they need not, if that is
--- not known, or if the job waits for something else as well.
+-- That nodes must reboot before the job starts, or that it could start at once in another mode; nil
+-- if neither is so or known, or if the job waits for something else. The view is some seconds old.
 local function reboot_remark(job, policy, mode, partitions)
+	if not pm.tells_reboots then
+		return nil
+	end
 	local view = constraint.view(pm.state_file, partitions)
 	local idle, could = view.idle[mode.feature], view.could[mode.feature] or 0
 	local needed = given(job.min_nodes, NO_VAL) or 1
@@ -596,14 +602,13 @@ local function reboot_remark(job, policy, mode, partitions)
 	end
 	local seconds = view.reboot_s[mode.feature]
 	local has = string.format("%s idle in mode %s", count_text(idle, needed), mode.name)
+	local other = sooner(job, policy, mode, needed, view)
 	if idle + could < needed then
-		return problem("%s, and too few others are: the job waits for nodes%s", has,
-			sooner(job, policy, mode, needed, view))
+		return other ~= "" and problem("%s%s", has, other) or nil
 	end
 	return problem("%s: %s rebooted into it first%s%s", has,
 		needed - idle == 1 and "one is" or string.format("%.0f are", needed - idle),
-		seconds and string.format(", which takes about %.0f s here", seconds) or "",
-		sooner(job, policy, mode, needed, view))
+		seconds and string.format(", which takes about %.0f s here", seconds) or "", other)
 end
 
 local function partitions_of(names_text, part_list)

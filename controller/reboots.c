@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/strv.h"
@@ -189,10 +190,11 @@ static void end(struct pm_reboot *reboot, const node_info_t *node, uint64_t now_
 
 	reboot->end_s = now_s > reboot->start_s ? now_s : reboot->start_s + 1;
 	if (pm_node_readiness(node->node_state) == PM_UNUSABLE)
-		reboot->failure = strdup(
+		reboot->failure = pm_asprintf("did not come back: %s",
 			node->reason && *node->reason ? node->reason : "Slurm gave no reason");
 	else if (!pm_feature_is(feature, reboot->to))
-		reboot->failure = strdup("came back in another mode");
+		reboot->failure = pm_asprintf("came back in mode %s, not %s",
+			pm_feature_mode(feature), pm_feature_mode(reboot->to));
 	if (pm_feature_is(feature, reboot->to))
 		return;
 	free(reboot->to);

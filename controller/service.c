@@ -72,13 +72,15 @@ static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, u
 
 /*
  * Writes the file only when slurmctld has answered. Else the file gets old, and readers ignore it.
+ * `changed`: a node has changed, so the file is written though it is not old.
  */
-static void write_modes(struct pm_service *service)
+static void write_modes(struct pm_service *service, bool changed)
 {
 	cleanup_free char *path = pm_asprintf("%s/modes", service->run_dir), *text = NULL;
 	struct pm_err err = {0};
 
-	if (!load(service, pm_cluster_load_partitions, &service->file_ms, FILE_MS))
+	if (!load(service, pm_cluster_load_partitions, &service->file_ms, FILE_MS) &&
+		!(changed && service->cluster.partitions))
 		return;
 	text = pm_modes_text(&service->cluster, &service->reboots, time(NULL));
 	if (!text || !path)
@@ -119,6 +121,7 @@ static void announce(struct pm_service *service)
  */
 static void load_all(struct pm_service *service)
 {
+	time_t before = service->cluster.nodes ? service->cluster.nodes->last_update : 0;
 	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms, JOBS_MS);
 	bool nodes =
 		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
@@ -126,7 +129,7 @@ static void load_all(struct pm_service *service)
 	if (nodes) {
 		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters,
 			(uint64_t)time(NULL));
-		write_modes(service);
+		write_modes(service, service->cluster.nodes->last_update != before);
 	}
 	announce(service);
 	if (jobs) {

@@ -9,6 +9,9 @@ local pm = dofile("/usr/share/slurm-pmem/pmem.lua")
 -- and '()'. If the version here is too high, Slurm refuses such jobs with 'Invalid feature specification'.
 --pm.slurm_version = 24.11
 
+-- Users are told at submission when nodes must reboot before their job starts. False: they are not.
+--pm.tells_reboots = false
+
 -- The site's decisions for jobs: modes, defaults, memory in each mode, users who may cause a reboot. The
 -- file is read again when it changes; slurmctld's user must be able to read it.
 pm.config_file = "/etc/slurm/pmem.conf"

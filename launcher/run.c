@@ -12,6 +12,7 @@
 #include "launcher/program.h"
 #include "plan/apply/attach.h"
 #include "plan/apply/preload.h"
+#include "plan/apply/runtime_files.h"
 #include "plan/show.h"
 
 #define FAILED 1
@@ -136,6 +137,9 @@ int pm_launch_run(const struct pm_launch *launch)
 	if (pm_launch_is_planned(launch))
 		return become_program(launch, file);
 	rc = find_runtime(launch->given, &runtime, &err);
+	if (!rc && runtime)
+		rc = pm_runtime_files_check(
+			handover.environment.profile, handover.environment.advice, &err);
 	if (rc)
 		return pm_launch_fail(launch, err.text, FAILED);
 	if (!launch->rank.rank) { /* once for all ranks of the node */

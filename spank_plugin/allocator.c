@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
+#include "spank_plugin/refuse.h"
 #include "spank_plugin/request.h"
 
 int pm_allocator_init_post_opt(spank_t sp, int ac, char **av)
@@ -8,7 +9,7 @@ int pm_allocator_init_post_opt(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 
 	if (pm_request_check(sp, ac, av, &err))
-		slurm_error("pm: %s", err.text);
+		pm_refuse(&err, PM_EXIT_PLUGIN);
 	pm_option_end_component(sp);
-	return err.code;
+	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "spank_plugin/contexts.h"
 #include "spank_plugin/option.h"
+#include "spank_plugin/refuse.h"
 #include "spank_plugin/request.h"
 
 static bool is_step(void)
@@ -36,7 +37,7 @@ int pm_local_init_post_opt(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 
 	if (is_step() ? check_step(&err) : pm_request_check(sp, ac, av, &err))
-		slurm_error("pm: %s", err.text);
+		pm_refuse(&err, PM_EXIT_PLUGIN);
 	pm_option_end_component(sp);
-	return err.code;
+	return 0;
 }

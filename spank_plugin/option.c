@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "site/rank_model.h"
+#include "spank_plugin/refuse.h"
 
 #define CARRIER	      "SLURM_SPANK__SLURM_SPANK_OPTION_pmem_"
 #define MAX_NAME      24
@@ -170,7 +171,9 @@ static int take(int val, const char *value, int remote)
 	if (comes_from_before(option, remote))
 		return remember(option, states[option].at_start);
 	snprintf(source, sizeof(source), "--%s", options[option].name);
-	if (pm_option_check(option, source, value, &err))
+	if (pm_option_check(option, source, value, &err) && !remote)
+		pm_refuse(&err, PM_EXIT_OPTION);
+	if (err.code)
 		slurm_error("pm: %s", err.text);
 	return err.code ? err.code : remember(option, value ? value : "");
 }

@@ -14,6 +14,7 @@
 #include "plan/apply/attach.h"
 #include "plan/apply/memory_limit.h"
 #include "plan/apply/preload.h"
+#include "plan/apply/runtime_files.h"
 #include "plan/apply/rank_environment.h"
 #include "plan/show.h"
 #include "site/rank_model.h"
@@ -277,6 +278,8 @@ static int understand(struct rank *rank, struct pm_err *err)
 		return pm_err_set(err, step->err.code, "%s", step->err.text);
 	if (step->runtime)
 		rc = pm_preload_find(step->runtime, &rank->runtime, err);
+	if (!rc && step->runtime)
+		rc = pm_runtime_files_check(step->profile, step->advice, err);
 	if (!rc && step->site_profile && pm_site_profile_is_file(step->site_profile))
 		rc = pm_rank_model_load(
 			step->site_profile, NULL, step->topology, &rank->profile, err);

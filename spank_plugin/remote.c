@@ -10,6 +10,7 @@
 #include "spank_plugin/option.h"
 #include "spank_plugin/task_env.h"
 #include "spank_plugin/rank.h"
+#include "spank_plugin/refuse.h"
 #include "spank_plugin/settings.h"
 #include "spank_plugin/step.h"
 
@@ -105,7 +106,10 @@ static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err 
 	return rc;
 }
 
-/* A broken configuration does not stop a job without a mode. */
+/*
+ * This is the task's process, as its user, right before the program. A broken configuration does
+ * not stop a job without a mode.
+ */
 int pm_remote_task_init(spank_t sp, int ac, char **av)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
@@ -118,9 +122,9 @@ int pm_remote_task_init(spank_t sp, int ac, char **av)
 		rc = pm_rank_begin(sp, &err);
 	if (!rc)
 		rc = begin_task(sp, &config, &err);
-	if (rc && *err.text)
-		slurm_error("pm: %s", err.text);
-	return rc;
+	if (rc)
+		pm_refuse(&err, PM_EXIT_PLUGIN);
+	return 0;
 }
 
 int pm_remote_task_exit(spank_t sp, int ac, char **av)

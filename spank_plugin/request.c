@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "plan/apply/preload.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
 
@@ -68,6 +69,24 @@ static int check_mode(spank_t sp, int ac, char **av, struct pm_err *err)
 	return rc ? rc : pass_on(sp, PM_OPTION_MODE, err);
 }
 
+/*
+ * A runtime that is not here may be on the nodes, unless its name is nearly that of ours: then the
+ * step would fail, perhaps days later.
+ */
+static int check_runtime(struct pm_err *err)
+{
+	const char *given = pm_option_given(PM_OPTION_RUNTIME);
+	const char *twin = pm_option_twin(PM_OPTION_RUNTIME);
+	const char *name = given ? given : twin;
+	const char *meant = name ? pm_preload_meant(name) : NULL;
+	cleanup_free char *file = NULL;
+
+	if (!meant || !pm_preload_find(name, &file, &(struct pm_err){0}))
+		return 0;
+	return pm_err_set(err, -EINVAL, "%s: unknown runtime '%.64s', did you mean '%s'?",
+		given ? "--pm-runtime" : "PM_RUNTIME", name, meant);
+}
+
 int pm_request_check_plan(struct pm_err *err)
 {
 	int rc = 0;
@@ -78,7 +97,7 @@ int pm_request_check_plan(struct pm_err *err)
 		if (twin && !pm_option_given(option))
 			rc = pm_option_check(option, pm_option_info(option)->twin, twin, err);
 	}
-	return rc;
+	return rc ? rc : check_runtime(err);
 }
 
 /* pmem.lua checks whether the job's mode uses size and kind. */

@@ -11,6 +11,7 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "base/suggest.h"
 
 #define MAX_SCRIPTS 4 /* nested interpreters that the kernel follows: BINPRM_MAX_RECURSION */
 #define LINE_BYTES  256
@@ -30,6 +31,14 @@ const char *pm_preload_asked(const char *name, bool own)
 	return strcmp(name, "none") != 0 ? name : NULL;
 }
 
+const char *pm_preload_meant(const char *name)
+{
+	static const char *const names[] = {"place", "none", NULL};
+	const char *meant = strchr(name, '/') ? NULL : pm_suggest_word(name, names);
+
+	return meant && strcmp(meant, name) != 0 ? meant : NULL;
+}
+
 static bool fits_in_a_list(const char *path)
 {
 	return !path[strcspn(path, ": \t\n")];
@@ -44,6 +53,9 @@ int pm_preload_find(const char *name, char **ret, struct pm_err *err)
 	if (!path)
 		return pm_err_nomem(err);
 	resolved = realpath(path, NULL);
+	if (!resolved && pm_preload_meant(name))
+		return pm_err_set(err, -ENOENT, "runtime '%.64s' is not there, did you mean '%s'?",
+			name, pm_preload_meant(name));
 	if (!resolved)
 		return pm_err_sys(err, -errno, "runtime '%.64s': '%.200s'", name, path);
 	if (!fits_in_a_list(resolved)) {

@@ -20,6 +20,12 @@
 const char *pm_preload_asked(const char *name, bool own);
 
 /*
+ * The name that a mistyped one was meant to be, of this project's runtime or "none"; NULL: it is
+ * one of them, a path, or near neither.
+ */
+const char *pm_preload_meant(const char *name);
+
+/*
  * Finds the file of a runtime. A name without '/' is PM_RUNTIMEDIR/libpmNAME.so, any other is a
  * path, which becomes absolute. *ret is malloc'ed. -ENOENT: no such file; -EINVAL: the path has a
  * colon or white space, the separators of LD_PRELOAD; -ENOMEM.

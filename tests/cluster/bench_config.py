@@ -145,10 +145,14 @@ def slurm_version() -> str:
 
 
 def job_submit(bench: Bench) -> str:
-    """The sample with the line that a site removes the comment from, and where the service keeps its view."""
+    """The sample with the lines that a site removes the comment from, and where the service keeps its view.
+
+    Whether a node must reboot depends on the test before, so users are not told; 130-cluster.bats has that switched on.
+    """
     state_file = f'pm.state_file = "{bench.dir}/run/controller/modes"'
-    return re.sub(r"^--(pm\.slurm_version =) .*$", rf"\1 {slurm_version()}\n{state_file}", sample(bench, "job_submit.lua"),
+    text = re.sub(r"^--(pm\.slurm_version =) .*$", rf"\1 {slurm_version()}\n{state_file}", sample(bench, "job_submit.lua"),
                   flags=re.M)
+    return re.sub(r"^--(pm\.tells_reboots = false)$", r"\1", text, flags=re.M)
 
 
 def own_programs(bench: Bench) -> str:

@@ -303,23 +303,25 @@ end
 local TWO = HEAD .. "main pm_memory=1 pm_appdirect=3 pm_mixed=0 could:pm_memory=3 could:pm_appdirect=1 "
 	.. "could:pm_mixed=4 reboot_s:pm_memory=95\n"
 local NONE = HEAD .. "main pm_memory=0 pm_appdirect=0 could:pm_memory=0 could:pm_appdirect=0\n"
-local WAITS = ", and too few others are: the job waits for nodes"
+local OTHER = HEAD .. "main pm_memory=0 pm_appdirect=2 could:pm_memory=0\n"
+local SOONER = "pm: no node is idle in mode memory; mode appdirect has 2 idle"
 local REMARKS = {
 	{ TWO, {}, nil },
 	{ TWO, { min_nodes = 2 }, "pm: 1 of 2 nodes is idle in mode memory: one is rebooted into it first, which takes "
 		.. "about 95 s here; mode appdirect has 3 idle" },
 	{ TWO, { min_nodes = 4 }, "pm: 1 of 4 nodes is idle in mode memory: 3 are rebooted into it first, which takes "
 		.. "about 95 s here" },
-	{ TWO, { min_nodes = 5 }, "pm: 1 of 5 nodes is idle in mode memory" .. WAITS },
-	{ NONE, {}, "pm: no node is idle in mode memory" .. WAITS },
+	{ TWO, { min_nodes = 5 }, nil },
+	{ NONE, {}, nil },
+	{ OTHER, {}, SOONER },
 	{ HEAD .. "main pm_memory=0 could:pm_memory=1\n", {},
 		"pm: no node is idle in mode memory: one is rebooted into it first" },
 	{ HEAD .. "other pm_memory=0 could:pm_memory=1\n", {}, nil },
 	{ HEAD_AT .. now - 70 .. "\nmain pm_memory=0 could:pm_memory=1\n", {}, nil },
-	{ NONE, { req_nodes = "n1" }, nil },
-	{ NONE, { dependency = "afterok:17" }, nil },
-	{ NONE, { begin_time = now + 3600 }, nil },
-	{ NONE, { begin_time = now - 3600 }, "pm: no node is idle in mode memory" .. WAITS },
+	{ OTHER, { req_nodes = "n1" }, nil },
+	{ OTHER, { dependency = "afterok:17" }, nil },
+	{ OTHER, { begin_time = now + 3600 }, nil },
+	{ OTHER, { begin_time = now - 3600 }, SOONER },
 	{ nil, {}, nil },
 }
 for i, row in ipairs(REMARKS) do
@@ -332,9 +334,15 @@ for i, row in ipairs(REMARKS) do
 	check("remark " .. i .. " is no refusal", pm.submit(desc, {}, 1000), slurm.SUCCESS)
 	check("remark " .. i, said, row[3])
 end
+local untold, pm = job(nil, MEMORY), load()
+said = nil
+write_state(OTHER)
+pm.state_file, pm.tells_reboots, untold.partition = state, false, "main"
+pm.submit(untold, {}, 1000)
+check("a site may have it not said", said, nil)
 local quiet = job("gpu")
 said = nil
-write_state(NONE)
+write_state(OTHER)
 load().submit(quiet, {}, 1000)
 check("a job without a mode is told nothing", said, nil)
 os.remove(state)

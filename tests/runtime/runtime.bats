@@ -637,6 +637,20 @@ says() {
 	assert_output '<>'
 }
 
+@test "pmrun starts nothing for a profile or an advice that cannot be" {
+	start() {
+		run -1 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$@" echo ran
+	}
+	start --pm-advice=/nonexistent
+	assert_output "pmrun: read the advice '/nonexistent': No such file or directory"
+	PM_ADVICE=/etc start
+	assert_output "pmrun: the advice '/etc' is not a file"
+	start --pm-profile=/etc/hosts
+	assert_output "pmrun: the profiles' directory '/etc/hosts': Not a directory"
+	start --pm-profile=/nonexistent/profiles
+	assert_output "pmrun: make the profiles' directory '/nonexistent/profiles': No such file or directory"
+}
+
 @test "it attaches in ranks that pmrun starts, and in none of a static program" {
 	run -0 --separate-stderr "$build/pmrun" -n 3 --pm-bind=none --pm-runtime="$runtime" bash -c 'true; true'
 	[ -z "$stderr" ]

@@ -20,13 +20,13 @@ setup() {
 @test "an unknown mode is refused by srun, salloc and sbatch, and nothing is queued" {
 	for command in srun salloc; do
 		run_client $command 255 --pm-mode=bogus true
-		assert_output --partial \
-			"pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
+		assert_output \
+			"$command: error: pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 		assert_nothing_queued
 	done
 	run_client sbatch 255 --pm-mode=bogus --wrap=true
-	assert_output --partial \
-		"pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
+	assert_output \
+		"sbatch: error: pm: --pm-mode: unknown mode 'bogus', valid modes are memory, appdirect, flat, mixed"
 	assert_nothing_queued
 }
 
@@ -44,7 +44,7 @@ setup() {
 	run_srun 255 --pm-mode= true
 	assert_output --partial "unknown mode ''"
 	run_srun 255 --pm-mode=Memory true
-	assert_output --partial "unknown mode 'Memory'"
+	assert_output --partial "unknown mode 'Memory', did you mean memory? Valid modes are memory, appdirect, flat, mixed"
 }
 
 @test "the same mode twice is fine, of two different ones the last counts" {

@@ -23,6 +23,7 @@ setup() {
 @test "a node that is in the mode is preferred to one that would have to reboot" {
 	put_in appdirect n1
 	put_in memory n2
+	let_epilogs_end
 	local before
 	before=$(boot_id n1)$(boot_id n2)
 	run_srun --pm-mode=memory printenv SLURMD_NODENAME

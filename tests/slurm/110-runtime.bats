@@ -69,14 +69,46 @@ assert_missing() {
 }
 
 @test "profile and advice are told to the ranks, asked for as options or by variables" {
+	echo 'pmadvice 1' >"$AT/advice"
 	# shellcheck disable=SC2016
-	run_step --pm-profile=/tmp/profiles --pm-advice=/tmp/advice sh -c 'echo "<$PM_PROFILE $PM_ADVICE $LD_PRELOAD>"'
-	assert_line "</tmp/profiles /tmp/advice $AT/runtime.so>"
+	run_step --pm-profile=/tmp/profiles --pm-advice="$AT/advice" sh -c 'echo "<$PM_PROFILE $PM_ADVICE $LD_PRELOAD>"'
+	assert_line "</tmp/profiles $AT/advice $AT/runtime.so>"
 	# shellcheck disable=SC2016
 	PM_PROFILE=/tmp/profiles run_srun -w n1 --pm-runtime=none sh -c 'echo "<$PM_PROFILE $LD_PRELOAD>"'
 	assert_line '</tmp/profiles >'
 	run_srun 255 -w n1 --pm-advice= true
 	assert_output --partial '--pm-advice: write a path'
+}
+
+# ends_with SENTENCE OPTION...: two ranks that do not run; the sentence comes once, and last.
+ends_with() {
+	local sentence=$1
+	shift
+	run_client srun 1 -w n1 -n2 --overcommit --pm-bind=none --pm-runtime="$AT/runtime.so" "$@" echo ran
+	refute_output --partial ran
+	refute_output --partial 'plugin stack'
+	assert_equal "$(grep -c 'pm: ' <<<"$output")" 1
+	assert_equal "$(grep -v '^srun: error: n1: task' <<<"$output" | tail -n 1)" "slurmstepd-n1: error: pm: $sentence"
+}
+
+@test "a profile or advice that cannot be ends the step before it runs, by one sentence, the last" {
+	ends_with "read the advice '$AT/none': No such file or directory" --pm-advice="$AT/none"
+	ends_with "the advice '$AT' is not a file" --pm-advice="$AT"
+	ends_with "make the profiles' directory '/root/profiles': Permission denied" --pm-profile=/root/profiles
+	ends_with "write into the profiles' directory '/etc': Permission denied" --pm-profile=/etc
+	PM_ADVICE=$AT/none ends_with "read the advice '$AT/none': No such file or directory"
+}
+
+@test "a runtime's name that is nearly ours is refused at submission" {
+	local command
+	for command in srun salloc; do
+		run_client $command 1 --pm-runtime=plac true
+		assert_output "$command: error: pm: --pm-runtime: unknown runtime 'plac', did you mean 'place'?"
+	done
+	PM_RUNTIME=Place run_client sbatch 1 --wrap=true
+	assert_output "sbatch: error: pm: PM_RUNTIME: unknown runtime 'Place', did you mean 'place'?"
+	assert_nothing_queued
+	run_client sbatch --hold --pm-runtime=other --wrap=true
 }
 
 @test "without a runtime's name they ask for ours" {

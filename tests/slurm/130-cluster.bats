@@ -10,6 +10,7 @@ setup() {
 
 teardown() {
 	restore_site
+	restore_lua
 	put_pmctl_back
 	bench inject n1 none
 	admin scancel -f -u nobody
@@ -166,9 +167,16 @@ print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_m
 	assert_output "pmctl: explain: 'n1' is not a job's number"
 }
 
+tell_reboots() {
+	sed 's/^pm.tells_reboots = false$/--&/' "$(bench_dir)/etc/job_submit.lua" >"$BATS_TEST_TMPDIR/tells.lua"
+	keep_lua
+	put_lua "$BATS_TEST_TMPDIR/tells.lua"
+}
+
 @test "a submission says whether nodes must reboot, and what would not wait for that" {
 	put_in_both
 	wait_for 30 line_is memory '1 +1 .* [0-9]+ s .*'
+	tell_reboots
 	wait_for 30 grep -q 'main pm_memory=1 pm_appdirect=1 .*reboot_s:pm_memory=' "$(bench_dir)/run/controller/modes"
 	run bench sbatch --hold --pm-mode=memory --wrap=true
 	refute_output --partial 'pm: '

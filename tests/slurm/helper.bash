@@ -26,9 +26,9 @@ let_epilogs_end() {
 	done
 }
 
-# Out of $output: whether the job's nodes reboot first, which depends on the moment. 130-cluster.bats has these sentences.
+# Out of $output: which nodes reboot for the job, as that depends on the test before. 130-cluster.bats has these sentences.
 drop_remarks() {
-	output=$(grep -Ev '^(srun|sbatch|salloc): pm: (.* idle in mode |.* into mode .* for this job|.* back after )' <<<"$output" || true)
+	output=$(grep -Ev '^(srun|salloc): pm: (.* into mode .* for this job|.* back after |[^ ]+ came back in mode )' <<<"$output" || true)
 	mapfile -t lines <<<"$output"
 	[ -n "$output" ] || lines=()
 }

@@ -103,8 +103,10 @@ static void test_failures(void)
 	records[1].reason = "reboot timed out";
 	set(2, NODE_STATE_IDLE, "pm_memory");
 	pm_reboots_look(&reboots, &cluster, &nobody, 1040);
-	is_text(last_of(&reboots, "n1")->failure, "reboot timed out", "Slurm gave the node up");
-	is_text(last_of(&reboots, "n2")->failure, "came back in another mode", "the other mode");
+	is_text(last_of(&reboots, "n1")->failure, "did not come back: reboot timed out",
+		"Slurm gave the node up");
+	is_text(last_of(&reboots, "n2")->failure, "came back in mode memory, not appdirect",
+		"the other mode");
 	is_text(last_of(&reboots, "n2")->to, "pm_memory", "which it is in");
 	is_number(
 		(long long)pm_reboots_median_s(&reboots, "pm_memory"), 0, "neither is a duration");
@@ -195,7 +197,8 @@ static void is_announced(struct pm_announced job, const struct pm_reboot *reboot
 static void test_announcements(void)
 {
 	struct pm_reboot reboot = {.node = "n1", .to = "pm_memory"};
-	struct pm_reboot failed = {.node = "n1", .to = "pm_memory", .failure = "timed out"};
+	struct pm_reboot failed = {
+		.node = "n1", .to = "pm_memory", .failure = "did not come back: timed out"};
 	struct pm_announced first = {.job_id = 1, .since_s = 90};
 	struct pm_announced later = {.job_id = 1, .since_s = 40, .told_s = 41};
 
