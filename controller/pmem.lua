@@ -409,10 +409,16 @@ local function preference_with(text, mode)
 	return with_mode(tree, mode, "--prefer", "mode " .. mode.name)
 end
 
+-- What stands for no mode, whatever the site's defaults are.
+local NO_MODE = "none"
+
 -- The mode of option, twin, default or large request; nil if the constraint has the mode, or if the
 -- job has none.
 local function single_mode(job_desc, request, policy)
-	if request.mode then
+	if request.mode == NO_MODE then
+		return nil, #request.ours > 0 and problem("%s=none contradicts --constraint=%s, leave one of them out",
+			request.source, request.constraint) or nil
+	elseif request.mode then
 		local mode = find("name", request.mode)
 		return mode, not mode and problem("%s: unknown mode '%s', valid modes are %s",
 			request.source, request.mode, names("name", policy.Modes)) or nil
@@ -643,6 +649,18 @@ local function mode_of_request(job_desc, request, policy)
 	return choose_mode(modes, job_desc, policy, request.partitions), nil, true
 end
 
+-- A mode's name where Slurm expects features, by a job without a mode: Slurm will not know it.
+local function name_remark(request)
+	for word in string.gmatch(request.constraint, "[%w_.-]+") do
+		local mode = find("name", word)
+		if mode then
+			return problem("--constraint=%s: did you mean --pm-mode=%s, or the feature %s?", word, word,
+				mode.feature)
+		end
+	end
+	return nil
+end
+
 -- The changes of the job, by field, and a remark to the user; or nil and the sentence of refusal.
 local function plan(job_desc, request, policy)
 	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy)
@@ -663,7 +681,7 @@ local function plan(job_desc, request, policy)
 	if fault then
 		return nil, fault
 	elseif #modes == 0 then
-		return changes
+		return changes, name_remark(request)
 	end
 	local whole = needs_whole_nodes(request, policy, modes)
 	changes.shared = whole and 0 or nil
@@ -693,7 +711,7 @@ local function submit(job_desc, part_list)
 	end
 	local partitions = partitions_of(job_desc.partition, part_list)
 	local policy, differing = conf.policy(config, partitions)
-	if differing and (asks(request) or has_defaults(config, partitions)) then
+	if differing and request.mode ~= NO_MODE and (asks(request) or has_defaults(config, partitions)) then
 		return refuse(differs(differing, partitions))
 	end
 	request.partitions = partitions
@@ -751,6 +769,9 @@ end
 local function recorded_mode(job_rec)
 	local variables = spank_variables(job_rec)
 	local option = find("name", variables[OPTIONS.mode.word])
+	if variables[OPTIONS.mode.word] == NO_MODE then
+		return nil
+	end
 	return option or find("name", variables[OPTIONS.mode.twin]), option
 end
 

@@ -271,12 +271,6 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 	return !rc && requirement.recorded ? serve_unmapped(&prepare, requirement.recorded) : rc;
 }
 
-static bool asks_for_mode(spank_t sp)
-{
-	return pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE)) ||
-	       pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
-}
-
 int pm_job_prolog(spank_t sp, int ac, char **av)
 {
 	const char *constraints = getenv(ENV_CONSTRAINTS);
@@ -284,7 +278,7 @@ int pm_job_prolog(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 	int rc;
 
-	if (!pm_features_may_be_ours(constraints) && !asks_for_mode(sp))
+	if (!pm_features_may_be_ours(constraints) && !pm_option_mode_of_job(sp))
 		return end_without_mode(sp, ac, av);
 	if (pm_settings_load(ac, av, &config, &err)) {
 		(void)drain_node(NULL, "prolog", err.text);

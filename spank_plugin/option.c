@@ -65,12 +65,13 @@ static int check_mode(const char *source, const char *name, struct pm_err *err)
 	static const char *const modes[] = {
 #define PM_MODE_ROW(NAME, name_, ...) name_,
 #include "site/modes.def"
+		PM_NO_MODE,
 		NULL,
 	};
 	const char *meant = pm_suggest_word(name, modes);
 	cleanup_free char *names = NULL;
 
-	if (pm_mode_by_name(name))
+	if (pm_mode_by_name(name) || !strcmp(name, PM_NO_MODE))
 		return 0;
 	names = pm_mode_names();
 	return pm_err_set(err, -EINVAL, "%s: unknown mode '%.64s', %s%s%s%s", source, name,
@@ -272,6 +273,23 @@ const char *pm_option_of_job(spank_t sp, enum pm_option option)
 	if (spank_option_getopt(sp, &form, &value) != ESPANK_SUCCESS)
 		return NULL;
 	return value;
+}
+
+const struct pm_mode_info *pm_option_mode_of_job(spank_t sp)
+{
+	const char *given = pm_option_of_job(sp, PM_OPTION_MODE);
+	const struct pm_mode_info *row = pm_mode_by_name(given);
+
+	if (row || (given && !strcmp(given, PM_NO_MODE)))
+		return row;
+	return pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
+}
+
+bool pm_option_refuses_modes(void)
+{
+	const char *given = states[PM_OPTION_MODE].given;
+
+	return given && !strcmp(given, PM_NO_MODE);
 }
 
 const char *pm_option_twin_of_job(enum pm_option option)

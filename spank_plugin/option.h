@@ -50,7 +50,13 @@ int pm_option_register(spank_t sp);
 /* The value for this component of the job, owned here; NULL if it was not given. */
 const char *pm_option_given(enum pm_option option);
 
-/* The mode of --pm-mode for this component; NULL if it was not given. */
+/* Value of --pm-mode and PM_MODE: no mode, whatever the site's default is. */
+#define PM_NO_MODE "none"
+
+/* --pm-mode=none was given for this component. */
+bool pm_option_refuses_modes(void);
+
+/* The mode of --pm-mode for this component; NULL if it was not given, or is none. */
 const struct pm_mode_info *pm_option_mode(void);
 
 /* The value of the environment twin; NULL if it is not set or empty. */
@@ -64,6 +70,10 @@ void pm_option_end_component(spank_t sp);
  * given.
  */
 const char *pm_option_of_job(spank_t sp, enum pm_option option);
+
+/* The mode of option or twin, the option first; NULL: none is given, or none is asked for. */
+const struct pm_mode_info *pm_option_mode_of_job(spank_t sp);
+
 const char *pm_option_twin_of_job(enum pm_option option);
 
 /*

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/strv.h"
@@ -34,8 +35,11 @@ static int check_offered(
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
 	cleanup_free char *names = NULL;
-	int rc = pm_settings_load(ac, av, &config, err);
+	int rc;
 
+	if (!strcmp(name, PM_NO_MODE))
+		return 0;
+	rc = pm_settings_load(ac, av, &config, err);
 	if (rc || is_offered(&config, pm_mode_by_name(name)))
 		return rc;
 	names = pm_config_mode_names(&config);

@@ -135,9 +135,7 @@ int pm_requirement_read(spank_t sp, const char *constraints, const struct pm_con
 	if (rc)
 		return rc;
 	if (!features.mentioned) {
-		*ret = (struct pm_requirement){.recorded = option};
-		if (!option)
-			ret->recorded = pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
+		*ret = (struct pm_requirement){.recorded = pm_option_mode_of_job(sp)};
 		return 0;
 	}
 	platforms = platforms_of(&features);

@@ -334,6 +334,12 @@ for i, row in ipairs(REMARKS) do
 	check("remark " .. i .. " is no refusal", pm.submit(desc, {}, 1000), slurm.SUCCESS)
 	check("remark " .. i, said, row[3])
 end
+for word, feature in pairs({ memory = "pm_memory", ["rack-1&flat"] = "pm_appdirect" }) do
+	said = nil
+	check("a mode's name as a feature, " .. word, load().submit(job(word), {}, 1000), slurm.SUCCESS)
+	check("has a remark", string.match(said or "", "^pm: %-%-constraint=%a+: did you mean .* or the feature (.*)%?$"),
+		feature)
+end
 local untold, pm = job(nil, MEMORY), load()
 said = nil
 write_state(OTHER)

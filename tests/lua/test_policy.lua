@@ -95,6 +95,12 @@ local served = {
 	{ "broken_value", { partition = "big" }, {} },
 	{ "none", { PM_SIZE = "3G", PM_NAMESPACE = "devdax" }, {} },
 	-- modes by option, variable and constraint
+	{ "default", { mode = "none" }, {} },
+	{ "default", { PM_MODE = "none" }, {} },
+	{ "default", { mode = "none", PM_MODE = "flat" }, {} },
+	{ "imply", { mode = "none", mem = 5000 }, { mem = 5000 } },
+	{ "none", { mode = "none", features = "pm_memory" }, { refused = "^pm: %-%-pm%-mode=none contradicts" } },
+	{ "default", { mode = "none", size = "2G" }, { refused = "needs %-%-pm%-mode=appdirect or mixed" } },
 	{ "none", { mode = "memory" }, { features = "pm_memory", shared = 0 } },
 	{ "none", { mode = "flat" }, { features = "pm_appdirect", shared = 0 } },
 	{ "none", { mode = "mixed" }, { features = "pm_mixed", shared = 0 } },

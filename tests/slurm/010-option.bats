@@ -6,6 +6,10 @@ setup() {
 	clean_nodes
 }
 
+teardown() {
+	restore_site
+}
+
 @test "--help of srun, sbatch and salloc lists the option with the modes" {
 	for command in srun sbatch salloc; do
 		run_client $command --help
@@ -99,4 +103,32 @@ setup() {
 @test "the task finds its mode in PM_MODE" {
 	run_srun -w n1 --pm-mode=memory printenv PM_MODE
 	assert_output memory
+}
+
+@test "none opts out of the site's default and of PM_MODE, and goes with no constraint of a mode" {
+	with_site DefaultMode=memory
+	submit_held
+	assert_equal "$(job_field "$output" Features)" Features=pm_memory
+	submit_held --pm-mode=none
+	assert_equal "$(job_field "$output" Features)" 'Features=(null)'
+	PM_MODE=none submit_held
+	assert_equal "$(job_field "$output" Features)" 'Features=(null)'
+	PM_MODE=memory submit_held --pm-mode=none
+	assert_equal "$(job_field "$output" Features)" 'Features=(null)'
+	run_client sbatch 1 --hold --pm-mode=none -C pm_memory --wrap=true
+	assert_output --partial 'pm: --pm-mode=none contradicts --constraint=pm_memory, leave one of them out'
+	PM_MODE=none submit_held -C pm_appdirect
+	assert_equal "$(job_field "$output" Features)" Features=pm_appdirect
+	restore_site
+	put_in appdirect n1
+	# shellcheck disable=SC2016
+	PM_MODE=memory run_srun -w n1 --pm-mode=none sh -c 'echo "$(pmctl mode) <$PM_MODE$PM_DIR>"'
+	assert_output 'appdirect <>'
+	run_sbatch -w n1 --pm-mode=none <<-END
+		#!/bin/sh
+		srun --pm-mode=memory true
+		srun pmctl mode
+	END
+	assert_line --partial 'this job runs in mode none and a step cannot change it'
+	assert_line appdirect
 }
