@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
-from typing import Collection, Mapping
+from typing import Collection
 
 from pmprofile.measure import MIB, Report, Site, peak, span
 from pmprofile.records import Frame, Profile
-from pmprofile.symbols import where
+from pmprofile.symbols import Names
 
 HEAD = "pmadvice 1"
 SAMPLES = 4
@@ -71,17 +71,17 @@ def key(frames: tuple[Frame, ...]) -> int:
     return found
 
 
-def line(choice: Choice, names: Mapping[Frame, str]) -> str:
+def line(choice: Choice, names: Names) -> str:
     site = choice.site
     tier = "dram" if choice.in_dram else "pmem"
     limit = "" if choice.limit is None else f" {choice.limit}"
     if not site.is_large:
         limit = f" small {key(site.frames[:1]):016x}"
     return (f"{tier} {site.key:016x}{limit}  # {site.peak / MIB:.1f}M at most, {site.uses:.1f} uses a byte: "
-            f"{where(site.frames, names)}")
+            f"{names[site.frames]}")
 
 
-def section(report: Report, choices: list[Choice], names: Mapping[Frame, str]) -> str:
+def section(report: Report, choices: list[Choice], names: Names) -> str:
     head = f"program {report.build:016x} {os.path.basename(report.program)}"
     said = [choice for choice in choices if choice.site.is_large or not choice.in_dram]
     return "\n".join([head, *(line(choice, names) for choice in said)])

@@ -7,13 +7,13 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Mapping
 
 from pmprofile import advice, html, text
 from pmprofile.measure import Report, reports
 from pmprofile.records import COUNTERS, Frame, Profile, ProfileError, read
-from pmprofile.symbols import names, plain
+from pmprofile.symbols import Calls, Names, function_of, names, plain
 
+JSON_VERSION = 1        # of a program in --json; members may be added without a new number
 SIZE = re.compile(r"(\d+)([KMGT]?)")
 
 
@@ -35,27 +35,31 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")
     p.add_argument("--json", action="store_true", help="print it as JSON")
     p.add_argument("--top", metavar="N", type=int, default=20, help="so many call sites; without it, 20")
-    p.add_argument("--no-names", action="store_true", help="call sites as files and offsets: addr2line is not asked")
+    p.add_argument("--group-by", metavar="HOW", choices=("site", "function"), default="site",
+                   help="function: count call sites with the same functions together; site, the default: each")
+    p.add_argument("--no-names", action="store_true", help="call sites as files and offsets: eu-addr2line or addr2line is not asked")
     return p
 
 
 def files(paths: list[Path]) -> list[Path]:
-    found: list[Path] = []
+    """Each profile once, also one that is named twice."""
+    found: dict[Path, Path] = {}
     for path in paths:
         inside = sorted(path.glob("*.pmprof")) if path.is_dir() else [path]
         if not inside:
             raise ProfileError(f"'{path}' holds no profile: did a process with the placement runtime end there?")
-        found += inside
-    return found
+        for one in inside:
+            found.setdefault(one.resolve(), one)
+    return list(found.values())
 
 
-def named(report: Report, ask: bool) -> dict[Frame, str]:
-    frames = {frame for site in report.sites for frame in site.frames}
+def known_calls(profiles: list[Profile], ask: bool) -> dict[Frame, Calls]:
+    frames = {frame for profile in profiles for site in profile.sites.values() for frame in site}
     return names(frames) if ask else {frame: plain(frame) for frame in frames}
 
 
-def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
-    return {"program": report.program, "build": f"{report.build:016x}", "processes": len(report.profiles),
+def as_json(report: Report, known: Names) -> dict[str, object]:
+    return {"version": JSON_VERSION, "program": report.program, "build": f"{report.build:016x}", "processes": len(report.profiles),
             "whole": sum(p.is_whole for p in report.profiles), "budget_bytes": report.budget_bytes,
             "allocated_bytes": report.allocated, "dram_bytes": report.in_dram,
             "iterations": report.clocks[0].source,
@@ -64,7 +68,7 @@ def as_json(report: Report, known: Mapping[Frame, str]) -> dict[str, object]:
             "by_iteration": [{"iteration": n, "allocated": report.allocations[n], "freed": report.frees[n]}
                              for n in sorted(set(report.allocations) | set(report.frees))],
             "phases": [{"name": p.name, "times": p.times, "ns": p.ns, **dict(zip(COUNTERS, p.counters))} for p in report.phases],
-            "sites": [{"key": f"{s.key:016x}", "where": [known[f] for f in s.frames], "large": s.is_large,
+            "sites": [{"key": f"{s.key:016x}", "where": known.calls(s.frames), "name": known[s.frames], "large": s.is_large,
                        "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,
                        "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses}
                       for s in report.sites]}
@@ -80,17 +84,21 @@ def write(name: str, what: str) -> None:
         raise ProfileError(f"write '{name}': {error.strerror}") from None
 
 
-def write_advice(name: str, told: list[tuple[Report, dict[Frame, str]]], budget: int | None) -> None:
+def write_advice(name: str, told: list[tuple[Report, Names]], budget: int | None) -> None:
     sections = [advice.section(report, advice.choose(report, report.budget_bytes if budget is None else budget), known)
                 for report, known in told]
     write(name, "\n".join([advice.HEAD, *sections]))
 
 
 def run(arguments: argparse.Namespace) -> None:
+    if arguments.advice and arguments.group_by != "site":
+        raise ProfileError(f"--group-by={arguments.group_by} and --advice exclude each other: advice is for single call sites")
     profiles: list[Profile] = [profile for path in files(arguments.profiles) if (profile := read(path)).objects]
     if not profiles:
         raise ProfileError("none of the profiles has an object in it")
-    told = [(report, named(report, not arguments.no_names)) for report in reports(profiles)]
+    known, by_function = known_calls(profiles, not arguments.no_names), arguments.group_by == "function"
+    told = [(report, Names((site.frames for site in report.sites), known, by_function))
+            for report in reports(profiles, (lambda frames: function_of(frames, known)) if by_function else None)]
     if arguments.advice:
         write_advice(arguments.advice, told, arguments.budget)
     if arguments.html:

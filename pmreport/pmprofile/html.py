@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Iterable, Mapping
+from typing import Iterable
 
 from pmprofile import text
 from pmprofile.measure import PMEM, Report, footprint
-from pmprofile.records import Frame, Profile
+from pmprofile.records import Profile
+from pmprofile.symbols import Names
 
 WIDTH, HEIGHT, STEPS = 900, 220, 450
 DRAM_COLOUR, PMEM_COLOUR, FREED_COLOUR = "#2a6f97", "#e09f3e", "#9aa5b1"
@@ -74,7 +75,7 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], last: str = ""
     return f'<table>{row(head, "th")}{"".join(row(cells, "td") for cells in rows)}</table>'
 
 
-def part(report: Report, names: Mapping[Frame, str]) -> str:
+def part(report: Report, names: Names) -> str:
     largest = max(report.profiles, key=lambda p: sum(o.bytes for o in p.objects))
     return "\n".join([
         f"<h1>{escape(text.heading(report).splitlines()[0])}</h1>",
@@ -87,6 +88,6 @@ def part(report: Report, names: Mapping[Frame, str]) -> str:
         table(text.SITES_HEAD, (text.site_row(site, names) for site in report.sites), "site")])
 
 
-def page(told: list[tuple[Report, dict[Frame, str]]]) -> str:
+def page(told: list[tuple[Report, Names]]) -> str:
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>pmreport</title><style>{STYLE}</style>'
             + "\n".join(part(*one) for one in told) + "</html>")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import Iterable
+from typing import Callable, Iterable
 
 from pmprofile.lifetimes import Clock, clock, is_short
 from pmprofile.phases import Phase, phases
@@ -152,21 +152,26 @@ class Report:
         return sum(site.in_dram for site in self.sites)
 
 
-def all_sites(profiles: list[Profile], clocks: list[Clock]) -> list[Site]:
-    sites: dict[tuple[int, bool], Site] = {}
+Group = Callable[[tuple[Frame, ...]], str]
+
+
+def all_sites(profiles: list[Profile], clocks: list[Clock], group: Group | None) -> list[Site]:
+    """With `group`, sites of which it has the same text are one, which has the frames of the first."""
+    sites: dict[tuple[int | str, bool], Site] = {}
     for profile, when in zip(profiles, clocks):
-        groups: dict[tuple[int, bool], list[Object]] = defaultdict(list)
+        groups: dict[tuple[int | str, bool], list[Object]] = defaultdict(list)
         for o in profile.objects:
-            groups[o.site, o.bytes >= profile.large_bytes].append(o)
-        for (key, is_large), objects in groups.items():
-            site = sites.setdefault((key, is_large), Site(key, profile.sites.get(key, ()), is_large))
+            groups[group(profile.sites.get(o.site, ())) if group else o.site, o.bytes >= profile.large_bytes].append(o)
+        for (which, is_large), objects in groups.items():
+            key = objects[0].site
+            site = sites.setdefault((which, is_large), Site(key, profile.sites.get(key, ()), is_large))
             add_site(site, objects, profile, when)
     return sorted(sites.values(), key=lambda site: (-site.uses, site.largest, site.key))
 
 
-def report(profiles: list[Profile]) -> Report:
+def report(profiles: list[Profile], group: Group | None = None) -> Report:
     clocks = [clock(profile) for profile in profiles]
-    result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks),
+    result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks, group),
                     added(sizes(*both) for both in zip(profiles, clocks)), phases=phases(profiles))
     for profile, when in zip(profiles, clocks):
         allocations, frees = by_iteration(profile, when)
@@ -175,9 +180,9 @@ def report(profiles: list[Profile]) -> Report:
     return result
 
 
-def reports(profiles: list[Profile]) -> list[Report]:
+def reports(profiles: list[Profile], group: Group | None = None) -> list[Report]:
     """A report for each program; the program with most bytes comes first."""
     groups: dict[tuple[int, str], list[Profile]] = defaultdict(list)
     for profile in profiles:
         groups[profile.build, profile.program].append(profile)
-    return sorted((report(group) for group in groups.values()), key=lambda r: -r.allocated)
+    return sorted((report(of_one, group) for of_one in groups.values()), key=lambda r: -r.allocated)

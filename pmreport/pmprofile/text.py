@@ -5,8 +5,8 @@ import os
 from typing import Callable, Iterable, Mapping
 
 from pmprofile.measure import BINS, Cell, Report, Site
-from pmprofile.records import NO_RANK, Frame
-from pmprofile.symbols import where
+from pmprofile.records import NO_RANK
+from pmprofile.symbols import Names
 
 UNITS = ("B", "K", "M", "G", "T")
 ITERATIONS = 12         # at most, in the table
@@ -49,10 +49,10 @@ def bins(cells: Mapping[tuple[int, bool], Cell]) -> list[tuple[str, ...]]:
 SIZES_HEAD = ("MiB", "short-lived", "allocated", "peak", "long-lived", "allocated", "peak")
 
 
-def site_row(site: Site, names: Mapping[Frame, str]) -> tuple[str, ...]:
+def site_row(site: Site, names: Names) -> tuple[str, ...]:
     return (f"{site.uses:.1f}", size(site.peak), f"{site.objects:.0f}", size(site.allocated),
             f"{100 * site.short / site.objects:.0f}%", f"{100 * site.in_dram / site.allocated:.0f}%",
-            ("" if site.is_large else "(small) ") + where(site.frames, names))
+            ("" if site.is_large else "(small) ") + names[site.frames])
 
 
 SITES_HEAD = ("uses/byte", "peak", "objects", "allocated", "short", "in DRAM", "call site, innermost first")
@@ -104,9 +104,10 @@ def phases_note(report: Report) -> str:
     return "phases, of all processes" + (": absent: this machine has no such counter, or users may not read it" if hidden else "")
 
 
-def tell(report: Report, names: Mapping[Frame, str], top: int) -> str:
+def tell(report: Report, names: Names, top: int) -> str:
     rows = [site_row(site, names) for site in report.sites[:top]]
     more = [f"... and {len(report.sites) - top} more: --top"] if len(report.sites) > top else []
+    more += [f"{os.path.basename(report.program)} was built without -g: no line numbers"] * names.are_without_lines(report.program)
     return "\n\n".join([heading(report), iterations(report),
                         f"{phases_note(report)}\n{table(PHASES_HEAD, phase_rows(report), len(PHASES_HEAD) - 1)}",
                         f"objects by size: {share_short(report):.1f}% are short-lived\n"

@@ -457,7 +457,29 @@ found() {
 	[ "$(found 'sum0 map { $_->{cpu_ns} } @{$_->{phases}}')" -gt 1000000 ]
 	run -0 pmreport/pmreport "$profiles"
 	assert_line --regexp '^\[8,16\) +0 +0B +0B +4 +48.0M +48.0M$'
-	assert_line --regexp ' 60 +35\.2M .* main, pic\.c:[0-9]+$'
+	assert_line --regexp ' 60 +35\.2M .* main pic\.c:[0-9]+$'
+}
+
+@test "call sites that are inlined into one function are told apart, by the program's own functions" {
+	PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=$profiles LD_PRELOAD=$runtime run -0 "$own/wrappers"
+	run -0 pmreport/pmreport "$profiles"
+	assert_line --regexp ' 5 +10\.0M .* Allocate wrappers\.cc:[0-9]+ < forces:[0-9]+ < main:[0-9]+$'
+	assert_line --regexp ' 5 +5\.0M .* Allocate wrappers\.cc:[0-9]+ < velocities:[0-9]+ < main:[0-9]+$'
+	assert_line --regexp ' 5 +2\.5M .* Allocate wrappers\.cc:[0-9]+ < main:[0-9]+$'
+	assert_line --regexp ' 5 +10\.0M .* Field wrappers\.cc:[0-9]+ < main:[0-9]+$'
+	refute_output --partial 'std::'
+	refute_output --partial 'without -g'
+	run -0 pmreport/pmreport --group-by=function "$profiles" "$profiles"
+	assert_line --regexp ' 5 +10\.0M .* Allocate < forces < main$'
+	strip -g -o "$BATS_TEST_TMPDIR/stripped" "$own/wrappers"
+	PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=$profiles.stripped LD_PRELOAD=$runtime run -0 "$BATS_TEST_TMPDIR/stripped"
+	run -0 pmreport/pmreport "$profiles.stripped"
+	assert_line 'stripped was built without -g: no line numbers'
+	assert_equal "$(grep -c ' main +0x[0-9a-f]*$' <<<"$output")" 4
+	run -0 pmreport/pmreport --group-by=function "$profiles.stripped"
+	assert_line --regexp ' 20 +27\.5M .* main$'
+	run -1 pmreport/pmreport --group-by=function --advice=- "$profiles"
+	assert_output --partial '--group-by=function and --advice exclude each other'
 }
 
 @test "call sites are the same in each rank and run" {

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 
 from siteprofile import cli as calibration_cli  # noqa: E402
 
-from pmprofile import advice, cli, lifetimes, measure, records, text  # noqa: E402
+from pmprofile import advice, cli, lifetimes, measure, records, symbols, text  # noqa: E402
 
 MIB = 1 << 20
 LARGE, EVERY, GRANULE, FIRST = 256 << 10, MIB, 64 << 10, 2 * MIB
@@ -121,8 +121,45 @@ def measuring() -> list[tuple[bool, str]]:
             ("[64,∞)" in text.tell(r, measure_names(r), 9), "which can be told")]
 
 
-def measure_names(r: measure.Report) -> dict[records.Frame, str]:
-    return {frame: "f" for s in r.sites for frame in s.frames}
+def measure_names(r: measure.Report) -> symbols.Names:
+    known = {frame: (symbols.Call("f"),) for s in r.sites for frame in s.frames}
+    return symbols.Names((s.frames for s in r.sites), known)
+
+
+# As c++filt prints it, and the function's name alone.
+FUNCTIONS = (("main", "main"), ("double* Allocate<double>(unsigned long)", "Allocate"),
+             ("Field::Field(unsigned long)", "Field::Field"), ("(anonymous namespace)::forces(int) const", "{anonymous}::forces"),
+             ("std::vector<std::pair<int, A<B> >, C>::operator[](unsigned long)", "std::vector<std::pair<int, A<B> >, C>::operator[](unsigned long)"),
+             ("void (*table(int))(double)", "void (*table(int))(double)"), ("f<&g>", "f"), ("<", "<"))
+
+
+def naming() -> list[tuple[bool, str]]:
+    a, b, c, d = (records.Frame(7, offset, "/bin/app") for offset in (16, 32, 48, 64))
+    inside = symbols.Call("std::allocator::allocate", "new.h", "9", True), symbols.Call("Allocate", "stl.cpp", "4"), symbols.Call("forces", "stl.cpp", "6")
+    known = {a: inside, b: (symbols.Call("main", "main.cpp", "11"),), c: (symbols.Call("main", "main.cpp", "11"),),
+             d: (symbols.Call("std::allocator::allocate", "new.h", "9", True),)}
+    told = symbols.Names([(a, b), (b,), (c,), (d,), ()], known)
+    return [(symbols.short(long) == name, f"{long} is {name}") for long, name in FUNCTIONS] + [
+        (symbols.call("f<int> inlined at /a/b.cc:9:4 in g", "/a/b.cc:7:2") == symbols.Call("f", "b.cc", "7"), "as elfutils prints a call"),
+        (symbols.call("f(int)", "/a/b.cc:7 (discriminator 3)") == symbols.Call("f", "b.cc", "7"), "as binutils do"),
+        (symbols.call("f", "??:0") == symbols.Call("f") == symbols.call("f", "b.cc:0"), "without a line"),
+        (symbols.call("make_unique<A>", "/usr/include/c++/12/bits/unique_ptr.h:1065").is_library, "the library's, by its header"),
+        (told[a, b] == "Allocate stl.cpp:4 < forces:6 < main main.cpp:11", "the program's own calls, a file once"),
+        (told[b,] == "main main.cpp:11 +0x20" and told[c,] == "main main.cpp:11 +0x30", "equal lines have offsets"),
+        (told[d,] == "std::allocator::allocate new.h:9", "the library's, if there are no others"),
+        (told[()] == "unknown", "a site without frames"),
+        (symbols.Names([(a, b)], known, by_function=True)[a, b] == "Allocate < forces < main", "functions alone"),
+        (told.calls((a, b))[0] == "std::allocator::allocate, new.h:9", "all calls"),
+        (not told.are_without_lines("/bin/app"), "there are lines"),
+        (symbols.Names([(a,)], {a: (symbols.Call("main"),)}).are_without_lines("/bin/app"), "there are none"),
+        (not symbols.Names([(a,)], {a: (symbols.Call("main"),)}).are_without_lines("/bin/other"), "of the program")]
+
+
+def grouping() -> list[tuple[bool, str]]:
+    p = read(program(), site(1, (16, "/bin/app")), site(2, (32, "/bin/app")), thing(1, 3 * MIB, 10, 20), thing(2, 3 * MIB, 30, 40), end(50))
+    one, = measure.report([p], lambda frames: "f").sites
+    return [(one.objects == 2 and one.allocated == 6 * MIB, "sites of a group are counted together"),
+            (one.peak == 3 * MIB, "their peak is of all of them")]
 
 
 def counters(ns: int, *values: int) -> bytes:
@@ -145,7 +182,7 @@ def phasing() -> list[tuple[bool, str]]:
             ((solve.times, solve.ns, solve.counters) == (1, 100, [20, 2, 900, 1, None]), "an iteration ends none"),
             (before.ns == 100 and before.counters == [10, 5, 1000, 3, None], "what is before the first counts from the start"),
             (both[0].ns == 700 and both[0].counters[0] is None, "what one process has not counted, all have not"),
-            ("absent" in text.tell(measure.report([p]), {}, 9) and "phases, of all processes:" in text.tell(measure.report([p]), {}, 9),
+            ("absent" in text.tell(measure.report([p]), measure_names(measure.report([p])), 9) and "phases, of all processes:" in text.tell(measure.report([p]), measure_names(measure.report([p])), 9),
              "what is absent is said to be")]
 
 
@@ -174,7 +211,7 @@ def advising() -> list[tuple[bool, str]]:
             (small(20 * MIB) == [(1, True, None), (6, True, None), (7, False, None)], "with what jemalloc adds to them"),
             (small_line.split("#")[0].split() == ["pmem", f"{7:016x}", "small", "8ad24ef1d6b4bdb2"], "by their innermost frame"),
             (told(0) == [(key, False, None) for key in (1, 2, 3, 4)], "nothing fits into nothing"),
-            (advice.section(r, advice.choose(r, 30 * MIB), {}).splitlines()[3].split("#")[0].split()
+            (advice.section(r, advice.choose(r, 30 * MIB), measure_names(r)).splitlines()[3].split("#")[0].split()
              == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
 
 
@@ -191,4 +228,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + naming() + grouping() + documented()))
