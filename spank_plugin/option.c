@@ -68,7 +68,8 @@ static int check_mode(const char *source, const char *name, struct pm_err *err)
 		PM_NO_MODE,
 		NULL,
 	};
-	const char *meant = pm_suggest_word(name, modes);
+	const struct pm_mode_info *of_feature = pm_mode_by_feature(name);
+	const char *meant = of_feature ? of_feature->name : pm_suggest_word(name, modes);
 	cleanup_free char *names = NULL;
 
 	if (pm_mode_by_name(name) || !strcmp(name, PM_NO_MODE))
