@@ -55,7 +55,8 @@ static int run_verb(struct pm_agent *agent)
 
 	if ((agent->verb->flags & PM_VERB_ROOT) && geteuid() != 0)
 		pm_err_set(&err, -EPERM, "must be root");
-	else if (!pm_config_load_for(
+	else if (agent->verb->flags & PM_VERB_UNCONFIGURED ||
+		 !pm_config_load_for(
 			 agent->op.config_path, agent->op.node, &agent->op.config, &err))
 		return agent->verb->run(agent);
 	return pm_fail(agent, &err);

@@ -22,12 +22,12 @@ static const struct row {
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* For getopt_long(3): `val` is the row's index, which is below all letters. */
-static void build(unsigned allowed, struct option options[N_ROWS + 1], char letters[2 * N_ROWS + 1])
+static void build(uint64_t allowed, struct option options[N_ROWS + 1], char letters[2 * N_ROWS + 1])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_ROWS; i++) {
-		if (!(1u << i & allowed))
+		if (!(UINT64_C(1) << i & allowed))
 			continue;
 		options[n++] = (struct option){.name = rows[i].name,
 			.has_arg = rows[i].argument ? required_argument : no_argument,
@@ -45,7 +45,7 @@ static void take(struct pm_agent *agent, int c, const char *value)
 	for (size_t i = 0; i < N_ROWS; i++) {
 		if (c != (int)i && (!c || c != rows[i].letter))
 			continue;
-		agent->given |= 1u << i;
+		agent->given |= UINT64_C(1) << i;
 		if (rows[i].argument)
 			*(const char **)((char *)agent + rows[i].offset) = value;
 	}
@@ -61,7 +61,7 @@ static void complain(const struct pm_agent *agent, char *word, int what)
 }
 
 int pm_options_read(
-	struct pm_agent *agent, int argc, char **argv, unsigned allowed, bool stop_at_word)
+	struct pm_agent *agent, int argc, char **argv, uint64_t allowed, bool stop_at_word)
 {
 	struct option options[N_ROWS + 1];
 	char letters[2 * N_ROWS + 3];
@@ -81,12 +81,12 @@ int pm_options_read(
 	return optind;
 }
 
-void pm_options_help(FILE *out, unsigned mask)
+void pm_options_help(FILE *out, uint64_t mask)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
 		char text[48], letter[8] = "";
 
-		if (!(1u << i & mask))
+		if (!(UINT64_C(1) << i & mask))
 			continue;
 		if (rows[i].letter)
 			snprintf(letter, sizeof(letter), ", -%c", rows[i].letter);

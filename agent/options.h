@@ -13,9 +13,9 @@
  * word, or -1 after a message on stderr.
  */
 int pm_options_read(
-	struct pm_agent *agent, int argc, char **argv, unsigned allowed, bool stop_at_word);
+	struct pm_agent *agent, int argc, char **argv, uint64_t allowed, bool stop_at_word);
 
 /* Lines of help for the options in `mask`. */
-void pm_options_help(FILE *out, unsigned mask);
+void pm_options_help(FILE *out, uint64_t mask);
 
 #endif

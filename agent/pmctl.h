@@ -4,6 +4,7 @@
 
 /* The verbs of pmctl: their command line, and their messages. */
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "protocol/pmctl.h"
 #include "node/operation.h"
@@ -14,10 +15,10 @@ enum pm_option_row {
 #include "agent/options.def"
 };
 
-/* Bits of the options that a verb takes: 32 at most. */
+/* Bits of the options that a verb takes: 64 at most. */
 enum pm_option {
-#define PM_OPTION(NAME, ...) PM_OPT_##NAME = 1U << PM_OPTION_##NAME,
-#define PM_FLAG(NAME, ...)   PM_OPT_##NAME = 1U << PM_OPTION_##NAME,
+#define PM_OPTION(NAME, ...) PM_OPT_##NAME = 1ULL << PM_OPTION_##NAME,
+#define PM_FLAG(NAME, ...)   PM_OPT_##NAME = 1ULL << PM_OPTION_##NAME,
 #include "agent/options.def"
 	PM_OPT_GLOBAL = PM_OPT_CONFIG | PM_OPT_NODE | PM_OPT_VERBOSE | PM_OPT_HELP,
 };
@@ -25,7 +26,7 @@ enum pm_option {
 struct pm_agent {
 	struct pm_operation op; /* first: see pm_agent_report() */
 	const struct pm_verb *verb;
-	unsigned given; /* options on the command line */
+	uint64_t given; /* options on the command line */
 	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run,
 		*site_profile, *class;
 	int n_words; /* the rest of the command line */
@@ -33,14 +34,19 @@ struct pm_agent {
 	bool quiet; /* prints nothing, logs to the system log only */
 };
 
-enum { PM_VERB_ROOT = 1 << 0, PM_VERB_LOGS = 1 << 1 /* to the system log too */ };
+enum {
+	PM_VERB_ROOT = 1 << 0,
+	PM_VERB_LOGS = 1 << 1,	       /* to the system log too */
+	PM_VERB_UNCONFIGURED = 1 << 2, /* runs without pmem.conf, which may be broken */
+};
 
 /* A row of agent/verbs.def. */
 struct pm_verb {
 	int (*run)(struct pm_agent *agent); /* returns a PM_EXIT_ value */
 	const char *name, *args;
 	int min_words, max_words;
-	unsigned options, flags;
+	uint64_t options;
+	unsigned flags;
 	const char *summary, *help;
 };
 

@@ -477,6 +477,48 @@ int pm_config_load_for(
 	return 0;
 }
 
+/* What a text is read into, and who hears of its errors. */
+struct reading {
+	struct pm_config *config;
+	pm_config_wrong *wrong;
+	void *context;
+};
+
+static int take_of_text(void *context, const struct pm_config_pair *pair, struct pm_err *err)
+{
+	const struct reading *reading = context;
+
+	return take_pair(reading->config, pair, err);
+}
+
+static void wrong_of_text(void *context, const struct pm_err *err)
+{
+	const struct reading *reading = context;
+
+	reading->wrong(reading->context, err);
+}
+
+int pm_config_load_text(const char *file, char *text, const char *node, pm_config_wrong *wrong,
+	void *context, struct pm_config *ret, struct pm_err *err)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	struct reading reading = {&config, wrong, context};
+	int rc = set_defaults(&config, err);
+
+	if (!rc)
+		rc = pm_config_text_read(
+			file, text, node, take_of_text, &reading, wrong_of_text, err);
+	if (rc)
+		return rc;
+	if (check_shares(&config, err))
+		wrong(context, err);
+	if (remember(&config, file, node))
+		return pm_err_nomem(err);
+	*ret = config;
+	config = (struct pm_config){0};
+	return 0;
+}
+
 int pm_config_load(const char *path, struct pm_config *ret, struct pm_err *err)
 {
 	return pm_config_load_for(path, NULL, ret, err);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "site/config_file.h"
 #include "site/modes.h"
 #include "site/policy.h"
 
@@ -88,6 +89,13 @@ int pm_config_load(const char *path, struct pm_config *ret, struct pm_err *err);
 /* The same for a node by name; `node` NULL as above. */
 int pm_config_load_for(
 	const char *path, const char *node, struct pm_config *ret, struct pm_err *err);
+
+/*
+ * The same from the text of a file, which it changes; each error of a line is handed to `wrong`,
+ * and the line left out.
+ */
+int pm_config_load_text(const char *file, char *text, const char *node, pm_config_wrong *wrong,
+	void *context, struct pm_config *ret, struct pm_err *err);
 
 /* One Key=Value of plugstack's arguments; overrides the file. -EINVAL: unknown key, bad value. */
 int pm_config_set(struct pm_config *config, const char *key, const char *value, struct pm_err *err);

@@ -13,9 +13,8 @@
 #include "base/hostlist.h"
 #include "site/site_file.h"
 
-#define MAX_FILE_BYTES (1024 * 1024)
-#define MAX_PAIRS      64
-#define BLANKS	       " \t\r"
+#define MAX_PAIRS 64
+#define BLANKS	  " \t\r"
 
 struct pair {
 	char *key, *value;
@@ -146,8 +145,10 @@ static int take_scope(const struct line *line, struct pm_config_pair *pair, stru
 
 	if (line->n_pairs == 1)
 		return pm_err_set(err, -EINVAL, "nothing after %s=", scope);
-	if (!strcmp(scope, "NodeName"))
+	if (!strcmp(scope, "NodeName")) {
+		pair->nodes = list;
 		return pm_hostlist_contains(list, line->node, &pair->is_ours, err);
+	}
 	if (!*list || strpbrk(list, BLANKS) || strstr(list, ",,") || *list == ',' ||
 		list[strlen(list) - 1] == ',')
 		return pm_err_set(
@@ -174,28 +175,38 @@ static int deliver(const struct line *line, pm_config_take *take, void *context,
 	return rc;
 }
 
+int pm_config_text_read(const char *file, char *text, const char *node, pm_config_take *take,
+	void *context, pm_config_wrong *wrong, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (unsigned number = 1; !rc && text; number++) {
+		char *one = strsep(&text, "\n");
+		struct line line = {.file = file, .number = number, .node = node};
+
+		rc = split_line(&line, one, err);
+		if (!rc)
+			rc = deliver(&line, take, context, err);
+		if (rc)
+			pm_err_prefix(err, "%s:%u", file, number);
+		if (rc && wrong) {
+			wrong(context, err);
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
 int pm_config_file_read(
 	const char *file, const char *node, pm_config_take *take, void *context, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;
 	size_t length;
-	char *rest;
-	unsigned number = 0;
-	int rc = pm_site_file_read(file, MAX_FILE_BYTES, &text, &length, err);
+	int rc = pm_site_file_read(file, PM_CONFIG_MAX_BYTES, &text, &length, err);
 
 	if (rc)
 		return rc;
 	if (strlen(text) != length)
 		return pm_err_set(err, -EINVAL, "%s: it has a NUL byte", file);
-	rest = text;
-	while (!rc && rest) {
-		char *one = strsep(&rest, "\n");
-		struct line line = {.file = file, .number = number + 1, .node = node};
-
-		number++;
-		rc = split_line(&line, one, err);
-		if (!rc)
-			rc = deliver(&line, take, context, err);
-	}
-	return rc ? pm_err_prefix(err, "%s:%u", file, number) : 0;
+	return pm_config_text_read(file, text, node, take, context, NULL, err);
 }

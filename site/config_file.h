@@ -12,6 +12,7 @@ struct pm_config_pair {
 	unsigned line; /* from 1 */
 	const char *key, *value;
 	bool is_ours;		/* false if the line's NodeName= does not name this node */
+	const char *nodes;	/* the list on a line that starts with NodeName=, else NULL */
 	const char *partitions; /* the list on a line that starts with PartitionName=, else NULL */
 };
 
@@ -23,6 +24,18 @@ typedef int pm_config_take(void *context, const struct pm_config_pair *pair, str
  */
 int pm_config_file_read(const char *file, const char *node, pm_config_take *take, void *context,
 	struct pm_err *err);
+
+/* Takes the error of a line, after which the reading goes on. */
+typedef void pm_config_wrong(void *context, const struct pm_err *err);
+
+/*
+ * The same for a file's text, which it changes. `wrong` NULL: the first error ends the reading;
+ * `context` is for both.
+ */
+int pm_config_text_read(const char *file, char *text, const char *node, pm_config_take *take,
+	void *context, pm_config_wrong *wrong, struct pm_err *err);
+
+#define PM_CONFIG_MAX_BYTES ((size_t)1 << 20)
 
 /* SLURMD_NODENAME, else the host name up to its first dot; malloc'ed. */
 char *pm_config_own_node(void);

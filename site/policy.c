@@ -158,6 +158,19 @@ const char *pm_partition_pairs_find(
 	return NULL;
 }
 
+bool pm_partition_pairs_first(
+	const struct pm_partition_pairs *pairs, size_t pair, const char *partition)
+{
+	for (size_t i = 0; i < pair; i++) {
+		cleanup_with(pm_strv_cleanup) char **names =
+			pm_strv_split(pairs->list[i].partitions, ",");
+
+		if (names && pm_strv_contains(names, partition))
+			return false;
+	}
+	return true;
+}
+
 void pm_partition_pairs_done(struct pm_partition_pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->count; i++)

@@ -6,6 +6,7 @@
  * The keys of pmem.conf that apply to jobs: their values, and the lines that hold for some
  * partitions only. The controller's pmem.lua reads the same; see site/config.h for the file.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,10 @@ void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key);
 /* The value of the key in the last line for this partition; NULL: there is none. */
 const char *pm_partition_pairs_find(
 	const struct pm_partition_pairs *pairs, const char *partition, int key);
+
+/* True: no pair before this one names the partition, so that a walk over all pairs sees it once. */
+bool pm_partition_pairs_first(
+	const struct pm_partition_pairs *pairs, size_t pair, const char *partition);
 
 void pm_partition_pairs_done(struct pm_partition_pairs *pairs);
 

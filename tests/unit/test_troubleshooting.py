@@ -21,7 +21,7 @@ LITERAL = r'"(?:[^"\\]|\\.)*"'
 ROOMS = ("agent", "base", "controller", "launcher", "node", "plan", "pmreport", "protocol", "runtime", "site",
          "spank_plugin")
 # What makes a sentence out of a format: an error, what stands in front of one, a verdict about the node, a remark.
-SPEAKERS = ("pm_err_set", "pm_err_prefix", "pm_server_refuse", "conclude", "misread", "note", "pm_report", "pm_warn", "pm_log", "slurm_error", "slurm_info",
+SPEAKERS = ("pm_err_set", "pm_err_prefix", "pm_server_refuse", "finding", "conclude", "misread", "note", "pm_report", "pm_warn", "pm_log", "slurm_error", "slurm_info",
             "slurm_spank_log", "fprintf")
 # What has a format and says none: the system's own words, which the page explains as a whole, parts of what is shown, and what passes a format on.
 NO_SPEAKERS = ("pm_err_sys", "say", "pm_gather_miss", "pm_show_block", "pm_columns_add", "report", "add_word", "add_text", "add", "pm_asprintf",
