@@ -86,6 +86,8 @@ teardown_file() {
 	touch "$root/var/lib/slurm-pmem/jobs/7.json"
 	run ! apt remove slurm-pmem-node
 	assert_output --partial "jobs still hold persistent memory of this node"
+	run ! apt remove slurm-pmem-client
+	assert [ -x "$root/usr/bin/pmctl" ]
 	rm "$root/var/lib/slurm-pmem/jobs/7.json"
 }
 
