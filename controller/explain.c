@@ -15,6 +15,7 @@
 #include "controller/waiters.h"
 
 #define SENTENCE_MAX 400
+#define LIST_MAX     4000
 #define NODES_TOLD   20 /* sentences about single nodes */
 
 /*
@@ -183,6 +184,15 @@ static void explain_state(const struct pm_cluster *cluster, const struct pm_rebo
 	}
 }
 
+/* A list of thousands of nodes may be longer than a reply. */
+static void add_nodes(json_object *row, const char *nodes)
+{
+	char text[LIST_MAX];
+
+	snprintf(text, sizeof(text), "%s", nodes);
+	pm_json_add_string(row, "nodes", strlen(nodes) < sizeof(text) ? text : "(many)");
+}
+
 json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
 	const slurm_job_info_t *job, uint64_t now_s)
 {
@@ -196,7 +206,7 @@ json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboot
 	pm_json_add_u64(row, "uid", job->user_id);
 	pm_json_add_string(row, "state", state_of(job));
 	pm_json_add_string(row, "feature", feature ? feature : "");
-	pm_json_add_string(row, "nodes", job->nodes ? job->nodes : "");
+	add_nodes(row, job->nodes ? job->nodes : "");
 	explain_state(cluster, reboots, job, now_s, row);
 	return list;
 }

@@ -10,7 +10,7 @@
 /*
  * An array with one object:
  *
- *	job, uid, feature ("": the job has no mode), nodes ("": none yet)
+ *	job, uid, feature ("": the job has no mode), nodes ("": none yet; "(many)": a long list)
  *	state      "pending", "starting", "running", "ended"
  *	reason     as squeue prints it; missing if Slurm has another one, which the modes do not
  *cause sentences  an array of texts, for people
