@@ -120,10 +120,12 @@ teardown() {
 	PM_MODE=none submit_held -C pm_appdirect
 	assert_equal "$(job_field "$output" Features)" Features=pm_appdirect
 	restore_site
+	admin scancel -f -u nobody
 	put_in appdirect n1
+	let_epilogs_end
 	# shellcheck disable=SC2016
 	PM_MODE=memory run_srun -w n1 --pm-mode=none sh -c 'echo "$(pmctl mode) <$PM_MODE$PM_DIR>"'
-	assert_output 'appdirect <>'
+	assert_line 'appdirect <>'
 	run_sbatch -w n1 --pm-mode=none <<-END
 		#!/bin/sh
 		srun --pm-mode=memory true
