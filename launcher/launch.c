@@ -52,14 +52,16 @@ static int check_words(const struct pm_launch *launch, struct pm_err *err)
 {
 	const struct pm_run_given *given = launch->given;
 
+	if (pm_run_has(given, PM_RUN_TOPOLOGY) && pm_run_has(given, PM_RUN_MACHINE))
+		return pm_err_set(err, -EINVAL, "--topology and --machine exclude each other");
 	if (pm_launch_only_plans(launch))
 		return 0;
 	if (!given->program[0])
 		return pm_err_set(err, -EINVAL, "a program is missing, try 'pmrun --help'");
-	if (pm_run_has(given, PM_RUN_TOPOLOGY))
+	if (pm_run_is_elsewhere(given))
 		return pm_err_set(err, -EINVAL,
-			"--topology describes another machine, so no program can be started: add "
-			"--plan");
+			"%s describes another machine, so no program can be started: add --plan",
+			pm_run_has(given, PM_RUN_TOPOLOGY) ? "--topology" : "--machine");
 	return 0;
 }
 
@@ -115,7 +117,7 @@ static int limit_memory(struct pm_launch *launch, struct pm_err *err)
 {
 	cleanup_close int root_fd = -1;
 
-	if (pm_run_has(launch->given, PM_RUN_TOPOLOGY))
+	if (pm_run_is_elsewhere(launch->given))
 		return 0;
 	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return pm_memory_limit(root_fd, &launch->request.memory_limit_bytes, err);

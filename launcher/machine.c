@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "launcher/allowed.h"
 #include "launcher/cache.h"
+#include "plan/machine_words.h"
 #include "site/plan.h"
 
 /* --topology is another machine, so the CPUs allowed on this one do not matter. */
@@ -19,6 +20,17 @@ static int load_file(struct pm_topology_source *source, const char *xml, struct 
 	source->xml = xml;
 	rc = pm_topology_load(ret, source, err);
 	return rc ? pm_err_prefix(err, "--topology") : 0;
+}
+
+static int load_words(const char *text, struct pm_topology **ret, struct pm_err *err)
+{
+	struct pm_topology_source source = {0};
+	int rc = pm_machine_words_read(text, &source, err);
+
+	if (!rc)
+		rc = pm_topology_load(ret, &source, err);
+	pm_machine_words_done(&source);
+	return rc ? pm_err_prefix(err, "--machine") : 0;
 }
 
 static int load_this(const struct pm_memory_hint *hints, size_t n_hints, const struct pm_rank *rank,
@@ -41,6 +53,8 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
 	const char *xml = given->value[PM_RUN_TOPOLOGY];
 	int rc = 0;
 
+	if (pm_run_has(given, PM_RUN_MACHINE))
+		return load_words(given->value[PM_RUN_MACHINE], ret, err);
 	if (!xml || pm_run_has(given, PM_RUN_CONFIG))
 		rc = pm_topology_heed_site(&source, config, &hints, err);
 	if (rc)

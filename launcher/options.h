@@ -33,6 +33,12 @@ static inline bool pm_run_has(const struct pm_run_given *given, enum pm_run_opti
 	return given->value[option];
 }
 
+/* --topology or --machine: the plan is for another machine, and nothing can be started. */
+static inline bool pm_run_is_elsewhere(const struct pm_run_given *given)
+{
+	return pm_run_has(given, PM_RUN_TOPOLOGY) || pm_run_has(given, PM_RUN_MACHINE);
+}
+
 /* A line for each option, its twin at the end. */
 void pm_run_options_help(FILE *out);
 

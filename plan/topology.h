@@ -99,7 +99,8 @@ struct pm_memory_hint {
 
 /* All zero: this machine, as far as this process's cgroup allows. */
 struct pm_topology_source {
-	const char *xml; /* XML file of lstopo or pm_topology_save(); NULL: this machine */
+	const char *xml;       /* XML file of lstopo or pm_topology_save(); NULL: this machine */
+	const char *synthetic; /* a machine in hwloc's words, instead of a file; NULL: none */
 	/*
 	 * The file describes this machine, as a cached one does: the cgroup's present limits apply,
 	 * not those of the time when the file was written.

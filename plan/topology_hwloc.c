@@ -36,6 +36,8 @@ static unsigned long flags_for(const struct pm_topology_source *source)
  */
 static int choose_input(hwloc_topology_t topology, const struct pm_topology_source *source)
 {
+	if (source->synthetic)
+		return hwloc_topology_set_synthetic(topology, source->synthetic) ? -errno : 0;
 	if (source->xml)
 		return hwloc_topology_set_xml(topology, source->xml) ? -errno : 0;
 	if (hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) ||
@@ -81,7 +83,9 @@ static int discover(
 	hwloc_topology_t *ret, const struct pm_topology_source *source, struct pm_err *err)
 {
 	cleanup_with(cleanup_topology) hwloc_topology_t topology = NULL;
-	const char *name = source->xml ? source->xml : "this machine";
+	const char *name = source->xml	       ? source->xml
+			   : source->synthetic ? source->synthetic
+					       : "this machine";
 	int rc;
 
 	if (source->xml && access(source->xml, R_OK))

@@ -351,6 +351,34 @@ start_pair() {
 	done
 }
 
+# planned EXPRESSION: of the plan as JSON, in Python.
+planned() {
+	/usr/bin/python3 -c 'import json, sys; plan = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" <<<"$output"
+}
+
+@test "a plan for a machine in a few words" {
+	run -0 pmrun --json -n 4 --machine=2x24,96G+768G
+	assert_equal "$(planned '[(node["node"], node["kind"], node["bytes"] >> 30) for node in plan["machine"]["memory"]]')" \
+		"[(0, 'dram', 96), (1, 'dram', 96), (2, 'pmem', 768), (3, 'pmem', 768)]"
+	assert_equal "$(planned '[(rank["cpus"], rank["pmem_nodes"]) for rank in plan["ranks"]]')" \
+		"[('0-11', '2'), ('12-23', '2'), ('24-35', '3'), ('36-47', '3')]"
+	run -0 pmrun --json -n 1 --machine=1x4x2,64G --pm-smt=threads
+	assert_equal "$(planned 'len(plan["machine"]["memory"]), plan["ranks"][0]["cpus"], plan["ranks"][0]["threads"]')" "(1, '0-7', 8)"
+	run -0 pmrun --plan --machine=1x1,2G --svg="$BATS_TEST_TMPDIR/plan.svg"
+	run -2 pmrun --machine=2x24,96G true
+	assert_output 'pmrun: --machine describes another machine, so no program can be started: add --plan'
+	run -2 pmrun --plan --machine=1x1,2G --topology=x.xml
+	assert_output 'pmrun: --topology and --machine exclude each other'
+	for words in 2x24 0x4,1G 2x2x2x2,1G 64x64,1G 65x1,1G 1x1x9,1G 'x,' ''; do
+		run -1 pmrun --plan --machine="$words"
+		assert_output "pmrun: --machine: '$words': write SOCKETSxCORES,DRAM+PMEM of each socket, as 2x24,96G+768G"
+	done
+	run -1 pmrun --plan --machine=2x24,96GB+768G
+	assert_output "pmrun: --machine: '96GB' is not a size; write a whole number and K, M, G or T, as 96G"
+	run -1 pmrun --plan --machine=2x24,96G+
+	assert_output "pmrun: --machine: '' is not a size; write a whole number and K, M, G or T, as 96G"
+}
+
 @test "a topology that cannot be read is told of" {
 	run -1 pmrun --plan --topology=/nonexistent.xml
 	assert_output --regexp "^pmrun: --topology.*'/nonexistent.xml': No such file"
