@@ -299,7 +299,7 @@ refuse_view() {
 	run_srun -w n1 --pm-mode=appdirect true
 	wait_for 40 is_rebooted n1 "$before"
 	restore_site
-	wait_for 20 state_is n1 idle
+	wait_for 60 state_is n1 idle # slurmctld looks again every 30 s
 }
 
 is_rebooted() {
