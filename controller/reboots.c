@@ -231,6 +231,24 @@ static bool look_at(struct pm_reboots *reboots, const struct pm_waiters *waiters
 	return open && !open->job_id && find_job(open, waiters);
 }
 
+/* Nodes that were taken out of slurm.conf while they rebooted. */
+static bool end_unknown(
+	struct pm_reboots *reboots, const struct pm_cluster *cluster, uint64_t now_s)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < reboots->n; i++) {
+		struct pm_reboot *reboot = &reboots->list[i];
+
+		if (reboot->end_s || pm_cluster_node(cluster, reboot->node))
+			continue;
+		reboot->end_s = now_s;
+		reboot->failure = strdup("did not come back: Slurm does not know it any more");
+		changed = true;
+	}
+	return changed;
+}
+
 static size_t count_open(const struct pm_reboots *reboots)
 {
 	size_t n = 0;
@@ -253,6 +271,8 @@ void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluste
 	for (uint32_t i = 0; i < cluster->n_by_name; i++)
 		if (pm_node_has_modes(cluster->by_name[i]))
 			changed |= look_at(reboots, waiters, cluster->by_name[i], now_s);
+	if (reboots->n_open)
+		changed |= end_unknown(reboots, cluster, now_s);
 	learn_features(reboots, cluster);
 	reboots->n_open = count_open(reboots);
 	if (changed && pm_store_write(&store, reboots->path, reboots, &err))

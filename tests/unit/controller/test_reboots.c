@@ -112,6 +112,24 @@ static void test_failures(void)
 		(long long)pm_reboots_median_s(&reboots, "pm_memory"), 0, "neither is a duration");
 }
 
+static void test_a_node_that_goes(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, scratch_path("goes.json"), &err);
+	pm_reboots_look(&reboots, &cluster, &nobody, 1000);
+	set(2, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_appdirect");
+	pm_reboots_look(&reboots, &cluster, &nobody, 1010);
+	is_number((long long)reboots.n_open, 1, "a node reboots");
+	cluster.n_by_name = 2;
+	pm_reboots_look(&reboots, &cluster, &nobody, 1020);
+	cluster.n_by_name = 3;
+	is_number((long long)reboots.n_open, 0, "and is taken out of slurm.conf meanwhile");
+	ok(last_of(&reboots, "n2")->failure != NULL, "which is a failure");
+}
+
 static void test_median(void)
 {
 	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
@@ -217,6 +235,7 @@ int main(void)
 {
 	test_a_reboot();
 	test_failures();
+	test_a_node_that_goes();
 	test_median();
 	test_limit();
 	test_overview();
