@@ -42,7 +42,7 @@ $(BUILD)/deb/%: $(PACKAGED)
 	@packaging/deb $(BUILD)/deb $*
 
 # A playbook works on one thing after the other: two at a time.
-run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) programs $(BUILD)/tests/pmshim.so $(ANSIBLE_RELEASES:%=$(BUILD)/deb/%)
+run-ansible-tests: $(ANSIBLE_VENV)/done $(COLLECTION_LINK) build-bench $(ANSIBLE_RELEASES:%=$(BUILD)/deb/%)
 	@$(MAKE) --no-print-directory -j2 --output-sync=target run-ansible-others $(ANSIBLE_RELEASES:%=run-ansible-site-%)
 run-ansible-others:
 	@$(ansible_pytest) --ignore=tests/ansible/test_twin.py --ignore=tests/ansible/test_site.py tests/ansible
