@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 
 #include "base/cleanup.h"
 #include "base/units.h"

@@ -42,13 +42,6 @@ static const char *modes_of(const char *feature, char ret[MODES_MAX])
 	return ret;
 }
 
-static const char *mode_of(const char *feature)
-{
-	const struct pm_mode_info *row = pm_mode_by_feature(feature);
-
-	return row ? row->name : "none";
-}
-
 static const char *local_time(uint64_t seconds, char ret[TIME_MAX])
 {
 	time_t at = (time_t)seconds;
@@ -108,7 +101,8 @@ static void print_reboot(const json_object *row)
 	if (!number(row, "start"))
 		return;
 	printf("  %s: %s to %s, %" PRIu64 " s", local_time(number(row, "start"), at),
-		mode_of(text(row, "from")), mode_of(text(row, "to")), number(row, "seconds"));
+		pm_mode_name_of_feature(text(row, "from")),
+		pm_mode_name_of_feature(text(row, "to")), number(row, "seconds"));
 	if (*text(row, "failure"))
 		printf(", FAILED: %s", text(row, "failure"));
 }
@@ -116,8 +110,8 @@ static void print_reboot(const json_object *row)
 static void print_node(const json_object *row)
 {
 	printf("%-16s %-10s %-10s %7" PRIu64 " %6" PRIu64, text(row, "node"),
-		mode_of(text(row, "feature")), text(row, "state"), number(row, "reboots"),
-		number(row, "failures"));
+		pm_mode_name_of_feature(text(row, "feature")), text(row, "state"),
+		number(row, "reboots"), number(row, "failures"));
 	print_reboot(row);
 	putchar('\n');
 }

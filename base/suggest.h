@@ -2,7 +2,7 @@
 #ifndef PM_SUGGEST_H
 #define PM_SUGGEST_H
 
-/* What a mistyped word may have been meant to be. */
+/* Suggestions for mistyped words and sizes. */
 #include <stdbool.h>
 
 #include "base/units.h"
@@ -16,7 +16,7 @@ const char *pm_suggest_word(const char *word, const char *const *list);
 
 /*
  * A size that pm_parse_size() reads, for one with a fraction or with another unit: "3.5G" is
- * "3584M", "1GB" and "1 GiB" are "1G". False: the text is no number with such a unit.
+ * "3584M", "1GB" and "1 GiB" are "1G". False: the text is not a number with such a unit.
  */
 bool pm_suggest_size(const char *text, char ret[PM_SIZE_TEXT]);
 

@@ -6,13 +6,14 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "controller/node_features.h"
+#include "site/modes.h"
 
 /* Between two messages about nodes that are back; the last one is not delayed. */
 #define PAUSE_S 10
 
 /* Nodes of a job: those that reboot, and all that have rebooted since the first of them. */
 struct progress {
-	unsigned open, total, failed;
+	unsigned open, total;
 	const struct pm_reboot *one; /* that reboots, or the last that did */
 };
 
@@ -27,7 +28,6 @@ static struct progress progress_of(const struct pm_reboots *reboots, const struc
 			continue;
 		progress.total++;
 		progress.open += !reboot->end_s;
-		progress.failed += reboot->failure != NULL;
 		if (!progress.one || !reboot->end_s)
 			progress.one = reboot;
 	}
@@ -44,9 +44,9 @@ static char *begin_text(const struct pm_reboot *one, unsigned total, uint64_t me
 		return NULL;
 	return median_s ? pm_asprintf("pm: %s into mode %s for this job; the last reboots took "
 				      "%" PRIu64 " s",
-				  who, pm_feature_mode(one->to), median_s)
+				  who, pm_mode_name_of_feature(one->to), median_s)
 			: pm_asprintf("pm: %s into mode %s for this job", who,
-				  pm_feature_mode(one->to));
+				  pm_mode_name_of_feature(one->to));
 }
 
 char *pm_announce_text(const struct pm_announced *job, const struct pm_reboot *one, unsigned open,

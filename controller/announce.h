@@ -31,8 +31,8 @@ void pm_announce(struct pm_announcements *announcements, const struct pm_cluster
 	const struct pm_reboots *reboots, uint64_t now_s, bool *ret_unknown);
 
 /*
- * The message; malloc'ed, NULL when out of memory. `open` of `total` nodes are not back, of which
- * `node` is one; for tests.
+ * The message; malloc'ed, NULL when out of memory. `open` of `total` nodes are not back; `one` is
+ * one of these, or the last that came back. For tests.
  */
 char *pm_announce_text(const struct pm_announced *job, const struct pm_reboot *one, unsigned open,
 	unsigned total, uint64_t median_s, uint64_t now_s);

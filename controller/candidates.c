@@ -7,16 +7,14 @@
 #include "base/hostlist.h"
 #include "base/strv.h"
 #include "controller/modes_file.h"
+#include "controller/node_features.h"
 #include "controller/waiters.h"
 #include "site/modes.h"
-
-/* Characters between the feature names of a constraint. */
-#define OPERATORS "&|()[]*, "
 
 bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only)
 {
 	cleanup_with(pm_strv_cleanup) char **asked =
-		pm_strv_split(constraint ? constraint : "", OPERATORS);
+		pm_strv_split(constraint ? constraint : "", PM_CONSTRAINT_OPERATORS);
 	cleanup_with(pm_strv_cleanup) char **had =
 		pm_strv_split(node->features ? node->features : "", ",");
 
@@ -80,33 +78,36 @@ static bool is_in_its_partitions(
 	return false;
 }
 
-struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
-	const slurm_job_info_t *job, const char *excluded, bool modes_only)
+void pm_candidates_each(const struct pm_cluster *cluster, const slurm_job_info_t *job,
+	const char *excluded, bool modes_only, pm_candidate_visit *visit, void *context)
 {
 	cleanup_with(pm_strv_cleanup) char **partitions =
 		pm_strv_split(job->partition ? job->partition : "", ",");
-	struct pm_candidates count = {0};
 
 	for (uint32_t i = 0; i < cluster->n_by_name; i++) {
 		const node_info_t *node = cluster->by_name[i];
 
-		if (!is_in_its_partitions(cluster, partitions, node) ||
-			!is_candidate(job, node, excluded, modes_only))
-			continue;
-		count.in_service++;
-		count.idle += pm_node_is_idle(node->node_state);
+		if (is_in_its_partitions(cluster, partitions, node) &&
+			is_candidate(job, node, excluded, modes_only))
+			visit(context, node);
 	}
-	return count;
 }
 
-bool pm_candidate(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const node_info_t *node)
+static void count(void *context, const node_info_t *node)
 {
-	cleanup_with(pm_strv_cleanup) char **partitions =
-		pm_strv_split(job->partition ? job->partition : "", ",");
+	struct pm_candidates *candidates = context;
 
-	return is_in_its_partitions(cluster, partitions, node) &&
-	       is_candidate(job, node, /* excluded= */ NULL, /* modes_only= */ true);
+	candidates->in_service++;
+	candidates->idle += pm_node_is_idle(node->node_state);
+}
+
+struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
+	const slurm_job_info_t *job, const char *excluded, bool modes_only)
+{
+	struct pm_candidates candidates = {0};
+
+	pm_candidates_each(cluster, job, excluded, modes_only, count, &candidates);
+	return candidates;
 }
 
 unsigned pm_candidates_needed(const slurm_job_info_t *job)

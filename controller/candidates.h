@@ -22,15 +22,16 @@ struct pm_candidates {
 bool pm_node_has(const node_info_t *node, const char *constraint, bool modes_only);
 
 /*
- * Counts candidate nodes that are not in `excluded`, a node list as Slurm writes it, or NULL.
- * `modes_only` is as above.
+ * Calls `visit` with each candidate node that is not in `excluded`, a node list as Slurm writes it,
+ * or NULL. `modes_only` is as above.
  */
+typedef void pm_candidate_visit(void *context, const node_info_t *node);
+void pm_candidates_each(const struct pm_cluster *cluster, const slurm_job_info_t *job,
+	const char *excluded, bool modes_only, pm_candidate_visit *visit, void *context);
+
+/* Counts the same nodes. */
 struct pm_candidates pm_candidates_count(const struct pm_cluster *cluster,
 	const slurm_job_info_t *job, const char *excluded, bool modes_only);
-
-/* True if the node is a candidate of the job, all modes of its features taken as alternatives. */
-bool pm_candidate(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const node_info_t *node);
 
 /* The number of nodes that the job needs, at least 1. */
 unsigned pm_candidates_needed(const slurm_job_info_t *job);

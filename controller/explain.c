@@ -9,10 +9,10 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "controller/candidates.h"
-#include "controller/modes_file.h"
 #include "controller/node_features.h"
 #include "controller/overview.h"
 #include "controller/waiters.h"
+#include "site/modes.h"
 
 #define SENTENCE_MAX 400
 #define LIST_MAX     4000
@@ -31,17 +31,14 @@ static const struct {
 		"free"},
 	{WAIT_NODE_NOT_AVAIL, "ReqNodeNotAvail",
 		"a node that the job needs reboots, is reserved or is out of service; if it "
-		"reboots, "
-		"the job starts after that"},
+		"reboots, the job starts after that"},
 	{WAIT_PRIORITY, "Priority", "jobs with a higher priority are before it"},
 	{WAIT_TIME, "BeginTime",
 		"a node could not start the job, so Slurm has put it back into the queue and tries "
-		"again "
-		"within about two minutes"},
+		"again within about two minutes"},
 	{WAIT_HELD_USER, "JobHeldUser",
 		"the job is held; if several nodes could not serve it, AdminComment has their "
-		"reasons; "
-		"'scontrol release' starts it again"},
+		"reasons; 'scontrol release' starts it again"},
 	{WAIT_HELD, "JobHeldAdmin", "an administrator holds the job"},
 	{FAIL_BAD_CONSTRAINTS, "BadConstraints",
 		"no node of the partition can have all that the job asks for at once"},
@@ -71,40 +68,34 @@ static void explain_reason(const slurm_job_info_t *job, json_object *row, json_o
 }
 
 struct supply {
+	const char *feature;
 	unsigned ready, rebooting, could; /* idle in the mode; on their way; idle in another */
 };
 
-static struct supply count(
-	const struct pm_cluster *cluster, const slurm_job_info_t *job, const char *feature)
+static void count(void *context, const node_info_t *node)
 {
-	struct supply supply = {0};
+	struct supply *supply = context;
+	enum pm_node_use use = pm_node_use(node->node_state);
+	bool has = pm_feature_is(pm_node_feature(node), supply->feature);
 
-	for (uint32_t i = 0; i < cluster->n_by_name; i++) {
-		const node_info_t *node = cluster->by_name[i];
-		enum pm_node_use use = pm_node_use(node->node_state);
-
-		if (!pm_node_can_be(node, feature) || !pm_candidate(cluster, job, node))
-			continue;
-		if (!pm_feature_is(pm_node_feature(node), feature))
-			supply.could += use == PM_NODE_IDLE;
-		else
-			supply.ready += use == PM_NODE_IDLE;
-		supply.rebooting += use == PM_NODE_REBOOTING;
-	}
-	return supply;
+	supply->ready += has && use == PM_NODE_IDLE;
+	supply->could += !has && use == PM_NODE_IDLE;
+	supply->rebooting += use == PM_NODE_REBOOTING;
 }
 
 static void explain_pending(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
 	const slurm_job_info_t *job, const char *feature, json_object *list)
 {
-	struct supply supply = count(cluster, job, feature);
+	struct supply supply = {.feature = feature};
 	uint64_t median_s = pm_reboots_median_s(reboots, feature);
 
+	pm_candidates_each(
+		cluster, job, /* excluded= */ NULL, /* modes_only= */ true, count, &supply);
 	say(list,
 		"The job needs %u nodes in mode %s: %u are idle in it, %u reboot, %u idle ones "
 		"could be rebooted into it.",
-		pm_candidates_needed(job), pm_feature_mode(feature), supply.ready, supply.rebooting,
-		supply.could);
+		pm_candidates_needed(job), pm_mode_name_of_feature(feature), supply.ready,
+		supply.rebooting, supply.could);
 	if (median_s)
 		say(list, "A reboot into it takes %" PRIu64 " s here, the median of the last ones.",
 			median_s);
@@ -131,10 +122,11 @@ static void explain_node(const struct pm_cluster *cluster, const struct pm_reboo
 		say(list,
 			"%s has been rebooting into mode %s for %" PRIu64 " s; the median here is "
 			"%" PRIu64 " s.",
-			name, pm_feature_mode(reboot->to), now_s - reboot->start_s, median_s);
+			name, pm_mode_name_of_feature(reboot->to), now_s - reboot->start_s,
+			median_s);
 	else
 		say(list, "%s has been rebooting into mode %s for %" PRIu64 " s.", name,
-			pm_feature_mode(reboot->to), now_s - reboot->start_s);
+			pm_mode_name_of_feature(reboot->to), now_s - reboot->start_s);
 }
 
 static void explain_starting(const struct pm_cluster *cluster, const struct pm_reboots *reboots,

@@ -2,7 +2,7 @@
 #ifndef PM_EXPLAIN_H
 #define PM_EXPLAIN_H
 
-/* What 'pmctl explain' prints: what a job waits for, as far as modes of nodes are its cause. */
+/* The reply to 'pmctl explain': why a job waits, as far as modes of nodes are the cause. */
 #include "base/json.h"
 #include "controller/cluster.h"
 #include "controller/reboots.h"

@@ -82,32 +82,35 @@ static struct counts count_partition(
 	return counts;
 }
 
-static void print_partition(
-	FILE *out, const char *name, const struct counts *counts, const struct pm_reboots *reboots)
+/* `medians_s`: of reboots into the mode of each feature; 0: not known. */
+static void print_partition(FILE *out, const char *name, const struct counts *counts,
+	const uint64_t medians_s[FEATURES_MAX])
 {
 	fprintf(out, "%s", name);
 	for (size_t i = 0; i < counts->n; i++)
 		fprintf(out, " %s=%u", counts->features[i], counts->idle[i]);
 	for (size_t i = 0; i < counts->n; i++)
 		fprintf(out, " could:%s=%u", counts->features[i], counts->could[i]);
-	for (size_t i = 0; i < counts->n; i++) {
-		uint64_t median_s = pm_reboots_median_s(reboots, counts->features[i]);
-
-		if (median_s)
-			fprintf(out, " reboot_s:%s=%" PRIu64, counts->features[i], median_s);
-	}
+	for (size_t i = 0; i < counts->n; i++)
+		if (medians_s[i])
+			fprintf(out, " reboot_s:%s=%" PRIu64, counts->features[i], medians_s[i]);
 	fprintf(out, "\n");
 }
 
 static void print_all(
 	FILE *out, const struct pm_cluster *cluster, const struct pm_reboots *reboots, time_t now)
 {
+	const struct counts features = all_features();
+	uint64_t medians_s[FEATURES_MAX] = {0};
+
+	for (size_t i = 0; i < features.n; i++)
+		medians_s[i] = pm_reboots_median_s(reboots, features.features[i]);
 	fprintf(out, "slurm-pmem-modes 1 %lld\n", (long long)now);
 	for (uint32_t i = 0; i < cluster->partitions->record_count; i++) {
 		const partition_info_t *partition = &cluster->partitions->partition_array[i];
 		struct counts counts = count_partition(cluster, partition);
 
-		print_partition(out, partition->name, &counts, reboots);
+		print_partition(out, partition->name, &counts, medians_s);
 	}
 }
 

@@ -5,9 +5,6 @@
 
 #include "site/modes.h"
 
-/* Characters around the names of features in a constraint. */
-#define OPERATORS "&|()[]*, "
-
 static bool has_word(const char *list, const char *separators, const char *word)
 {
 	size_t length = strlen(word);
@@ -35,13 +32,6 @@ const char *pm_node_feature(const node_info_t *node)
 	return NULL;
 }
 
-const char *pm_feature_mode(const char *feature)
-{
-	const struct pm_mode_info *row = feature ? pm_mode_by_feature(feature) : NULL;
-
-	return row ? row->name : "none";
-}
-
 bool pm_feature_is(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
@@ -63,7 +53,7 @@ bool pm_node_has_modes(const node_info_t *node)
 const char *pm_job_feature(const slurm_job_info_t *job)
 {
 	pm_mode_foreach(row)
-		if (has_word(job->features, OPERATORS, row->feature))
+		if (has_word(job->features, PM_CONSTRAINT_OPERATORS, row->feature))
 			return row->feature;
 	return NULL;
 }

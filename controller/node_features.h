@@ -5,6 +5,9 @@
 /* The features of nodes and jobs that are modes'. Nothing here allocates. */
 #include "controller/cluster.h"
 
+/* Characters between the feature names of a constraint. */
+#define PM_CONSTRAINT_OPERATORS "&|()[]*, "
+
 /* True if a list with commas has this word. */
 bool pm_features_have(const char *list, const char *word);
 
@@ -19,9 +22,6 @@ bool pm_node_can_be(const node_info_t *node, const char *feature);
 
 /* True if the node can be in any mode. */
 bool pm_node_has_modes(const node_info_t *node);
-
-/* The mode of a feature, the first of those that share it; "none" for NULL. */
-const char *pm_feature_mode(const char *feature);
 
 /* Two features are the same, or both are NULL. */
 bool pm_feature_is(const char *a, const char *b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/overview.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "controller/modes_file.h"

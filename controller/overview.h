@@ -3,8 +3,8 @@
 #define PM_OVERVIEW_H
 
 /*
- * What 'pmctl cluster' shows: the nodes that have modes, counted by mode, and one by one; made from
- * the tables that the service has anyway.
+ * The reply to 'pmctl cluster': the nodes that have modes, counted by mode, and one by one. It is
+ * made from the tables that the service has anyway.
  */
 #include "base/json.h"
 #include "controller/cluster.h"

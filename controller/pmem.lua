@@ -409,7 +409,7 @@ local function preference_with(text, mode)
 	return with_mode(tree, mode, "--prefer", "mode " .. mode.name)
 end
 
--- What stands for no mode, whatever the site's defaults are.
+-- The value that stands for no mode, whatever the site's defaults are.
 local NO_MODE = "none"
 
 -- The mode of option, twin, default or large request; nil if the constraint has the mode, or if the
@@ -596,14 +596,14 @@ end
 -- That nodes must reboot before the job starts, or that it could start at once in another mode; nil
 -- if neither is so or known, or if the job waits for something else. The view is some seconds old.
 local function reboot_remark(job, policy, mode, partitions)
-	if not pm.tells_reboots then
+	if not pm.tells_reboots or (job.req_nodes or "") ~= "" or (job.dependency or "") ~= ""
+		or (given(job.begin_time, NO_VAL) or 0) > os.time() then
 		return nil
 	end
 	local view = constraint.view(pm.state_file, partitions)
 	local idle, could = view.idle[mode.feature], view.could[mode.feature] or 0
 	local needed = given(job.min_nodes, NO_VAL) or 1
-	if not idle or idle >= needed or (job.req_nodes or "") ~= "" or (job.dependency or "") ~= ""
-		or (given(job.begin_time, NO_VAL) or 0) > os.time() then
+	if not idle or idle >= needed then
 		return nil
 	end
 	local seconds = view.reboot_s[mode.feature]

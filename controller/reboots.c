@@ -11,6 +11,7 @@
 #include "base/strv.h"
 #include "controller/node_features.h"
 #include "controller/state_file.h"
+#include "site/modes.h"
 
 #define MAX_BYTES (4 * 1024 * 1024)
 
@@ -119,12 +120,20 @@ const struct pm_reboot *pm_reboots_of(
 	return *ret_n ? &reboots->list[first] : NULL;
 }
 
+/* The reboot that a node is in is its last one. True: *ret_at is its place. */
+static bool find_open(const struct pm_reboots *reboots, const char *node, size_t *ret_at)
+{
+	size_t end = end_of(reboots, node);
+
+	*ret_at = end - 1;
+	return end && !strcmp(reboots->list[end - 1].node, node) && !reboots->list[end - 1].end_s;
+}
+
 const struct pm_reboot *pm_reboots_open_of(const struct pm_reboots *reboots, const char *node)
 {
-	size_t n;
-	const struct pm_reboot *list = pm_reboots_of(reboots, node, &n);
+	size_t at;
 
-	return n && !list[n - 1].end_s ? &list[n - 1] : NULL;
+	return find_open(reboots, node, &at) ? &reboots->list[at] : NULL;
 }
 
 static void remove_at(struct pm_reboots *reboots, size_t at)
@@ -194,7 +203,7 @@ static void end(struct pm_reboot *reboot, const node_info_t *node, uint64_t now_
 			node->reason && *node->reason ? node->reason : "Slurm gave no reason");
 	else if (!pm_feature_is(feature, reboot->to))
 		reboot->failure = pm_asprintf("came back in mode %s, not %s",
-			pm_feature_mode(feature), pm_feature_mode(reboot->to));
+			pm_mode_name_of_feature(feature), pm_mode_name_of_feature(reboot->to));
 	if (pm_feature_is(feature, reboot->to))
 		return;
 	free(reboot->to);
@@ -217,8 +226,8 @@ static bool find_job(struct pm_reboot *reboot, const struct pm_waiters *waiters)
 static bool look_at(struct pm_reboots *reboots, const struct pm_waiters *waiters,
 	const node_info_t *node, uint64_t now_s)
 {
-	struct pm_reboot *open =
-		(struct pm_reboot *)(uintptr_t)pm_reboots_open_of(reboots, node->name);
+	size_t at;
+	struct pm_reboot *open = find_open(reboots, node->name, &at) ? &reboots->list[at] : NULL;
 
 	if (!open && pm_node_is_rebooting(node->node_state)) {
 		begin(reboots, node, now_s);

@@ -22,8 +22,8 @@ struct pm_reboot {
 	char *node;
 	char *from, *to;	 /* features of modes; NULL: none. `to` is Slurm's until the end. */
 	uint64_t start_s, end_s; /* Unix time; end_s 0: not back yet */
-	char *failure;	      /* what the node did instead, "did not come back: ..."; NULL: none */
-	uint32_t job_id, uid; /* of the job that waits for the node; job_id 0: not known */
+	char *failure;		 /* "did not come back: ...", "came back in mode ..."; NULL: none */
+	uint32_t job_id, uid;	 /* of the job that waits for the node; job_id 0: not known */
 };
 
 /* The feature that a node had when its table was last looked at. */

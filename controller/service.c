@@ -47,6 +47,12 @@ static bool said(struct pm_service *service, int rc, const struct pm_err *err)
 	return !rc;
 }
 
+/* Unix time, for what is kept or told. */
+static uint64_t now_s(void)
+{
+	return (uint64_t)time(NULL);
+}
+
 static bool is_due(uint64_t last_ms, uint64_t pause_ms)
 {
 	return !last_ms || pm_now_ms() - last_ms >= pause_ms;
@@ -108,8 +114,8 @@ static void announce(struct pm_service *service)
 {
 	bool unknown;
 
-	pm_announce(&service->announcements, &service->cluster, &service->reboots,
-		(uint64_t)time(NULL), &unknown);
+	pm_announce(
+		&service->announcements, &service->cluster, &service->reboots, now_s(), &unknown);
 	if (unknown)
 		load_fresh_jobs(service);
 }
@@ -127,8 +133,7 @@ static void load_all(struct pm_service *service)
 		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
 
 	if (nodes) {
-		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters,
-			(uint64_t)time(NULL));
+		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters, now_s());
 		write_modes(service, service->cluster.nodes->last_update != before);
 	}
 	announce(service);
@@ -203,39 +208,40 @@ static void reply_list(struct pm_service *service, struct pm_peer *peer, json_ob
 		pm_server_refuse(&service->server, peer, "out of memory");
 }
 
-static void tell_modes(struct pm_service *service, struct pm_peer *peer)
+/* False: the peer was refused. */
+static bool may_see_nodes(struct pm_service *service, struct pm_peer *peer)
 {
-	if (service->cluster.private_nodes && !peer->trusted)
-		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
-	else
-		reply_list(service, peer, pm_modes_list(&service->cluster));
+	if (!service->cluster.private_nodes || peer->trusted)
+		return true;
+	pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
+	return false;
 }
 
 /* The answer is kept for a while: a login node's users may all ask at once. */
 static void tell_cluster(struct pm_service *service, struct pm_peer *peer)
 {
-	if (service->cluster.private_nodes && !peer->trusted) {
-		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
-		return;
-	}
 	if (!service->modes_answer || is_due(service->answer_ms, ANSWER_MS)) {
 		json_object_put(service->modes_answer);
-		service->modes_answer = pm_overview_modes(
-			&service->cluster, &service->reboots, (uint64_t)time(NULL));
+		service->modes_answer =
+			pm_overview_modes(&service->cluster, &service->reboots, now_s());
 		service->answer_ms = pm_now_ms();
 	}
 	reply_list(service, peer, json_object_get(service->modes_answer));
 }
 
-static void tell_nodes(
+static void tell_of_nodes(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
 {
-	if (service->cluster.private_nodes && !peer->trusted)
-		pm_server_refuse(&service->server, peer, "PrivateData keeps nodes from users");
+	if (!may_see_nodes(service, peer))
+		return;
+	if (request->type == PM_MESSAGE_MODES)
+		reply_list(service, peer, pm_modes_list(&service->cluster));
+	else if (request->type == PM_MESSAGE_CLUSTER)
+		tell_cluster(service, peer);
 	else
 		reply_list(service, peer,
-			pm_overview_nodes(&service->cluster, &service->reboots, request->node,
-				(uint64_t)time(NULL)));
+			pm_overview_nodes(
+				&service->cluster, &service->reboots, request->node, now_s()));
 }
 
 static void explain(
@@ -251,8 +257,7 @@ static void explain(
 			&service->server, peer, "Slurm has no such job, or it ended a while ago");
 		return;
 	}
-	reply_list(service, peer,
-		pm_explain(&service->cluster, &service->reboots, job, (uint64_t)time(NULL)));
+	reply_list(service, peer, pm_explain(&service->cluster, &service->reboots, job, now_s()));
 }
 
 /* A node's root is trusted, as slurmctld trusts it. */
@@ -288,16 +293,12 @@ static void serve(void *context, struct pm_peer *peer, const struct pm_message *
 		add_waiter(service, peer, request);
 	else if (request->type == PM_MESSAGE_WAITING)
 		reply_list(service, peer, pm_waiters_list(&service->waiters, all, peer->uid));
-	else if (request->type == PM_MESSAGE_MODES)
-		tell_modes(service, peer);
-	else if (request->type == PM_MESSAGE_CLUSTER)
-		tell_cluster(service, peer);
-	else if (request->type == PM_MESSAGE_NODES)
-		tell_nodes(service, peer, request);
 	else if (request->type == PM_MESSAGE_EXPLAIN)
 		explain(service, peer, request);
-	else
+	else if (request->type == PM_MESSAGE_TURNED_AWAY)
 		handle_rejection(service, peer, request);
+	else
+		tell_of_nodes(service, peer, request);
 }
 
 static void gone(void *context, struct pm_peer *peer)

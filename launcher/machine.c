@@ -24,12 +24,15 @@ static int load_file(struct pm_topology_source *source, const char *xml, struct 
 
 static int load_words(const char *text, struct pm_topology **ret, struct pm_err *err)
 {
+	cleanup_with(pm_machine_words_done) struct pm_machine_words words = {0};
 	struct pm_topology_source source = {0};
-	int rc = pm_machine_words_read(text, &source, err);
+	int rc = pm_machine_words_read(text, &words, err);
 
+	source.synthetic = words.synthetic;
+	source.hints = words.hints;
+	source.n_hints = words.n_hints;
 	if (!rc)
 		rc = pm_topology_load(ret, &source, err);
-	pm_machine_words_done(&source);
 	return rc ? pm_err_prefix(err, "--machine") : 0;
 }
 

@@ -120,25 +120,25 @@ static struct pm_memory_hint *hints_of(const struct words *words)
 	return hints;
 }
 
-int pm_machine_words_read(const char *text, struct pm_topology_source *ret, struct pm_err *err)
+int pm_machine_words_read(const char *text, struct pm_machine_words *ret, struct pm_err *err)
 {
 	struct words words = {0};
 	int rc = read_words(text, &words, err);
 
 	if (rc)
 		return rc;
-	ret->synthetic = synthetic_of(&words);
-	ret->hints = hints_of(&words);
-	ret->n_hints = words.pmem_bytes ? words.sockets : 0;
+	*ret = (struct pm_machine_words){.synthetic = synthetic_of(&words),
+		.hints = hints_of(&words),
+		.n_hints = words.pmem_bytes ? words.sockets : 0};
 	if (ret->synthetic && ret->hints)
 		return 0;
 	pm_machine_words_done(ret);
 	return pm_err_nomem(err);
 }
 
-void pm_machine_words_done(struct pm_topology_source *source)
+void pm_machine_words_done(struct pm_machine_words *words)
 {
-	free((char *)(uintptr_t)source->synthetic);
-	free((struct pm_memory_hint *)(uintptr_t)source->hints);
-	*source = (struct pm_topology_source){0};
+	free(words->synthetic);
+	free(words->hints);
+	*words = (struct pm_machine_words){0};
 }

@@ -101,17 +101,12 @@ static void ignore(void *context, const struct pm_err *err)
 static const char *value_of(
 	const struct pm_config *config, const char *partition, enum pm_key key, const char **ret_at)
 {
-	*ret_at = config->origin[key];
-	for (size_t i = config->by_partition.count; partition && i > 0; i--) {
-		const struct pm_partition_pair *pair = &config->by_partition.list[i - 1];
-		cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(pair->partitions, ",");
+	const struct pm_partition_pair *pair =
+		partition ? pm_partition_pairs_last(&config->by_partition, partition, (int)key)
+			  : NULL;
 
-		if (pair->key != (int)key || !names || !pm_strv_contains(names, partition))
-			continue;
-		*ret_at = pair->origin;
-		return pair->text;
-	}
-	return config->text[key];
+	*ret_at = pair ? pair->origin : config->origin[key];
+	return pair ? pair->text : config->text[key];
 }
 
 /* `partition` NULL: of all jobs. */
@@ -143,10 +138,8 @@ static void check_user(const struct check *check, const char *at, const char *na
 			"%s: RebootUsers=%s: this machine has no such user", at, name);
 }
 
-static void check_users(
-	const struct check *check, const struct pm_config *config, const char *partition)
+static void check_users(const struct check *check, const char *at, const char *users)
 {
-	const char *at, *users = value_of(config, partition, PM_KEY_REBOOT_USERS, &at);
 	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(users, ",");
 
 	for (size_t i = 0; names && names[i]; i++)
@@ -155,18 +148,19 @@ static void check_users(
 
 static void check_policy(const struct check *check, const struct pm_config *config)
 {
+	const struct pm_partition_pairs *pairs = &config->by_partition;
+
 	check_default(check, config, NULL);
-	check_users(check, config, NULL);
-	for (size_t i = 0; i < config->by_partition.count; i++) {
-		const struct pm_partition_pair *pair = &config->by_partition.list[i];
+	check_users(check, config->origin[PM_KEY_REBOOT_USERS], config->text[PM_KEY_REBOOT_USERS]);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct pm_partition_pair *pair = &pairs->list[i];
 		cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(pair->partitions, ",");
 
+		if (pair->key == PM_KEY_REBOOT_USERS)
+			check_users(check, pair->origin, pair->text);
 		for (size_t k = 0; names && names[k]; k++)
-			if (pm_partition_pairs_first(&config->by_partition, i, names[k]))
+			if (pm_partition_pairs_first(pairs, i, names[k]))
 				check_default(check, config, names[k]);
-		for (size_t k = 0; names && names[k] && pair->key == PM_KEY_REBOOT_USERS; k++)
-			if (!k)
-				check_users(check, config, names[k]);
 	}
 }
 

@@ -2,7 +2,7 @@
 #ifndef PM_CONFIG_CHECK_H
 #define PM_CONFIG_CHECK_H
 
-/* What is wrong with a pmem.conf before it is put in place: all of it, not only the first error. */
+/* Finds all errors of a pmem.conf before it is put in place, not only the first. */
 #include "site/config.h"
 
 /* `is_error`: with it the file is refused, or jobs are; else it is a remark. */

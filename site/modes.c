@@ -56,6 +56,13 @@ const struct pm_mode_info *pm_mode_by_feature(const char *feature)
 	return NULL;
 }
 
+const char *pm_mode_name_of_feature(const char *feature)
+{
+	const struct pm_mode_info *row = pm_mode_by_feature(feature);
+
+	return row ? row->name : "none";
+}
+
 const char *pm_mode_name(enum pm_mode mode)
 {
 	const struct pm_mode_info *row = pm_mode_info(mode);

@@ -148,26 +148,30 @@ static bool names_partition(const char *list, const char *name)
 	return length > 0;
 }
 
-const char *pm_partition_pairs_find(
+const struct pm_partition_pair *pm_partition_pairs_last(
 	const struct pm_partition_pairs *pairs, const char *partition, int key)
 {
 	for (size_t i = pairs->count; i-- > 0;)
 		if (pairs->list[i].key == key &&
 			names_partition(pairs->list[i].partitions, partition))
-			return pairs->list[i].text;
+			return &pairs->list[i];
 	return NULL;
+}
+
+const char *pm_partition_pairs_find(
+	const struct pm_partition_pairs *pairs, const char *partition, int key)
+{
+	const struct pm_partition_pair *pair = pm_partition_pairs_last(pairs, partition, key);
+
+	return pair ? pair->text : NULL;
 }
 
 bool pm_partition_pairs_first(
 	const struct pm_partition_pairs *pairs, size_t pair, const char *partition)
 {
-	for (size_t i = 0; i < pair; i++) {
-		cleanup_with(pm_strv_cleanup) char **names =
-			pm_strv_split(pairs->list[i].partitions, ",");
-
-		if (names && pm_strv_contains(names, partition))
+	for (size_t i = 0; i < pair; i++)
+		if (names_partition(pairs->list[i].partitions, partition))
 			return false;
-	}
 	return true;
 }
 

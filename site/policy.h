@@ -48,7 +48,9 @@ int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_par
 /* Removes the pairs of a key: a later line for all partitions overrides them. */
 void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key);
 
-/* The value of the key in the last line for this partition; NULL: there is none. */
+/* The last line's pair of the key for this partition, and its value; NULL: there is none. */
+const struct pm_partition_pair *pm_partition_pairs_last(
+	const struct pm_partition_pairs *pairs, const char *partition, int key);
 const char *pm_partition_pairs_find(
 	const struct pm_partition_pairs *pairs, const char *partition, int key);
 

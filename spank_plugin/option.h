@@ -70,11 +70,10 @@ void pm_option_end_component(spank_t sp);
  * given.
  */
 const char *pm_option_of_job(spank_t sp, enum pm_option option);
-
-/* The mode of option or twin, the option first; NULL: none is given, or none is asked for. */
-const struct pm_mode_info *pm_option_mode_of_job(spank_t sp);
-
 const char *pm_option_twin_of_job(enum pm_option option);
+
+/* The mode of option or twin, the option first; NULL: neither is given, or it is PM_NO_MODE. */
+const struct pm_mode_info *pm_option_mode_of_job(spank_t sp);
 
 /*
  * 0 if this is a value of the option. `source` names how it was given: "--pm-mode" or "PM_MODE".

@@ -48,14 +48,15 @@ int pm_preload_find(const char *name, char **ret, struct pm_err *err)
 {
 	cleanup_free char *path =
 		strchr(name, '/') ? strdup(name) : pm_asprintf(PM_RUNTIMEDIR "/libpm%s.so", name);
+	const char *meant = pm_preload_meant(name);
 	char *resolved;
 
 	if (!path)
 		return pm_err_nomem(err);
 	resolved = realpath(path, NULL);
-	if (!resolved && pm_preload_meant(name))
+	if (!resolved && meant)
 		return pm_err_set(err, -ENOENT, "runtime '%.64s' is not there, did you mean '%s'?",
-			name, pm_preload_meant(name));
+			name, meant);
 	if (!resolved)
 		return pm_err_sys(err, -errno, "runtime '%.64s': '%.200s'", name, path);
 	if (!fits_in_a_list(resolved)) {

@@ -331,7 +331,7 @@ for i, row in ipairs(REMARKS) do
 		desc[field] = value
 	end
 	pm.state_file, desc.partition, said = state, "main", nil
-	check("remark " .. i .. " is no refusal", pm.submit(desc, {}, 1000), slurm.SUCCESS)
+	check("remark " .. i .. " does not refuse the job", pm.submit(desc, {}, 1000), slurm.SUCCESS)
 	check("remark " .. i, said, row[3])
 end
 for word, feature in pairs({ memory = "pm_memory", ["rack-1&flat"] = "pm_appdirect" }) do

@@ -11,28 +11,11 @@ setup() {
 teardown() {
 	restore_site
 	put_pmctl_back
-	if [ -e "$BATS_TEST_TMPDIR/slurm.conf" ]; then
-		cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
-		admin scontrol reconfigure
-	fi
+	restore_slurm_conf
 	bench inject n1 none
 	admin scancel -f -u nobody
 	state_is n1 idle || bench power-cycle n1 # out of a hung boot
 	wait_for 60 state_is n1 idle
-}
-
-nodes_have_modes() {
-	[ "$(admin sinfo -hN -n n1,n2 -o %f | grep -c pm_memory)" = 2 ]
-}
-
-# with_slurm_conf SED: until teardown puts the bench's own back. slurmctld 24.11 knows no modes until nodes register anew.
-with_slurm_conf() {
-	local conf
-	conf=$(bench_dir)/etc/slurm.conf
-	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
-	sed -i "$1" "$conf"
-	admin scontrol reconfigure
-	wait_for 60 nodes_have_modes
 }
 
 ask() {

@@ -3,15 +3,13 @@
 
 setup() {
 	load helper
-	keep_pmctl
 	clean_nodes
 	bench service start
 }
 
 teardown() {
-	restore_site
 	restore_lua
-	put_pmctl_back
+	restore_slurm_conf
 	bench inject n1 none
 	admin scancel -f -u nobody
 	state_is n1 idle || bench power-cycle n1
@@ -98,16 +96,11 @@ print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_m
 }
 
 @test "PrivateData=nodes keeps them from users" {
-	local conf
-	conf=$(bench_dir)/etc/slurm.conf
-	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
-	echo PrivateData=nodes >>"$conf"
-	admin scontrol reconfigure
+	with_slurm_conf '$aPrivateData=nodes'
 	bench service kill
 	bench service start
 	run user_pmctl cluster
-	cp "$BATS_TEST_TMPDIR/slurm.conf" "$conf"
-	admin scontrol reconfigure
+	restore_slurm_conf
 	bench service kill
 	bench service start
 	assert_failure

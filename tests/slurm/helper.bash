@@ -96,6 +96,26 @@ restore_site() {
 	[ ! -e "$BATS_TEST_TMPDIR/site" ] || replace "$BATS_TEST_TMPDIR/site" "$(bench_dir)/etc/pmem.conf"
 }
 
+nodes_have_modes() {
+	[ "$(admin sinfo -hN -n n1,n2 -o %f | grep -c pm_memory)" = 2 ]
+}
+
+# with_slurm_conf SED: restore_slurm_conf in the test's teardown. slurmctld 24.11 knows no modes until nodes register anew.
+with_slurm_conf() {
+	local conf
+	conf=$(bench_dir)/etc/slurm.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
+	sed -i "$1" "$conf"
+	admin scontrol reconfigure
+	wait_for 60 nodes_have_modes
+}
+
+restore_slurm_conf() {
+	[ -e "$BATS_TEST_TMPDIR/slurm.conf" ] || return 0
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
+	admin scontrol reconfigure
+}
+
 # replace FROM TO: as a whole. A daemon may be reading or executing it; what is open for writing is not executed (ETXTBSY).
 replace() {
 	cp -p "$1" "$2.new"

@@ -20,7 +20,7 @@ static struct pm_cluster cluster = {.nodes = &table, .by_name = by_name, .n_by_n
 static char *names[] = {"login", "n1", "n2"};
 static char *waiting[] = {"n1", NULL};
 static struct pm_waiter waiter = {.job_id = 17, .uid = 1000, .names = waiting};
-static struct pm_waiters nobody, one = {&waiter};
+static struct pm_waiters no_waiters, one_waiter = {&waiter};
 
 static void set(int i, uint32_t state, char *active)
 {
@@ -51,11 +51,11 @@ static const struct pm_reboot *last_of(const struct pm_reboots *reboots, const c
 static void reboot_n1(struct pm_reboots *reboots, uint64_t start_s, uint64_t seconds)
 {
 	set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory,rack1");
-	pm_reboots_look(reboots, &cluster, &one, start_s);
+	pm_reboots_look(reboots, &cluster, &one_waiter, start_s);
 	set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
-	pm_reboots_look(reboots, &cluster, &nobody, start_s + seconds);
+	pm_reboots_look(reboots, &cluster, &no_waiters, start_s + seconds);
 	set(1, NODE_STATE_IDLE, "pm_appdirect,rack1");
-	pm_reboots_look(reboots, &cluster, &nobody, start_s + seconds + 1);
+	pm_reboots_look(reboots, &cluster, &no_waiters, start_s + seconds + 1);
 }
 
 static void test_a_reboot(void)
@@ -67,20 +67,20 @@ static void test_a_reboot(void)
 
 	start_over();
 	is_number(pm_reboots_open(&reboots, path, &err), 0, "without a file");
-	pm_reboots_look(&reboots, &cluster, &nobody, 1000);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
 	is_number((long long)reboots.n, 0, "nodes that serve do not reboot");
 	set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory,rack1");
-	pm_reboots_look(&reboots, &cluster, &nobody, 1010);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1010);
 	ok(pm_reboots_open_of(&reboots, "n1") && !pm_reboots_open_of(&reboots, "n2"), "one does");
-	pm_reboots_look(&reboots, &cluster, &one, 1020);
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 1020);
 	is_number(pm_reboots_open_of(&reboots, "n1")->job_id, 17, "for a job that waits for it");
 	set(1, NODE_STATE_ALLOCATED | NODE_STATE_NO_RESPOND, "pm_memory,rack1");
-	pm_reboots_look(&reboots, &cluster, &one, 1030);
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 1030);
 	ok(pm_reboots_open_of(&reboots, "n1") != NULL, "a silent node is not back");
 	is_number(pm_reboots_open(&again, path, &err), 0, "a service that starts now");
 	is_number((long long)again.n_open, 1, "knows of it");
 	set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
-	pm_reboots_look(&again, &cluster, &nobody, 1090);
+	pm_reboots_look(&again, &cluster, &no_waiters, 1090);
 	reboot = last_of(&again, "n1");
 	is_text(reboot->from, "pm_appdirect", "from the mode before Slurm's order");
 	is_text(reboot->to, "pm_memory", "into the mode that it came back in");
@@ -95,14 +95,14 @@ static void test_failures(void)
 
 	start_over();
 	(void)pm_reboots_open(&reboots, scratch_path("failures.json"), &err);
-	pm_reboots_look(&reboots, &cluster, &nobody, 1000);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
 	set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory");
 	set(2, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_appdirect");
-	pm_reboots_look(&reboots, &cluster, &nobody, 1010);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1010);
 	set(1, NODE_STATE_DOWN, "pm_memory");
 	records[1].reason = "reboot timed out";
 	set(2, NODE_STATE_IDLE, "pm_memory");
-	pm_reboots_look(&reboots, &cluster, &nobody, 1040);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1040);
 	is_text(last_of(&reboots, "n1")->failure, "did not come back: reboot timed out",
 		"Slurm gave the node up");
 	is_text(last_of(&reboots, "n2")->failure, "came back in mode memory, not appdirect",
@@ -119,12 +119,12 @@ static void test_a_node_that_goes(void)
 
 	start_over();
 	(void)pm_reboots_open(&reboots, scratch_path("goes.json"), &err);
-	pm_reboots_look(&reboots, &cluster, &nobody, 1000);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
 	set(2, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_appdirect");
-	pm_reboots_look(&reboots, &cluster, &nobody, 1010);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1010);
 	is_number((long long)reboots.n_open, 1, "a node reboots");
 	cluster.n_by_name = 2;
-	pm_reboots_look(&reboots, &cluster, &nobody, 1020);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1020);
 	cluster.n_by_name = 3;
 	is_number((long long)reboots.n_open, 0, "and is taken out of slurm.conf meanwhile");
 	ok(last_of(&reboots, "n2")->failure != NULL, "which is a failure");
@@ -137,7 +137,7 @@ static void test_median(void)
 
 	start_over();
 	(void)pm_reboots_open(&reboots, scratch_path("median.json"), &err);
-	pm_reboots_look(&reboots, &cluster, &nobody, 1);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1);
 	is_number((long long)pm_reboots_median_s(&reboots, "pm_memory"), 0, "no reboot, no median");
 	for (unsigned i = 0; i < 40; i++)
 		reboot_n1(&reboots, 1000 + i * 100, i < 9 ? 5 : 50 + i % 3);
@@ -185,7 +185,7 @@ static void test_overview(void)
 
 	start_over();
 	(void)pm_reboots_open(&reboots, scratch_path("overview.json"), &err);
-	pm_reboots_look(&reboots, &cluster, &nobody, 1000);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
 	reboot_n1(&reboots, 2000, 60);
 	set(2, NODE_STATE_IDLE | NODE_STATE_DRAIN, "pm_memory");
 	records[2].reason = "the fan is loud";
