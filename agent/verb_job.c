@@ -4,9 +4,12 @@
 
 #include "agent/pmctl.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strv.h"
 #include "base/units.h"
+#include "node/act/background.h"
 #include "node/act/job.h"
+#include "node/state/job_use.h"
 #include "node/state/state.h"
 
 static int usage(const struct pm_agent *agent, const char *text)
@@ -109,19 +112,42 @@ static int check_mode(const struct pm_agent *agent, char *const *modes)
 		       : PM_EXIT_DONE;
 }
 
+/* Nothing depends on what is known of a job's use, so a failure is only logged. */
+static void begin_use(const struct pm_agent *agent, uint32_t job_id, uint64_t setup_ms)
+{
+	cleanup_with(pm_jobs_done) struct pm_jobs jobs = {0};
+	const struct pm_job *job;
+	struct pm_err err;
+
+	if (pm_jobs_of(&agent->op, &jobs, &err))
+		return;
+	job = pm_jobs_find(&jobs, job_id);
+	if (!job)
+		return;
+	if (pm_use_begin(&agent->op.config, job, setup_ms, &err))
+		pm_warn(&agent->op, "%s; the job's report will not have this node", err.text);
+	else
+		pm_background_start(&agent->op, (const char *const[]){"job", "watch", NULL});
+}
+
 static int begin(const struct pm_agent *agent, char *const *modes)
 {
 	struct pm_job_request request = {
 		.expect = agent->expect, .modes = modes, .is_shared = agent->given & PM_OPT_SHARED};
 	const char *wrong = read_request(agent, &request);
+	uint64_t since_ms = pm_now_ms();
 	cleanup_close int lock_fd = -1;
 	struct pm_err err;
+	int status;
 
 	if (wrong)
 		return usage(agent, wrong);
 	if (lock(agent, &lock_fd, &err))
 		return pm_fail(agent, &err);
-	return finish(agent, pm_job_begin(&agent->op, &request, &err), &err);
+	status = finish(agent, pm_job_begin(&agent->op, &request, &err), &err);
+	if (status == PM_EXIT_DONE)
+		begin_use(agent, request.id, pm_now_ms() - since_ms);
+	return status;
 }
 
 int pm_verb_job_begin(struct pm_agent *agent)
@@ -139,12 +165,18 @@ int pm_verb_job_begin(struct pm_agent *agent)
 int pm_verb_job_end(struct pm_agent *agent)
 {
 	cleanup_close int lock_fd = -1;
+	uint64_t since_ms;
 	struct pm_err err;
 	uint32_t id;
+	int status;
 
 	if (!agent->job || pm_job_parse_id(agent->job, &id))
 		return usage(agent, "--job=ID: a job's number expected");
 	if (lock(agent, &lock_fd, &err))
 		return pm_fail(agent, &err);
-	return finish(agent, pm_job_end(&agent->op, id, &err), &err);
+	since_ms = pm_now_ms();
+	(void)pm_use_look(&agent->op.config, id, NULL);
+	status = finish(agent, pm_job_end(&agent->op, id, &err), &err);
+	(void)pm_use_end(&agent->op.config, id, pm_now_ms() - since_ms, NULL);
+	return status;
 }

@@ -103,6 +103,7 @@ static int open_sockets(struct pm_service *service, struct pm_err *err)
 	if (rc)
 		return rc;
 	service->turn_away_limit = config.turn_away_limit;
+	service->reports.keep_days = config.job_report_days;
 	rc = open_tcp(service, config.controller_addr, err);
 	if (rc)
 		return rc;
@@ -116,12 +117,15 @@ static int open_state(struct pm_service *service, struct pm_err *err)
 {
 	cleanup_free char *rejected = pm_asprintf("%s/turned-away.json", service->state_dir);
 	cleanup_free char *reboots = pm_asprintf("%s/reboots.json", service->state_dir);
+	cleanup_free char *reports = pm_asprintf("%s/reports", service->state_dir);
 	int rc;
 
-	if (!rejected || !reboots)
+	if (!rejected || !reboots || !reports)
 		return pm_err_nomem(err);
 	rc = pm_rejected_open(&service->rejected, rejected, err);
-	return rc ? rc : pm_reboots_open(&service->reboots, reboots, err);
+	if (!rc)
+		rc = pm_reboots_open(&service->reboots, reboots, err);
+	return rc ? rc : pm_reports_open(&service->reports, reports, err);
 }
 
 static int await_slurmctld(struct pm_service *service, struct pm_err *err)
@@ -179,6 +183,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.text);
 	pm_rejected_done(&service.rejected);
 	pm_reboots_done(&service.reboots);
+	pm_reports_done(&service.reports);
 	pm_server_done(&service.server);
 	pm_cluster_done(&service.cluster);
 	return rc ? 1 : 0;

@@ -141,6 +141,7 @@ static void load_all(struct pm_service *service)
 		pm_rejected_sweep(&service->rejected, &service->cluster);
 		pm_reinstate_scan(&service->rejected, &service->cluster);
 		pm_user_holds_restore(&service->rejected, &service->cluster);
+		pm_reports_sweep(&service->reports, now_s());
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
@@ -261,6 +262,44 @@ static void explain(
 }
 
 /* A node's root is trusted, as slurmctld trusts it. */
+static void keep_use(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
+{
+	struct pm_message reply = {.type = PM_MESSAGE_NOTED};
+	struct pm_err err = {0};
+
+	if (!peer->trusted) {
+		pm_server_refuse(
+			&service->server, peer, "only root and SlurmUser may tell what a job used");
+		return;
+	}
+	if (!pm_cluster_job(&service->cluster, message->job_id))
+		load_fresh_jobs(service);
+	if (!pm_reports_add(
+		    &service->reports, &service->cluster, &service->reboots, message, &err)) {
+		pm_server_reply(&service->server, peer, &reply, /* last= */ true);
+		return;
+	}
+	fprintf(stderr, "%s: %s\n", message->node, err.text);
+	pm_server_refuse(&service->server, peer, err.text);
+}
+
+/* A job's memory is told to its owner alone, whatever PrivateData says. */
+static void tell_report(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
+{
+	json_object *list = NULL;
+	struct pm_err err = {0};
+
+	load_fresh_jobs(service);
+	if (pm_reports_answer(&service->reports, &service->cluster, &service->reboots, request,
+		    peer->trusted ? NULL : &peer->uid, &list, &err))
+		pm_server_refuse(&service->server, peer, err.text);
+	else
+		reply_list(service, peer, list);
+}
+
+/* A node's root is trusted, as slurmctld trusts it. */
 static void handle_rejection(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
 {
@@ -297,6 +336,10 @@ static void serve(void *context, struct pm_peer *peer, const struct pm_message *
 		explain(service, peer, request);
 	else if (request->type == PM_MESSAGE_TURNED_AWAY)
 		handle_rejection(service, peer, request);
+	else if (request->type == PM_MESSAGE_USED)
+		keep_use(service, peer, request);
+	else if (request->type == PM_MESSAGE_REPORT)
+		tell_report(service, peer, request);
 	else
 		tell_of_nodes(service, peer, request);
 }

@@ -14,6 +14,7 @@
 #include "controller/reboots.h"
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
+#include "controller/reports.h"
 #include "controller/waiters.h"
 
 struct pm_service {
@@ -25,6 +26,7 @@ struct pm_service {
 	struct pm_rejected_jobs rejected;
 	struct pm_reboots reboots;
 	struct pm_announcements announcements;
+	struct pm_reports reports;
 	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */

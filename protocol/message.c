@@ -29,6 +29,8 @@ static const struct {
 	[PM_MESSAGE_CLUSTER] = {"cluster", 0, true},
 	[PM_MESSAGE_NODES] = {"nodes", AFTER, true},
 	[PM_MESSAGE_EXPLAIN] = {"explain", JOB, true},
+	[PM_MESSAGE_USED] = {"used", JOB | NODE | LIST, true},
+	[PM_MESSAGE_REPORT] = {"report", JOB | AFTER, true},
 	[PM_MESSAGE_STILL] = {"still", 0, false},
 	[PM_MESSAGE_READY] = {"ready", 0, false},
 	[PM_MESSAGE_LIST] = {"list", LIST, false},

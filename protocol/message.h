@@ -26,11 +26,13 @@ enum pm_message_type {
 	PM_MESSAGE_CLUSTER,	/* how many nodes are in which mode, and what do they do? */
 	PM_MESSAGE_NODES,	/* the same, node by node */
 	PM_MESSAGE_EXPLAIN,	/* what does this job wait for? */
+	PM_MESSAGE_USED,	/* this node has ended a job, which used this much */
+	PM_MESSAGE_REPORT,	/* what did this job use, node by node? */
 	/* replies */
 	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting */
 	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
-	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes and explain */
-	PM_MESSAGE_NOTED,    /* to turned-away: recorded, and the node requeues the job */
+	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes, explain, report */
+	PM_MESSAGE_NOTED,    /* to turned-away: recorded, the node requeues the job; to used */
 	PM_MESSAGE_REQUEUED, /* to turned-away: the controller has requeued it, perhaps held */
 	PM_MESSAGE_ERROR,    /* to any request, the last reply */
 	PM_MESSAGE_MAX,
@@ -42,7 +44,7 @@ struct pm_message {
 	uint32_t job_id;
 	uint32_t uid;
 	char *nodes;	   /* a node list, as Slurm writes it */
-	char *node;	   /* one name; of nodes: all behind it, NULL for all */
+	char *node;	   /* one name; of nodes: all behind it, of report: a number of lines */
 	char *text;	   /* a sentence, or lines */
 	json_object *list; /* an array of objects, or NULL */
 };

@@ -17,6 +17,7 @@
 #include "site/config_file.h"
 
 #define MAX_COUNT	     1000
+#define MAX_DAYS	     3650
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
 
@@ -294,6 +295,16 @@ static int parse_count(const char *value, void *field, struct pm_err *err)
 	if (pm_parse_u64(value, &count) || count < 1 || count > MAX_COUNT)
 		return pm_err_set(err, -EINVAL, "a whole number from 1 to %d expected", MAX_COUNT);
 	*(unsigned *)field = (unsigned)count;
+	return 0;
+}
+
+static int parse_days(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t days;
+
+	if (pm_parse_u64(value, &days) || days > MAX_DAYS)
+		return pm_err_set(err, -EINVAL, "a whole number from 0 to %d expected", MAX_DAYS);
+	*(unsigned *)field = (unsigned)days;
 	return 0;
 }
 

@@ -48,6 +48,7 @@ struct pm_key_info {
 #define PM_FIELD_appdirect(field) char *field	 /* "AppDirect" or "AppDirectNotInterleaved" */
 #define PM_FIELD_command(field)	  char **field	 /* words, NULL at the end */
 #define PM_FIELD_count(field)	  unsigned field /* 1 to 1000 */
+#define PM_FIELD_days(field)	  unsigned field /* 0 to 3650 */
 #define PM_FIELD_delay(field)	  unsigned field /* seconds, 0 to 86400 */
 #define PM_FIELD_dram(field)	  struct pm_reserve field
 #define PM_FIELD_fstype(field)	  char *field	     /* "ext4" or "xfs" */

@@ -51,7 +51,10 @@ int pm_remote_init_post_opt(spank_t sp, int ac, char **av);
  */
 int pm_remote_task_init(spank_t sp, int ac, char **av);
 
-/* slurmstepd, as root, when a task has ended: reports a runtime that did not attach. Always 0. */
+/*
+ * slurmstepd, as root, when a task has ended: reports a runtime that did not attach; after the
+ * last task it notes what the job has used (node/state/job_use.h). Always 0.
+ */
 int pm_remote_task_exit(spank_t sp, int ac, char **av);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "node/state/job_use.h"
 #include "node/state/jobview.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
@@ -129,11 +130,26 @@ int pm_remote_task_init(spank_t sp, int ac, char **av)
 	return 0;
 }
 
+/*
+ * The job's memory cgroup still exists, but not for much longer: the last look at it, for the
+ * job's report.
+ */
+static void look_at_use(spank_t sp, int ac, char **av)
+{
+	static uint32_t ended;
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	uint32_t job_id, tasks;
+
+	if (!pm_step()->has_record || spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+		spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS ||
+		++ended < tasks || pm_settings_load(ac, av, &config, NULL))
+		return;
+	(void)pm_use_look(&config, job_id, NULL);
+}
+
 int pm_remote_task_exit(spank_t sp, int ac, char **av)
 {
-	(void)sp;
-	(void)ac;
-	(void)av;
 	pm_rank_end();
+	look_at_use(sp, ac, av);
 	return 0;
 }

@@ -11,7 +11,7 @@ $(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.
 
 # slurm_error() and spank_*() stay undefined: they come from the program that loads the plugin. It stays
 # loaded (nodelete): slurmd's thread of recheck.c may sleep in it when slurmd ends.
-$(BUILD)/spank_pmem.so: $(call objects,$(SPANK_SRCS)) $(call archives,node/state node/tools node site plan/apply plan model base) spank_plugin/spank_pmem.lds
+$(BUILD)/spank_pmem.so: $(call objects,$(SPANK_SRCS)) $(call archives,node/state protocol node/tools node site plan/apply plan model base) spank_plugin/spank_pmem.lds
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(RELRO) -Wl,-z,nodelete -Wl,--version-script=spank_plugin/spank_pmem.lds \
 		-o $@ $(filter %.o %.a,$^) $(JSON_LIBS) $(HWLOC_LIBS)
 

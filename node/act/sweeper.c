@@ -5,24 +5,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "node/act/background.h"
 #include "node/act/mount.h"
 
 #define END_MS	5000
 #define TRIES	10
 #define STEP_MS 50
-#define LOWEST	19
-#define WORDS	5
-#define PROGRAM "/proc/self/exe"
 
 /* Bytes of sweep.lock. */
 enum { WORKS, WAITS };
@@ -124,58 +118,7 @@ int pm_sweeper_enter(const struct pm_operation *op, int *ret_fd, struct pm_err *
 	return 0;
 }
 
-/*
- * Leaves everything of the caller: its locks, pipes that a reader waits on until they are closed,
- * and its signal mask.
- */
-static void leave_caller(void)
-{
-	sigset_t none;
-	int null = open("/dev/null", O_RDWR);
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)setsid();
-	(void)setpriority(PRIO_PROCESS, 0, LOWEST);
-	if (null < 0 || chdir("/"))
-		_exit(1);
-	for (int fd = 0; fd < 3; fd++)
-		(void)dup2(null, fd);
-	(void)syscall(SYS_close_range, 3, ~0U, 0);
-}
-
-/* Forks again, so that the caller has only to wait for this short-lived process. */
-static void become(char *const *argv)
-{
-	static char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
-
-	leave_caller();
-	if (fork() == 0)
-		execve(PROGRAM, argv, env);
-	_exit(0);
-}
-
-static void start(char *const *argv)
-{
-	pid_t child = fork();
-
-	if (child == 0)
-		become(argv);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 void pm_sweeper_start(const struct pm_operation *op)
 {
-	char *argv[WORDS] = {"pmctl", "sweep"};
-	cleanup_free char *path = op->config_path ? realpath(op->config_path, NULL) : NULL;
-	cleanup_free char *config = path ? pm_asprintf("--config=%s", path) : NULL;
-	cleanup_free char *node = op->node ? pm_asprintf("--node=%s", op->node) : NULL;
-	int n = 2;
-
-	if (config)
-		argv[n++] = config;
-	if (node)
-		argv[n++] = node;
-	start(argv);
+	pm_background_start(op, (const char *const[]){"sweep", NULL});
 }

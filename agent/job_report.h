@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_AGENT_JOB_REPORT_H
+#define PM_AGENT_JOB_REPORT_H
+
+/*
+ * A job's report, put together from the lines of pm-controller (controller/reports.h). Pointers
+ * into the lines; the last run of a requeued job alone.
+ */
+#include "base/json.h"
+#include "protocol/job_use.h"
+
+struct pm_report_node {
+	const char *node;
+	struct pm_job_use use;
+};
+
+struct pm_job_report {
+	json_object *job; /* NULL: Slurm no longer knew it when its first node ended it */
+	struct pm_report_node *nodes;
+	size_t n_nodes;
+	/* Of the reboots for the job: */
+	unsigned reboots, failed;
+	uint64_t first_s, last_s; /* Unix time of the first one's start and the last one's end */
+};
+
+/* -ENOMEM; -EBADMSG: a node's line has other fields. Release with pm_job_report_done(). */
+int pm_job_report_read(json_object *lines, struct pm_job_report *ret, struct pm_err *err);
+
+/* The node with the highest use of a tier ("dram", "pmem", "dir"), or of memory in all (NULL);
+ * NULL: none has any. */
+const struct pm_report_node *pm_job_report_highest(
+	const struct pm_job_report *report, const char *tier);
+
+void pm_job_report_done(struct pm_job_report *report);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/job_report_cause.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "site/modes.h"
+
+/* A directory is full when less than this part is free: file systems round. */
+#define FULL_PART 64
+
+/* Below this part of what it may have, a job has room in a smaller mode. */
+#define FITS_PERCENT 90
+
+__attribute__((format(printf, 2, 3))) static bool say(
+	char ret[PM_CAUSE_MAX], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ret, PM_CAUSE_MAX, format, args);
+	va_end(args);
+	return true;
+}
+
+static bool is_state(const struct pm_job_report *report, const char *state)
+{
+	const char *is = report->job ? pm_json_string(report->job, "state") : NULL;
+
+	return is && !strcmp(is, state);
+}
+
+static uint64_t number(const struct pm_job_report *report, const char *key)
+{
+	uint64_t value = 0;
+
+	if (report->job)
+		(void)pm_json_u64(report->job, key, &value);
+	return value;
+}
+
+/* --- memory --- */
+
+static const struct pm_report_node *killed_node(const struct pm_job_report *report)
+{
+	for (size_t i = 0; i < report->n_nodes; i++)
+		if (report->nodes[i].use.oom_kills)
+			return &report->nodes[i];
+	return is_state(report, "OUT_OF_MEMORY") ? pm_job_report_highest(report, NULL) : NULL;
+}
+
+/* ", or --pm-mode=memory, which has 3000 GiB here", if that is more than the limit. */
+static const char *larger_mode(
+	const struct pm_job_use *use, const struct pm_config *config, char ret[PM_CAUSE_MAX])
+{
+	const struct pm_mode_info *mode = pm_mode_by_name("memory");
+	uint64_t has = config->usable_memory_bytes[mode->mode];
+	char size[PM_SIZE_TEXT];
+
+	ret[0] = '\0';
+	if (strcmp(use->mode, mode->name) != 0 && has > use->memory_limit_bytes)
+		say(ret, ", or for --pm-mode=memory, which has %s here", pm_format_size(has, size));
+	return ret;
+}
+
+static bool of_memory(
+	const struct pm_job_report *report, const struct pm_config *config, char ret[PM_CAUSE_MAX])
+{
+	const struct pm_report_node *node = killed_node(report);
+	char used[PM_SIZE_TEXT], limit[PM_SIZE_TEXT], larger[PM_CAUSE_MAX];
+
+	if (!node)
+		return is_state(report, "OUT_OF_MEMORY") &&
+		       say(ret, "out of memory; ask for more with --mem");
+	if (!node->use.memory_limit_bytes)
+		return say(ret,
+			"out of memory on %s: %s were in use, all that the node has in mode %s%s",
+			node->node, pm_format_size(node->use.memory_peak_bytes, used),
+			node->use.mode, larger_mode(&node->use, config, larger));
+	return say(ret, "out of memory on %s: %s of %s were in use; ask for more with --mem%s",
+		node->node, pm_format_size(node->use.memory_peak_bytes, used),
+		pm_format_size(node->use.memory_limit_bytes, limit),
+		larger_mode(&node->use, config, larger));
+}
+
+/* --- space --- */
+
+static bool is_full(const struct pm_use_part *part)
+{
+	return !strcmp(part->tier, "dir") && part->limit_bytes &&
+	       part->peak_bytes >= part->limit_bytes - part->limit_bytes / FULL_PART;
+}
+
+static bool of_space(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
+{
+	char used[PM_SIZE_TEXT], limit[PM_SIZE_TEXT];
+
+	for (size_t i = 0; i < report->n_nodes; i++)
+		for (size_t k = 0; k < report->nodes[i].use.n_parts; k++) {
+			const struct pm_use_part *part = &report->nodes[i].use.parts[k];
+
+			if (is_full(part))
+				return say(ret,
+					"$PM_DIR%u, on socket %u of %s, was full: %s of %s; ask "
+					"for more with --pm-size",
+					(unsigned)part->number, (unsigned)part->socket,
+					report->nodes[i].node,
+					pm_format_size(part->peak_bytes, used),
+					pm_format_size(part->limit_bytes, limit));
+		}
+	return false;
+}
+
+/* --- the rest --- */
+
+static bool of_signal(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
+{
+	/* A shell reports a signal of its child as 128 and the number. */
+	if (number(report, "signal") != SIGBUS && number(report, "exit_status") != 128 + SIGBUS)
+		return false;
+	return say(ret,
+		"ended by SIGBUS: a mapped page could not be had, because its file is shorter than "
+		"the mapping, or because persistent memory has a bad page there; 'pmctl health' on "
+		"the node tells of bad pages");
+}
+
+static uint64_t longest_setup_s(const struct pm_job_report *report)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < report->n_nodes; i++)
+		if (report->nodes[i].use.setup_ms > longest)
+			longest = report->nodes[i].use.setup_ms;
+	return longest / 1000;
+}
+
+static bool of_time(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
+{
+	if (!is_state(report, "TIMEOUT"))
+		return false;
+	return say(ret,
+		"the time limit of %" PRIu64
+		" s passed, in which the set-up of the nodes took up to "
+		"%" PRIu64 " s; ask for more with --time",
+		number(report, "time_limit_s"), longest_setup_s(report));
+}
+
+static bool of_node(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
+{
+	if (is_state(report, "BOOT_FAIL") || report->failed)
+		return say(ret,
+			"%u of the nodes did not come back from the reboot in the mode; 'pmctl "
+			"cluster --problems' names them",
+			report->failed ? report->failed : 1);
+	if (!is_state(report, "NODE_FAIL"))
+		return false;
+	return say(ret, "Slurm lost one of the nodes; 'pmctl cluster --problems' names it");
+}
+
+bool pm_job_report_cause(
+	const struct pm_job_report *report, const struct pm_config *config, char ret[PM_CAUSE_MAX])
+{
+	if (is_state(report, "COMPLETED") || is_state(report, "RUNNING") ||
+		is_state(report, "PENDING"))
+		return false;
+	return of_memory(report, config, ret) || of_space(report, ret) || of_signal(report, ret) ||
+	       of_time(report, ret) || of_node(report, ret);
+}
+
+/* --- advice --- */
+
+/* Memory Mode for what DRAM alone would hold. */
+static bool fits_dram(
+	const struct pm_job_report *report, const struct pm_config *config, char ret[PM_CAUSE_MAX])
+{
+	const struct pm_report_node *node = pm_job_report_highest(report, NULL);
+	const struct pm_mode_info *smaller = pm_mode_by_name("appdirect");
+	uint64_t has = config->usable_memory_bytes[smaller->mode];
+	char used[PM_SIZE_TEXT], size[PM_SIZE_TEXT];
+
+	if (!node || strcmp(node->use.mode, "memory") != 0 ||
+		node->use.memory_peak_bytes > has / 100 * FITS_PERCENT)
+		return false;
+	return say(ret, "--pm-mode=appdirect: %s at most were in use, its DRAM is %s%s",
+		pm_format_size(node->use.memory_peak_bytes, used), pm_format_size(has, size),
+		report->reboots ? ", and nodes need not reboot if they are in it" : "");
+}
+
+static bool is_unused(const struct pm_job_report *report, const char *mode, const char *tier)
+{
+	for (size_t i = 0; i < report->n_nodes; i++)
+		if (strcmp(report->nodes[i].use.mode, mode) != 0 ||
+			pm_job_use_peak(&report->nodes[i].use, tier))
+			return false;
+	return report->n_nodes > 0;
+}
+
+static bool has_part(const struct pm_job_report *report, const char *tier)
+{
+	for (size_t i = 0; i < report->n_nodes; i++)
+		for (size_t k = 0; k < report->nodes[i].use.n_parts; k++)
+			if (!strcmp(report->nodes[i].use.parts[k].tier, tier))
+				return true;
+	return false;
+}
+
+bool pm_job_report_advice(
+	const struct pm_job_report *report, const struct pm_config *config, char ret[PM_CAUSE_MAX])
+{
+	if (fits_dram(report, config, ret))
+		return true;
+	if (has_part(report, "dir") && is_unused(report, "appdirect", "dir"))
+		return say(ret,
+			"no --pm-mode: nothing was written to $PM_DIR, and DRAM held the rest");
+	if (has_part(report, "pmem") && is_unused(report, "flat", "pmem"))
+		return say(ret, "no --pm-mode: no page was on persistent memory");
+	return false;
+}

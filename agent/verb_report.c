@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/ask_controller.h"
+#include "agent/job_report.h"
+#include "agent/job_report_text.h"
+#include "agent/pmctl.h"
+#include "agent/print.h"
+#include "base/cleanup.h"
+#include "node/state/jobs.h"
+
+#define TIMEOUT_MS 10000
+
+/* Moves the rows to the end of the list. Their number. */
+static size_t move(json_object *rows, json_object *list)
+{
+	size_t n = json_object_array_length(rows);
+
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(list, json_object_get(json_object_array_get_idx(rows, i)));
+	return n;
+}
+
+static int ask(
+	const struct pm_agent *agent, uint32_t job_id, json_object *lines, struct pm_err *err)
+{
+	char after[24];
+	size_t n;
+
+	do {
+		cleanup_with(pm_message_done) struct pm_message reply = {0};
+		struct pm_message request = {
+			.type = PM_MESSAGE_REPORT, .job_id = job_id, .node = after};
+		int rc;
+
+		snprintf(after, sizeof(after), "%zu", json_object_array_length(lines));
+		rc = pm_ask_controller(&agent->op.config, TIMEOUT_MS, &request, &reply, err);
+		if (rc)
+			return rc;
+		n = move(reply.list, lines);
+	} while (n);
+	return 0;
+}
+
+/* "job" is one object, "reboot" and "node" are arrays of them. */
+static void add_line(json_object *root, json_object *line)
+{
+	const char *type = pm_json_string(line, "type");
+	json_object *list;
+
+	if (!type)
+		return;
+	if (!strcmp(type, "job")) {
+		json_object_object_add(root, type, json_object_get(line));
+		return;
+	}
+	if (!json_object_object_get_ex(root, type, &list))
+		list = pm_json_add_array(root, type);
+	json_object_array_add(list, json_object_get(line));
+}
+
+static void print_lines(json_object *lines)
+{
+	json_object *root = json_object_new_object();
+
+	pm_json_add_u64(root, "version", 1);
+	for (size_t i = 0; i < json_object_array_length(lines); i++)
+		add_line(root, json_object_array_get_idx(lines, i));
+	pm_print_json(root);
+}
+
+static int print(
+	const struct pm_agent *agent, uint32_t job_id, json_object *lines, struct pm_err *err)
+{
+	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
+	int rc;
+
+	if (agent->given & PM_OPT_JSON) {
+		print_lines(lines);
+		return 0;
+	}
+	rc = pm_job_report_read(lines, &report, err);
+	if (!rc)
+		pm_job_report_print(&report, job_id, &agent->op.config, stdout);
+	return rc;
+}
+
+int pm_verb_report(struct pm_agent *agent)
+{
+	cleanup_with(pm_json_cleanup) json_object *lines = json_object_new_array();
+	uint32_t job_id;
+	struct pm_err err;
+	int rc;
+
+	if (pm_job_parse_id(agent->words[0], &job_id)) {
+		fprintf(stderr, "pmctl: report: '%s' is not a job's number\n", agent->words[0]);
+		return PM_EXIT_USAGE;
+	}
+	rc = lines ? ask(agent, job_id, lines, &err) : pm_err_nomem(&err);
+	if (!rc)
+		rc = print(agent, job_id, lines, &err);
+	return pm_finish(agent, rc, &err);
+}

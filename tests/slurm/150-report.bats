@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# pmctl report: what a job got, what it used, why it ended.
+
+setup() {
+	load helper
+	clean_nodes
+	bench service start
+}
+
+teardown() {
+	restore_slurm_conf
+	admin scancel -f -u nobody
+	wait_for 60 state_is n1 idle
+}
+
+user_pmctl() {
+	bench user "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
+}
+
+admin_pmctl() {
+	"${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
+}
+
+# run_job OPTION...: a job that has ended; its number is in $job.
+run_job() {
+	run_client sbatch --parsable --output=/dev/null "$@"
+	job=$output
+	wait_for 60 eval "[[ -z \$(bench squeue -hj $job 2>/dev/null) ]]"
+}
+
+# reported JOB N: N nodes have reported.
+reported() {
+	[ "$(user_pmctl report --json "$1" | grep -c '"setup_ms"')" -eq "$2" ]
+}
+
+@test "a job's report has its mode, its nodes, its set-up and its clean-up" {
+	put_in appdirect n1
+	put_in appdirect n2
+	run_job -N2 --pm-mode=appdirect --job-name=two --wrap='srun true'
+	wait_for 30 reported "$job" 2
+	run user_pmctl report "$job"
+	assert_line --index 0 "Job:        $job, two, COMPLETED"
+	assert_line 'Mode:       appdirect, on n[1-2]'
+	assert_line --regexp '^Set-up:     [0-9.]+ s \(n[12]\), part of the job.s time$'
+	assert_line --regexp '^Clean-up:   [0-9.]+ s \(n[12]\), after the job.s time$'
+	refute_line --partial 'Reboot:'
+	refute_line --partial 'Ended:'
+}
+
+@test "it is the owner's and root's alone, and it outlives the service" {
+	put_in appdirect n1
+	run_job -w n1 --pm-mode=appdirect --wrap=true
+	wait_for 30 reported "$job" 1
+	bench service kill
+	bench service start
+	run admin_pmctl report "$job"
+	assert_line 'Mode:       appdirect, on n1'
+	run setpriv --reuid daemon --regid daemon --clear-groups "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" report "$job"
+	assert_failure
+	assert_output --partial "there is no report of job $job"
+}
+
+@test "a report that the service could not take is sent later" {
+	put_in appdirect n1
+	bench service kill
+	run_job -w n1 --pm-mode=appdirect --wrap=true
+	bench service start
+	wait_for 60 reported "$job" 1
+}
+
+@test "the reboot for a job is in its report" {
+	[ "$(node_field n1 %b)" != pm_memory,rack1 ] || put_in appdirect n1
+	bench inject n1 hang
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	job=$output
+	wait_for 20 boot_hangs n1
+	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +rebooting .*"'
+	bench power-cycle n1
+	bench inject n1 none
+	wait_for 60 job_is "$job" COMPLETED
+	wait_for 30 reported "$job" 1
+	run user_pmctl report "$job"
+	assert_line --regexp "^Reboot:     of 1 node, [0-9.]+ s; not part of the job's time$"
+}
+
+@test "of a job that runs it tells what is known so far" {
+	put_in appdirect n1
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 300'
+	job=$output
+	wait_for 20 job_is "$job" RUNNING
+	run user_pmctl report "$job"
+	assert_line --index 0 "Job:        $job, wrap, RUNNING"
+	assert_line "So far:     no node has reported; they do at the job's end"
+}
+
+@test "of no job, of a job without a mode, and of no number" {
+	run user_pmctl report 999999
+	assert_failure
+	assert_output --partial 'pmctl: report: there is no report of job 999999'
+	run user_pmctl report twelve
+	assert_failure
+	assert_output "pmctl: report: 'twelve' is not a job's number"
+	run_client sbatch --parsable --output=/dev/null --wrap=true
+	run user_pmctl report "$output"
+	assert_line 'Mode:       none asked for'
+}
+
+@test "only root may tell what a job used, and only in its form" {
+	local socket
+	socket=$(bench_dir)/run/controller/socket
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$TOP/tests/slurm/ask.py" "$socket" ask \
+		'{"type":"used","job":67108800,"node":"n1","list":[]}'
+	assert_output --partial 'only root and SlurmUser may tell what a job used'
+	run "$TOP/tests/slurm/ask.py" "$socket" ask '{"type":"used","job":67108800,"node":"n1","list":[{"job":67108801}]}'
+	assert_output --partial "message 'used': the list has no job's use"
+	run ls "$(bench_dir)/kept/reports"
+	refute_output --partial 67108800
+}

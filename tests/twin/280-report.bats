@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# What a job used, by tier, and why it died: real cgroups, quotas and signals, told by pmctl report.
+# bats file_tags=long
+# shellcheck disable=SC2154 # output and status are set by run
+
+setup() {
+	load helpers
+	load jobs
+}
+
+# fill MIB: what holds that much memory for a moment.
+FILL='import sys, time
+room = bytearray(int(sys.argv[1]) << 20)
+for at in range(0, len(room), 4096): room[at] = 1
+time.sleep(4)'
+
+# report_of ID: once the node has reported.
+report_of() {
+	wait_for 60 eval "on_head pmctl report --json $1 | grep -q setup_ms"
+	run on_head pmctl report "$1"
+}
+
+# end_of RC OPTION...: a job that ends with RC; its script is on stdin, its number in $job.
+end_of() {
+	local wanted=$1
+	shift
+	run_user "$wanted" sh -c 'cat >report.job; sbatch --wait --parsable --output=/dev/null "$@" report.job' sh "$@"
+	job=${output%%$'\n'*}
+}
+
+@test "memory by tier and socket, and what was written to \$PM_DIR" {
+	use_mode n1 appdirect
+	end_of 0 -w n1 --pm-mode=appdirect --pm-size=256M --mem=500M <<-END
+		#!/bin/bash
+		dd if=/dev/zero of=\$PM_DIR/file bs=1M count=100
+		srun /usr/bin/python3 -c '$FILL' 200
+	END
+	report_of "$job"
+	assert_line --regexp '^Memory:     [23][0-9][0-9] MiB of 500 MiB at most \(n1\)$'
+	assert_line --regexp '^  DRAM:     .* on socket [01].* at most \(n1\)$'
+	assert_line --regexp '^  \$PM_DIR:  100 MiB on socket [01] of 256 MiB at most \(n1\)$'
+	refute_line --partial 'Ended:'
+}
+
+@test "memory of a flat job is told apart from its DRAM" {
+	use_mode n1 appdirect
+	end_of 0 -w n1 --pm-mode=flat <<-END
+		#!/bin/bash
+		numactl --membind=\$PM_NODE0 /usr/bin/python3 -c '$FILL' 150
+	END
+	report_of "$job"
+	assert_line --regexp '^  PMem:     1[5-9][0-9] MiB on socket 0.* at most \(n1\)$'
+	assert_line --regexp '^Set-up:     [0-9.]+ s \(n1\), part of the job.s time$'
+}
+
+@test "out of memory: used, limit, and what to write instead" {
+	use_mode n1 appdirect
+	end_of 1+ -w n1 --pm-mode=appdirect --mem=200M <<-END
+		#!/bin/bash
+		srun /usr/bin/python3 -c '$FILL' 400
+	END
+	report_of "$job"
+	assert_line --regexp '^Ended:      out of memory on n1: (19[0-9]|200) MiB of 200 MiB were in use; ask for more with --mem'
+}
+
+@test "no space left in \$PM_DIR" {
+	use_mode n1 appdirect
+	end_of 1+ -w n1 --pm-mode=appdirect --pm-size=64M <<-'END'
+		#!/bin/bash
+		dd if=/dev/zero of=$PM_DIR/file bs=1M count=100
+	END
+	report_of "$job"
+	assert_line --regexp '^Ended:      \$PM_DIR[01], on socket [01] of n1, was full: 6[34][.0-9]* MiB of 64 MiB; ask for more with --pm-size$'
+}
+
+@test "SIGBUS behind the end of a mapped file" {
+	use_mode n1 appdirect
+	end_of 1+ -w n1 --pm-mode=appdirect <<-'END'
+		#!/bin/bash
+		exec /usr/bin/python3 -c 'import mmap, os
+		file = os.open(os.environ["PM_DIR"] + "/short", os.O_RDWR | os.O_CREAT)
+		os.ftruncate(file, 8192)
+		room = mmap.mmap(file, 8192)
+		os.ftruncate(file, 0)
+		room[4096] = 1'
+	END
+	report_of "$job"
+	assert_line --partial 'Ended:      ended by SIGBUS: a mapped page could not be had'
+}
+
+@test "the time limit passes" {
+	use_mode n1 appdirect
+	end_of 1+ -w n1 --pm-mode=appdirect --time=1 <<-'END'
+		#!/bin/bash
+		sleep 300
+	END
+	report_of "$job"
+	assert_line --regexp '^Ended:      the time limit of 60 s passed, in which the set-up of the nodes took up to [0-9]+ s; ask for more with --time$'
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "agent/job_report.h"
+#include "agent/job_report_cause.h"
+#include "base/cleanup.h"
+#include "site/modes.h"
+#include "tests/unit/tap.h"
+
+#define NODE(name, begin, run, mode, more)                                                         \
+	"{\"type\":\"node\",\"node\":\"" name "\",\"job\":12,\"uid\":1000,\"mode\":\"" mode        \
+	"\",\"run\":\"" run "\",\"begin\":" begin ",\"setup_ms\":2500,\"samples\":[]," more "}"
+#define JOB(state, more)                                                                           \
+	"{\"type\":\"job\",\"job\":12,\"uid\":1000,\"state\":\"" state "\"" more "}"
+#define NO_PARTS "\"parts\":[]"
+#define DIR_PART(peak, limit)                                                                      \
+	"\"parts\":[{\"tier\":\"dir\",\"number\":0,\"socket\":0,\"peak_bytes\":" peak              \
+	",\"limit_bytes\":" limit "}]"
+#define GIB(n) (UINT64_C(n) << 30)
+
+static json_object *parse(const char *text)
+{
+	json_object *lines = pm_json_parse(text, strlen(text));
+
+	if (!lines)
+		printf("# not JSON: %s\n", text);
+	return lines;
+}
+
+/* The sentence of the cause, "" for none; of the advice with `advice`. */
+static const char *sentence_of(const char *text, bool advice)
+{
+	static char sentence[PM_CAUSE_MAX];
+	cleanup_with(pm_json_cleanup) json_object *lines = parse(text);
+	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
+	struct pm_config config = {0};
+	struct pm_err err = {0};
+
+	config.usable_memory_bytes[pm_mode_by_name("memory")->mode] = GIB(3000);
+	config.usable_memory_bytes[pm_mode_by_name("appdirect")->mode] = GIB(180);
+	sentence[0] = '\0';
+	if (pm_job_report_read(lines, &report, &err))
+		return err.text[0] ? "malformed" : "";
+	if (!(advice ? pm_job_report_advice : pm_job_report_cause)(&report, &config, sentence))
+		sentence[0] = '\0';
+	return sentence;
+}
+
+static void test_causes(void)
+{
+	static const struct {
+		const char *name, *lines, *sentence;
+	} rows[] = {
+		{"a job that did well has no cause", "[" JOB("COMPLETED", "") "]", ""},
+		{"nor has one that just failed", "[" JOB("FAILED", ",\"exit_status\":1") "]", ""},
+		{"killed at its limit",
+			"[" JOB("OUT_OF_MEMORY", "") "," NODE("n1", "5", "a", "appdirect",
+				"\"memory_peak_bytes\":8589934592,\"memory_limit_bytes\":"
+				"8589934592,"
+				"\"oom_kills\":1," NO_PARTS) "]",
+			"out of memory on n1: 8 GiB of 8 GiB were in use; ask for more with "
+			"--mem, or for --pm-mode=memory, which has 3000 GiB here"},
+		{"without a limit: the node had no more",
+			"[" JOB("OUT_OF_MEMORY", "") "," NODE("n1", "5", "a", "memory",
+				"\"memory_peak_bytes\":8589934592,\"oom_kills\":1," NO_PARTS) "]",
+			"out of memory on n1: 8 GiB were in use, all that the node has in mode "
+			"memory"},
+		{"by Slurm's word alone", "[" JOB("OUT_OF_MEMORY", "") "]",
+			"out of memory; ask for more with --mem"},
+		{"a directory that was full",
+			"[" JOB("FAILED", "") "," NODE("n1", "5", "a", "appdirect",
+				DIR_PART("1073741824", "1073741824")) "]",
+			"$PM_DIR0, on socket 0 of n1, was full: 1 GiB of 1 GiB; ask for more "
+			"with --pm-size"},
+		{"one that was not",
+			"[" JOB("FAILED", "") "," NODE("n1", "5", "a", "appdirect",
+				DIR_PART("1000000000", "1073741824")) "]",
+			""},
+		{"SIGBUS", "[" JOB("FAILED", ",\"signal\":7") "]",
+			"ended by SIGBUS: a mapped page could not be had, because its file is "
+			"shorter than the mapping, or because persistent memory has a bad page "
+			"there; 'pmctl health' on the node tells of bad pages"},
+		{"time, with the set-up in it",
+			"[" JOB("TIMEOUT", ",\"time_limit_s\":60") "," NODE(
+				"n1", "5", "a", "flat", NO_PARTS) "]",
+			"the time limit of 60 s passed, in which the set-up of the nodes took up "
+			"to "
+			"2 s; ask for more with --time"},
+		{"a node that was lost", "[" JOB("NODE_FAIL", "") "]",
+			"Slurm lost one of the nodes; 'pmctl cluster --problems' names it"},
+		{"a reboot that failed",
+			"[" JOB("FAILED",
+				"") ",{\"type\":\"reboot\",\"node\":\"n1\",\"start\":1,\"end\":9,"
+				    "\"failure\":\"did not come back\"}]",
+			"1 of the nodes did not come back from the reboot in the mode; 'pmctl "
+			"cluster --problems' names them"},
+		{"a line with another type of member",
+			"[{\"type\":\"node\",\"node\":\"n1\",\"job\":\"12\"}]", "malformed"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_text(sentence_of(rows[i].lines, false), rows[i].sentence, rows[i].name);
+}
+
+static void test_advice(void)
+{
+	is_text(sentence_of("[" JOB("COMPLETED",
+				    "") ","
+					"{\"type\":\"reboot\",\"node\":\"n1\",\"start\":1,\"end\":"
+					"9}," NODE("n1", "5", "a", "memory",
+						"\"memory_peak_bytes\":44023414784," NO_PARTS) "]",
+			true),
+		"--pm-mode=appdirect: 41 GiB at most were in use, its DRAM is 180 GiB, and nodes "
+		"need not reboot if they are in it",
+		"what DRAM would hold");
+	is_text(sentence_of("[" NODE("n1", "5", "a", "memory",
+				    "\"memory_peak_bytes\":322122547200," NO_PARTS) "]",
+			true),
+		"", "what it would not");
+	is_text(sentence_of("[" NODE("n1", "5", "a", "appdirect", DIR_PART("0", "1073741824")) "]",
+			true),
+		"no --pm-mode: nothing was written to $PM_DIR, and DRAM held the rest",
+		"an unused directory");
+	is_text(sentence_of(
+			"[" NODE("n1", "5", "a", "appdirect", DIR_PART("4096", "1073741824")) "]",
+			true),
+		"", "a used one");
+}
+
+static void test_last_run(void)
+{
+	cleanup_with(pm_json_cleanup) json_object *lines =
+		parse("[" NODE("n1", "5", "a", "memory", NO_PARTS) "," NODE("n2", "6", "a",
+			"memory", NO_PARTS) "," NODE("n3", "90", "b", "memory", NO_PARTS) "]");
+	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
+	struct pm_err err = {0};
+
+	is_number(pm_job_report_read(lines, &report, &err), 0, "a requeued job");
+	is_number((long long)report.n_nodes, 1, "its last run alone");
+	is_text(report.nodes[0].node, "n3", "on its node");
+}
+
+int main(void)
+{
+	test_causes();
+	test_advice();
+	test_last_run();
+	return tap_done();
+}
