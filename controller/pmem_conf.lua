@@ -158,12 +158,12 @@ conf.keys = {
 -- The nodes' keys.
 conf.others = {
 	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "ScancelPath", "SqueuePath",
-	"PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand", "ToolTimeout", "JobUseInterval",
-	"StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "MixedPercent", "ReservedPercent",
-	"Provision", "FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot", "DramReserve",
-	"MetadataSpace", "TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes",
-	"SiteProfile", "SiteProfilePeaks", "SiteProfileDir", "ControllerAddr", "TurnAwayLimit",
-	"JobReportDays", "MungeSocket",
+	"SrunPath", "PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand", "ToolTimeout",
+	"JobUseInterval", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "MixedPercent",
+	"ReservedPercent", "Provision", "FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot",
+	"DramReserve", "MetadataSpace", "TemporarySpace", "MigrationSpace", "RemoteMemory",
+	"MemoryNodes", "SiteProfile", "SiteProfilePeaks", "SiteProfileDir", "ControllerAddr",
+	"TurnAwayLimit", "JobReportDays", "MungeSocket",
 }
 -- end
 

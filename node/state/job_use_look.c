@@ -46,6 +46,14 @@ static void look_at_memory(
 			cgroup.node_bytes[node]);
 }
 
+/* Only root may ask for a project's: a user gets his own, of all his jobs. */
+static int get_quota(int fd, const struct pm_job_use *use, struct pm_quota *ret)
+{
+	int rc = pm_quota_get(fd, PM_QUOTA_OF_PROJECT, PM_QUOTA_PROJECT(use->job_id), ret, NULL);
+
+	return rc ? pm_quota_get(fd, PM_QUOTA_OF_USER, use->uid, ret, NULL) : 0;
+}
+
 /*
  * The directory belongs to the job, the path to it to root. A project without a limit has its
  * user's.
@@ -58,8 +66,7 @@ static void look_at_directory(
 	struct pm_quota quota, of_user;
 	struct pm_use_part *part;
 
-	if (fd < 0 ||
-		pm_quota_get(fd, PM_QUOTA_OF_PROJECT, PM_QUOTA_PROJECT(use->job_id), &quota, NULL))
+	if (fd < 0 || get_quota(fd, use, &quota))
 		return;
 	part = pm_job_use_part(use, "dir", number, (uint32_t)allotment->socket);
 	set(part, quota.used.bytes);

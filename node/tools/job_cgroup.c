@@ -141,3 +141,49 @@ int pm_job_cgroup_read(const char *path, struct pm_job_cgroup *ret)
 	}
 	return -ENOENT;
 }
+
+/* --- tasks --- */
+
+static const char *const task_places[] = {"step_*/user/task_*", "step_*/task_*"};
+
+static pid_t first_process(const char *path)
+{
+	cleanup_free char *procs = pm_asprintf("%s/cgroup.procs", path), *text = NULL;
+
+	if (!procs || pm_file_read(AT_FDCWD, procs, FILE_BYTES, &text, NULL, NULL))
+		return 0;
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+/* Of ".../step_0/user/task_3". */
+static void visit_task(
+	const char *task_path, size_t job_length, pm_task_cgroup_action *each, void *context)
+{
+	const char *step_at = task_path + job_length + strlen("/step_");
+	const char *task_at = strrchr(task_path, '_') + 1;
+	cleanup_free char *step = strndup(step_at, strcspn(step_at, "/"));
+	pid_t process = first_process(task_path);
+	struct pm_job_cgroup cgroup;
+
+	if (step && process > 0 && strcmp(task_at, "special") != 0 &&
+		!pm_job_cgroup_read(task_path, &cgroup))
+		each(context, step, (unsigned)strtoul(task_at, NULL, 10), process, &cgroup);
+}
+
+static void visit_tasks(
+	const char *path, const char *place, pm_task_cgroup_action *each, void *context)
+{
+	cleanup_free char *pattern = pm_asprintf("%s/%s", path, place);
+	glob_t matches = {0};
+
+	if (pattern && !glob(pattern, 0, NULL, &matches))
+		for (size_t i = 0; i < matches.gl_pathc; i++)
+			visit_task(matches.gl_pathv[i], strlen(path), each, context);
+	globfree(&matches);
+}
+
+void pm_job_cgroup_each_task(const char *path, pm_task_cgroup_action *each, void *context)
+{
+	for (size_t i = 0; i < sizeof(task_places) / sizeof(task_places[0]); i++)
+		visit_tasks(path, task_places[i], each, context);
+}

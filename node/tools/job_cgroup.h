@@ -8,6 +8,7 @@
  * exists from the first step's start to the last one's end.
  */
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PM_CGROUP_NODES_MAX 64
 
@@ -27,5 +28,13 @@ char *pm_job_cgroup_find(const char *root, uint32_t job_id);
 
 /* Reads a cgroup. -ENOENT: it is gone, or has no memory controller; else of open(2). */
 int pm_job_cgroup_read(const char *path, struct pm_job_cgroup *ret);
+
+/*
+ * Calls `each` for the cgroup of each task of the job's steps, of `path`: its memory, and the
+ * process number of one of its processes. `step` is "0", "batch", "interactive".
+ */
+typedef void pm_task_cgroup_action(void *context, const char *step, unsigned task, pid_t process,
+	const struct pm_job_cgroup *cgroup);
+void pm_job_cgroup_each_task(const char *path, pm_task_cgroup_action *each, void *context);
 
 #endif

@@ -93,6 +93,28 @@ reported() {
 	assert_line "So far:     no node has reported; they do at the job's end"
 }
 
+@test "top shows a running job to its owner, and to nobody else" {
+	put_in appdirect n1
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 300'
+	job=$output
+	wait_for 20 job_is "$job" RUNNING
+	run user_pmctl top --json "$job"
+	assert_success
+	run /usr/bin/python3 -c '
+import json, sys
+answer = json.loads(sys.argv[1])
+print(answer["version"], [(node["node"], node["job"], node["mode"]) for node in answer["nodes"]])' "$output"
+	assert_output "1 [('n1', $job, 'appdirect')]"
+	run setpriv --reuid 12345 --regid 12345 --clear-groups env SLURMD_NODENAME=n1 "${PM_BUILD:-$TOP/build}/pmctl" \
+		--config "$(bench_dir)/etc/pmem.conf" top --here "$job"
+	assert_failure
+	assert_output "pmctl: top: job $job is another user's"
+	run user_pmctl top 999999
+	assert_failure
+	run user_pmctl top twelve
+	assert_output "pmctl: top: 'twelve' is not a job's number"
+}
+
 @test "of no job, of a job without a mode, and of no number" {
 	run user_pmctl report 999999
 	assert_failure

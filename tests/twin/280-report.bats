@@ -42,6 +42,25 @@ end_of() {
 	refute_line --partial 'Ended:'
 }
 
+@test "top shows each rank's memory with its budget" {
+	use_mode n1 appdirect
+	run_user 0 sbatch --parsable -w n1 -n2 --pm-mode=appdirect --pm-dram=64M --output=/dev/null --wrap="srun /usr/bin/python3 -c '
+room = bytearray(100 << 20)
+for at in range(0, len(room), 4096): room[at] = 1
+import time; time.sleep(120)'"
+	job=$output
+	wait_for 60 eval "on_head pmctl top --json $job | grep -q budget_bytes"
+	sleep 5
+	run on_head pmctl top --json "$job"
+	run /usr/bin/python3 -c '
+import json, sys
+node = json.loads(sys.argv[1])["nodes"][0]
+print(sorted((rank["step"], rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"] >> 20)
+             for rank in node["ranks"] if rank["step"] == "0"))' "$output"
+	assert_output "[('0', 0, True, 64), ('0', 1, True, 64)]"
+	on_head scancel "$job"
+}
+
 @test "memory of a flat job is told apart from its DRAM" {
 	use_mode n1 appdirect
 	end_of 0 -w n1 --pm-mode=flat <<-END
