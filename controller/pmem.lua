@@ -661,6 +661,25 @@ local function name_remark(request)
 	return nil
 end
 
+-- Slurm's names of the fields that AccountingField names.
+local FIELDS = { Comment = "comment", AdminComment = "admin_comment" }
+local MODE_NOTE = "pm_mode=%a+"
+
+-- The text of the site's field with the mode in it: behind the text of others, or instead of an
+-- earlier mode. nil: the site names no field.
+local function accounting_field(policy, mode, record)
+	local field = FIELDS[policy.AccountingField]
+	if not field or not mode then
+		return nil
+	end
+	local text = record[field] or ""
+	local note = "pm_mode=" .. mode.name
+	if string.find(text, MODE_NOTE) then
+		return field, (string.gsub(text, MODE_NOTE, note, 1))
+	end
+	return field, text ~= "" and text .. "; " .. note or note
+end
+
 -- The changes of the job, by field, and a remark to the user; or nil and the sentence of refusal.
 local function plan(job_desc, request, policy)
 	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy)
@@ -682,6 +701,10 @@ local function plan(job_desc, request, policy)
 		return nil, fault
 	elseif #modes == 0 then
 		return changes, name_remark(request)
+	end
+	local field, text = accounting_field(policy, mode, job_desc)
+	if field then
+		job_desc[field] = text -- nodelist.submit() puts more behind it
 	end
 	local whole = needs_whole_nodes(request, policy, modes)
 	changes.shared = whole and 0 or nil
@@ -889,6 +912,12 @@ local function modify(job_desc, job_rec, part_list)
 	end
 	local modes = { mode_in(after(job_desc, job_rec, "features"), job_rec, policy) }
 	carry_memory(job_desc, job_rec, policy, modes)
+	local field, text = accounting_field(policy, job_desc.features and modes[1], {
+		comment = after(job_desc, job_rec, "comment"),
+		admin_comment = after(job_desc, job_rec, "admin_comment") })
+	if field then
+		job_desc[field] = text
+	end
 	fault = check_change(job_desc, job_rec, policy, modes)
 	if not fault and not nodelist.modify(job_desc, job_rec, partitions, part_list) then
 		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")

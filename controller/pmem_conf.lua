@@ -106,6 +106,16 @@ local function read_yes_no(text)
 	return answer
 end
 
+local FIELDS = { none = "none", comment = "Comment", admincomment = "AdminComment" }
+
+local function read_comment(text)
+	local field = FIELDS[string.lower(text)]
+	if not field then
+		return nil, "none, Comment or AdminComment expected"
+	end
+	return field
+end
+
 local function read_delay(text)
 	local seconds = string.match(text, "^%d+$") and #text <= 9 and tonumber(text)
 	if not seconds or seconds > MAX_SECONDS or (seconds == 0 and text ~= "0") then
@@ -137,6 +147,7 @@ local readers = {
 	usable = read_usable,
 	limit = read_limit,
 	yes_no = read_yes_no,
+	comment = read_comment,
 	delay = read_delay,
 	users = read_users,
 }
@@ -153,6 +164,7 @@ conf.keys = {
 	{ name = "DelayBoot", kind = "delay", default = "0" },
 	{ name = "RebootUsers", kind = "users", default = "*" },
 	{ name = "Exclusive", kind = "yes_no", default = "yes" },
+	{ name = "AccountingField", kind = "comment", default = "none" },
 }
 
 -- The nodes' keys.

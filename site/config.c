@@ -249,6 +249,16 @@ static int parse_fstype(const char *value, void *field, struct pm_err *err)
 	return store_string(value, field, err);
 }
 
+static int parse_comment(const char *value, void *field, struct pm_err *err)
+{
+	static const char *const names[] = {"none", "Comment", "AdminComment"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcasecmp(value, names[i]))
+			return store_string(names[i], field, err);
+	return pm_err_set(err, -EINVAL, "none, Comment or AdminComment expected");
+}
+
 static int parse_dram(const char *value, void *field, struct pm_err *err)
 {
 	struct pm_reserve reserve = {0};

@@ -51,6 +51,7 @@ struct pm_key_info {
 #define PM_FIELD_days(field)	  unsigned field /* 0 to 3650 */
 #define PM_FIELD_delay(field)	  unsigned field /* seconds, 0 to 86400 */
 #define PM_FIELD_dram(field)	  struct pm_reserve field
+#define PM_FIELD_comment(field)	  char *field	     /* "none", "Comment" or "AdminComment" */
 #define PM_FIELD_fstype(field)	  char *field	     /* "ext4" or "xfs" */
 #define PM_FIELD_limit(field)	  uint64_t field     /* bytes, 0 for none */
 #define PM_FIELD_mode(field)	  enum pm_mode field /* PM_MODE_UNKNOWN for none */

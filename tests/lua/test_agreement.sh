@@ -69,6 +69,9 @@ DelayBoot=0
 DelayBoot=00
 DelayBoot=007
 DelayBoot=86400
+AccountingField=admincomment
+AccountingField=Comment
+AccountingField=none
 Exclusive=NO ImplyMode=Yes
 StateDir=/a Modes=memory
 RebootCommand=/sbin/x -f now=1 Modes=memory
@@ -115,6 +118,7 @@ ImplyMode=1
 ImplyMode=
 DelayBoot=
 DelayBoot=-1
+AccountingField=Extra
 DelayBoot=5m
 DelayBoot=86401
 DelayBoot=9999999999

@@ -48,6 +48,8 @@ local SITES = {
 	few = "RebootUsers=alice,bob",
 	partitions = SIZES .. "PartitionName=big DefaultMode=memory\nPartitionName=old Modes=appdirect\n"
 		.. "PartitionName=own RebootUsers=alice Exclusive=no DelayBoot=60",
+	noted = "AccountingField=Comment",
+	noted_admin = "AccountingField=AdminComment",
 	broken = "Modes=memory\nNonsense=1",
 	broken_value = "DelayBoot=soon",
 }
@@ -113,6 +115,15 @@ local served = {
 	{ "sizes", { features = "pm_memory|pm_appdirect", PM_MODE = "flat" },
 		{ features = "pm_memory", shared = 0, mem = 7600 } },
 	{ "none", { mode = "memory", PM_MODE = "flat" }, { features = "pm_memory", shared = 0 } },
+	-- the mode for sacct
+	{ "noted", { mode = "flat" }, { features = "pm_appdirect", shared = 0, comment = "pm_mode=flat" } },
+	{ "noted", { features = "pm_appdirect", comment = "run 7" },
+		{ shared = 0, comment = "run 7; pm_mode=appdirect" } },
+	{ "noted", { mode = "memory", comment = "pm_mode=flat; run 7" },
+		{ features = "pm_memory", shared = 0, comment = "pm_mode=memory; run 7" } },
+	{ "noted", { comment = "run 7" }, {} },
+	{ "noted_admin", { mode = "flat" }, { features = "pm_appdirect", shared = 0, admin_comment = "pm_mode=flat" } },
+	{ "none", { mode = "flat" }, { features = "pm_appdirect", shared = 0 } },
 	-- the site's modes
 	{ "two", { mode = "appdirect" }, { features = "pm_appdirect", shared = 0 } },
 	{ "two", { features = "pm_mixed" }, { shared = 0 } },
@@ -294,7 +305,8 @@ for _, row in ipairs(served) do
 		check(label .. ": silent", said, nil)
 	end
 	for name, field in pairs({ features = "features", shared = "shared", mem = "min_mem_per_node",
-		delay = "delay_boot", per_cpu = "min_mem_per_cpu", prefer = "prefer" }) do
+		delay = "delay_boot", per_cpu = "min_mem_per_cpu", prefer = "prefer",
+		comment = "comment", admin_comment = "admin_comment" }) do
 		local value = wanted[name]
 		if value == nil then
 			value = before[field]
@@ -327,6 +339,11 @@ local changed = {
 	{ "broken", { features = "pm_memory" }, { name = "other" }, {} },
 	{ "broken", { features = "pm_memory" }, { partition = "big" }, { refused = ":2: unknown key" } },
 	{ "broken", { features = "gpu" }, { partition = "big" }, {} },
+	{ "noted", { features = "pm_memory", comment = "run 7; pm_mode=memory" }, { features = "pm_appdirect" },
+		{ comment = "run 7; pm_mode=appdirect" } },
+	{ "noted", { features = "pm_memory", comment = "pm_mode=memory" },
+		{ features = "pm_mixed", comment = "mine" }, { comment = "mine; pm_mode=mixed" } },
+	{ "noted", { features = "pm_memory", comment = "pm_mode=memory" }, { partition = "other" }, {} },
 }
 
 -- What scontrol does not change is not in the description.
@@ -348,6 +365,7 @@ for _, row in ipairs(changed) do
 		check(label .. ": '" .. tostring(said) .. "'", matches(said, wanted.refused), true)
 	else
 		check(label .. ": memory", desc.min_mem_per_node, wanted.mem or row[3].mem)
+		check(label .. ": comment", desc.comment, wanted.comment or row[3].comment)
 	end
 end
 

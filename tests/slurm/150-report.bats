@@ -8,7 +8,7 @@ setup() {
 }
 
 teardown() {
-	restore_slurm_conf
+	restore_site
 	admin scancel -f -u nobody
 	wait_for 60 state_is n1 idle
 }
@@ -113,6 +113,18 @@ print(answer["version"], [(node["node"], node["job"], node["mode"]) for node in 
 	assert_failure
 	run user_pmctl top twelve
 	assert_output "pmctl: top: 'twelve' is not a job's number"
+}
+
+@test "the mode stands in the job's field that the site names" {
+	with_site 'AccountingField=AdminComment'
+	run_client sbatch --parsable --hold --pm-mode=flat --wrap=true
+	job=$output
+	run admin scontrol show job "$job"
+	assert_line --partial 'AdminComment=pm_mode=flat'
+	with_site 'AccountingField=Comment'
+	run_client sbatch --parsable --hold --pm-mode=memory --comment='run 7' --wrap=true
+	run admin scontrol show job "$output"
+	assert_line --partial 'Comment=run 7; pm_mode=memory'
 }
 
 @test "of no job, of a job without a mode, and of no number" {
