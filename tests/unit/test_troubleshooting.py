@@ -24,7 +24,7 @@ ROOMS = ("agent", "base", "controller", "launcher", "node", "plan", "pmreport", 
 SPEAKERS = ("pm_err_set", "pm_err_prefix", "pm_server_refuse", "finding", "conclude", "misread", "note", "pm_report", "pm_warn", "pm_log", "slurm_error", "slurm_info",
             "slurm_spank_log", "fprintf")
 # What has a format and says none: the system's own words, which the page explains as a whole, parts of what is shown, and what passes a format on.
-NO_SPEAKERS = ("pm_err_sys", "say", "line", "pm_gather_miss", "pm_show_block", "pm_columns_add", "report", "add_word", "add_text", "add", "pm_asprintf",
+NO_SPEAKERS = ("pm_err_sys", "say", "line", "tell", "pm_gather_miss", "pm_show_block", "pm_columns_add", "report", "add_word", "add_text", "add", "pm_asprintf",
                "pm_vasprintf")
 # The runtime's report (PM_REPORT), and what pmctl tells an admin who called it of its success, need no cure.
 REPORTS = {"pm_report": ("agent/", "node/"), "pm_log": ("runtime/start/report.c",)}
