@@ -24,7 +24,8 @@ $(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,wa
 $(BUILD)/tests/unit/controller/test_reboots: $(addprefix $(BUILD)/controller/,reboots.o announce.o overview.o modes_file.o node_features.o state_file.o waiters.o cluster.o)
 $(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waiters.o modes_file.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,holds.o candidates.o waiters.o modes_file.o cluster.o node_features.o reboots.o state_file.o)
-$(addprefix $(BUILD)/tests/unit/controller/,test_waiters test_reboots test_rejected_jobs test_holds): JSON_LIBS += $(SLURM_LIBS)
+$(BUILD)/tests/unit/controller/test_reports: $(addprefix $(BUILD)/controller/,reports.o job_lines.o reboots.o modes_file.o node_features.o state_file.o waiters.o cluster.o)
+$(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/agent/test_job_report: $(addprefix $(BUILD)/agent/,job_report.o job_report_cause.o)
 $(BUILD)/tests/unit/launcher/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o

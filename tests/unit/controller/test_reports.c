@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "controller/reports.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/tap.h"
+
+#define DAY_S 86400
+
+static slurm_job_info_t jobs[1];
+static job_info_msg_t table = {.record_count = 1, .job_array = jobs};
+static struct pm_cluster cluster = {.jobs = &table};
+static struct pm_reboot reboot = {
+	.node = "n1", .to = "pm_memory", .start_s = 100, .end_s = 140, .job_id = 12, .uid = 1000};
+static struct pm_reboots reboots = {.list = &reboot, .n = 1};
+
+static const uid_t owner = 1000, other = 1001;
+
+static int add(struct pm_reports *reports, uint32_t job_id, char *node, const char *use)
+{
+	cleanup_with(pm_json_cleanup) json_object *list = pm_json_parse(use, strlen(use));
+	struct pm_message message = {
+		.type = PM_MESSAGE_USED, .job_id = job_id, .node = node, .list = list};
+	struct pm_err err = {0};
+
+	return pm_reports_add(reports, &cluster, &reboots, &message, &err);
+}
+
+#define USE(job)                                                                                   \
+	"[{\"job\":" job ",\"uid\":1000,\"mode\":\"memory\",\"begin\":150,\"setup_ms\":20,"        \
+	"\"parts\":[],\"samples\":[],\"secret\":1}]"
+
+/* The lines that `viewer` is told behind the first `after`; NULL: none, with the error. */
+static json_object *ask(const struct pm_reports *reports, uint32_t job_id, char *after,
+	const uid_t *viewer, int *ret_rc)
+{
+	const struct pm_message request = {
+		.type = PM_MESSAGE_REPORT, .job_id = job_id, .node = after};
+	json_object *list = NULL;
+	struct pm_err err = {0};
+
+	*ret_rc = pm_reports_answer(reports, &cluster, &reboots, &request, viewer, &list, &err);
+	return list;
+}
+
+static const char *type_of(json_object *list, size_t i)
+{
+	return pm_json_string(json_object_array_get_idx(list, i), "type");
+}
+
+static void test_lines(struct pm_reports *reports)
+{
+	cleanup_with(pm_json_cleanup) json_object *list = NULL, *rest = NULL;
+	int rc;
+
+	is_number(add(reports, 12, "n1", USE("12")), 0, "the first node");
+	is_number(add(reports, 12, "n2", USE("12")), 0, "and the second");
+	list = ask(reports, 12, NULL, &owner, &rc);
+	is_number(rc, 0, "its owner asks");
+	is_number((long long)json_object_array_length(list), 4, "job, reboot and two nodes");
+	is_text(type_of(list, 0), "job", "the job first");
+	is_text(type_of(list, 1), "reboot", "its reboot");
+	is_text(pm_json_string(json_object_array_get_idx(list, 3), "node"), "n2", "the last node");
+	ok(!json_object_object_get_ex(json_object_array_get_idx(list, 3), "secret", NULL),
+		"fields that are not known are dropped");
+	rest = ask(reports, 12, "3", &owner, &rc);
+	is_number((long long)json_object_array_length(rest), 1, "behind the first three");
+}
+
+static void test_viewers(const struct pm_reports *reports)
+{
+	int rc;
+
+	json_object_put(ask(reports, 12, NULL, &other, &rc));
+	is_number(rc, -ENOENT, "another user");
+	json_object_put(ask(reports, 12, NULL, NULL, &rc));
+	is_number(rc, 0, "root");
+	json_object_put(ask(reports, 99, NULL, NULL, &rc));
+	is_number(rc, -ENOENT, "no such job");
+}
+
+static void test_wrong(struct pm_reports *reports)
+{
+	is_number(add(reports, 13, "n1", USE("12")), -EBADMSG, "of another job");
+	is_number(add(reports, 13, "n1", "[]"), -EBADMSG, "an empty list");
+	is_number(add(reports, 13, "n1", "[{\"job\":13}]"), -EBADMSG, "too few fields");
+	is_number(access(scratch_path("reports/13.jsonl"), F_OK), -1, "and no file");
+}
+
+/* A crash has cut a line: the next one begins on its own. */
+static void test_torn(struct pm_reports *reports)
+{
+	cleanup_with(pm_json_cleanup) json_object *list = NULL;
+	int rc, fd = open(scratch_path("reports/12.jsonl"), O_WRONLY | O_APPEND);
+
+	ok(write(fd, "{\"type\":\"no", 11) == 11, "a line is cut");
+	close(fd);
+	is_number(add(reports, 12, "n3", USE("12")), 0, "another node");
+	list = ask(reports, 12, NULL, &owner, &rc);
+	is_number((long long)json_object_array_length(list), 5, "is told, and the cut line is not");
+}
+
+static void test_sweep(struct pm_reports *reports)
+{
+	uint64_t now_s = (uint64_t)time(NULL);
+
+	reports->swept_s = 0;
+	pm_reports_sweep(reports, now_s + 29 * DAY_S);
+	is_number(access(scratch_path("reports/12.jsonl"), F_OK), 0, "kept for 30 days");
+	pm_reports_sweep(reports, now_s + 31 * DAY_S);
+	is_number(access(scratch_path("reports/12.jsonl"), F_OK), -1, "and no longer");
+}
+
+static void test_none(struct pm_reports *reports)
+{
+	reports->keep_days = 0;
+	is_number(add(reports, 12, "n1", USE("12")), 0, "with 0 days");
+	is_number(access(scratch_path("reports/12.jsonl"), F_OK), -1, "nothing is kept");
+}
+
+int main(void)
+{
+	struct pm_reports reports = {.keep_days = 30};
+	struct pm_err err = {0};
+
+	jobs[0] = (slurm_job_info_t){.job_id = 12, .user_id = 1000, .job_state = JOB_RUNNING};
+	scratch_file("here", "");
+	is_number(pm_reports_open(&reports, scratch_path("reports"), &err), 0, "open");
+	test_lines(&reports);
+	test_viewers(&reports);
+	test_wrong(&reports);
+	test_torn(&reports);
+	test_sweep(&reports);
+	test_none(&reports);
+	pm_reports_done(&reports);
+	return tap_done();
+}
