@@ -33,7 +33,7 @@ reported() {
 	[ "$(user_pmctl report --json "$1" | grep -c '"setup_ms"')" -eq "$2" ]
 }
 
-@test "a job's report has its mode, its nodes, its set-up and its clean-up" {
+@test "a job's report, for its owner and root alone; it outlives the service" {
 	put_in appdirect n1
 	put_in appdirect n2
 	run_job -N2 --pm-mode=appdirect --job-name=two --wrap='srun true'
@@ -45,17 +45,12 @@ reported() {
 	assert_line --regexp '^Clean-up:   [0-9.]+ s \(n[12]\), after the job.s time$'
 	refute_line --partial 'Reboot:'
 	refute_line --partial 'Ended:'
-}
-
-@test "it is the owner's and root's alone, and it outlives the service" {
-	put_in appdirect n1
-	run_job -w n1 --pm-mode=appdirect --wrap=true
-	wait_for 30 reported "$job" 1
 	bench service kill
 	bench service start
 	run admin_pmctl report "$job"
-	assert_line 'Mode:       appdirect, on n1'
-	run setpriv --reuid daemon --regid daemon --clear-groups "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" report "$job"
+	assert_line 'Mode:       appdirect, on n[1-2]'
+	run setpriv --reuid daemon --regid daemon --clear-groups "${PM_BUILD:-$TOP/build}/pmctl" \
+		--config "$(bench_dir)/etc/pmem.conf" report "$job"
 	assert_failure
 	assert_output --partial "there is no report of job $job"
 }
@@ -83,7 +78,7 @@ reported() {
 	assert_line --regexp "^Reboot:     of 1 node, [0-9.]+ s; not part of the job's time$"
 }
 
-@test "of a job that runs it tells what is known so far" {
+@test "of a running job: what is known so far, and top to its owner alone" {
 	put_in appdirect n1
 	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 300'
 	job=$output
@@ -91,13 +86,6 @@ reported() {
 	run user_pmctl report "$job"
 	assert_line --index 0 "Job:        $job, wrap, RUNNING"
 	assert_line "So far:     no node has reported; they do at the job's end"
-}
-
-@test "top shows a running job to its owner, and to nobody else" {
-	put_in appdirect n1
-	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 300'
-	job=$output
-	wait_for 20 job_is "$job" RUNNING
 	run user_pmctl top --json "$job"
 	assert_success
 	run /usr/bin/python3 -c '
