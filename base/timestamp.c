@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include "base/timestamp.h"
 
 #include <stdio.h>
@@ -14,4 +15,15 @@ void pm_timestamp(char ret[32])
 	gmtime_r(&now.tv_sec, &utc);
 	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
 	snprintf(ret, 32, "%s.%03uZ", seconds, (unsigned)(now.tv_nsec / 1000000) % 1000);
+}
+
+bool pm_timestamp_read(const char *text, int64_t *ret)
+{
+	struct tm utc = {0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+
+	if (!end || *end != '.')
+		return false;
+	*ret = timegm(&utc);
+	return true;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/lock.h"
 #include "base/secure.h"
 #include "node/tools/tool_locks.h"
@@ -27,6 +28,7 @@ static struct path path_in(const char *directory, const char *name)
 }
 
 #define JOURNAL(config_)    path_in((config_)->state_dir, "journal.json").text
+#define HISTORY(config_)    path_in((config_)->state_dir, "history.json").text
 #define OS_JOURNAL(config_) path_in((config_)->state_dir, "substate.json").text
 #define PINS(config_)	    path_in((config_)->state_dir, "pins").text
 #define ROSTER(config_)	    path_in((config_)->state_dir, "modules.json").text
@@ -69,11 +71,51 @@ int pm_state_write_journal(
 	return pm_store_write(&pm_journal_store, JOURNAL(config), journal, err);
 }
 
+int pm_state_read_history(
+	const struct pm_config *config, struct pm_history *ret, struct pm_err *err)
+{
+	return pm_store_read(&pm_history_store, HISTORY(config), ret, err);
+}
+
+/* A malformed history is set aside: an empty one takes its place. */
+static int read_or_set_aside(
+	const struct pm_operation *op, struct pm_history *ret, struct pm_err *err)
+{
+	const struct path path = path_in(op->config.state_dir, "history.json");
+	int rc = pm_state_read_history(&op->config, ret, err);
+
+	if (rc != -EBADMSG && rc != -EFBIG)
+		return rc;
+	rc = pm_store_set_aside(path.text, err);
+	if (!rc)
+		pm_warn(op,
+			"'%s' is malformed and was renamed to '%s.unreadable'; the history "
+			"starts again",
+			path.text, path.text);
+	return rc;
+}
+
+static int add_to_history(
+	const struct pm_operation *op, const struct pm_journal *journal, struct pm_err *err)
+{
+	cleanup_with(pm_history_done) struct pm_history history = {0};
+	int rc = read_or_set_aside(op, &history, err);
+
+	if (!rc)
+		rc = pm_history_add(&history, journal, err);
+	if (!rc)
+		rc = pm_store_write(&pm_history_store, HISTORY(&op->config), &history, err);
+	return rc;
+}
+
 int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err)
 {
 	int rc = pm_journal_step(journal, state, boot_id, text, err);
+	struct pm_err why;
 
+	if (!rc && pm_history_is_end(state) && add_to_history(op, journal, &why))
+		pm_warn(op, "the change is not in the history: %s", why.text);
 	return rc ? rc : pm_state_write_journal(&op->config, journal, err);
 }
 

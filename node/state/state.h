@@ -3,10 +3,11 @@
 #define PM_AGENT_STATE_H
 
 /*
- * The files of pmctl: journals, pins, roster and the lock in StateDir, the mode record of this boot
- * in RunDir. Errors: those of base/store.h, and of the file's own header.
+ * The files of pmctl: journals, history, pins, roster and the lock in StateDir, the mode record of
+ * this boot in RunDir. Errors: those of base/store.h, and of the file's own header.
  */
 #include "node/operation.h"
+#include "node/state/history.h"
 #include "node/state/journal.h"
 #include "node/state/os_journal.h"
 #include "node/state/pins.h"
@@ -30,9 +31,16 @@ int pm_state_lock_within(
 int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err);
 
-/* Enters a state and writes the journal. */
+/*
+ * Enters a state and writes the journal. A change that ends goes to the history first; if that
+ * fails, it is a warning.
+ */
 int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err);
+
+/* The changes that have ended. */
+int pm_state_read_history(
+	const struct pm_config *config, struct pm_history *ret, struct pm_err *err);
 
 int pm_state_write_journal(
 	const struct pm_config *config, const struct pm_journal *journal, struct pm_err *err);

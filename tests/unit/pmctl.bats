@@ -136,6 +136,57 @@ journal_state() {
 @test "without a change there is no journal" {
 	run -0 pmctl journal
 	assert_output "no change yet"
+	run -0 pmctl journal --list
+	assert_output "no change has ended yet"
+}
+
+@test "the history has each change that ended, by whom and how, newest last" {
+	into memory
+	pmctl set appdirect
+	run -0 as_user journal --list
+	assert_line --index 0 --regexp '^START +SECONDS  FROM +TO +BY +OUTCOME$'
+	assert_line --index 1 --regexp '^20..-..-..T..:..:..Z +[0-9]+  unknown  memory  admin  done$'
+	assert_equal "${#lines[@]}" 2
+	pmctl set memory
+	pmctl helper pm_appdirect
+	script reset false
+	run ! pmctl reboot
+	run -0 pmctl journal --list
+	assert_line --index 2 --regexp ' memory   appdirect  admin  undone   withdrawn for another change$'
+	assert_line --index 3 --regexp ' memory   appdirect  job    undone   '
+	assert_equal "${#lines[@]}" 4
+	run -0 bash -c "'$build/pmctl' --config '$node/pmem.conf' journal --list --json | /usr/bin/python3 -c '
+import json, sys
+changes = json.load(sys.stdin)[\"changes\"]
+print([(c[\"mode\"], c[\"outcome\"], c.get(\"ordered_by\"), c[\"seconds\"] >= 0) for c in changes])'"
+	assert_output "[('memory', 'done', None, True), ('appdirect', 'undone', None, True), ('appdirect', 'undone', 'job', True)]"
+}
+
+@test "verify ends a change once in the history, also after a crash before it wrote the journal" {
+	pmctl set memory
+	pmctl reboot
+	cp "$node/state/journal.json" "$node/before"
+	pmctl verify
+	pmctl verify
+	cat "$node/before" >"$node/state/journal.json"
+	pmctl verify
+	run -0 pmctl journal --list
+	assert_line --index 1 --regexp ' unknown  memory  admin  done$'
+	assert_equal "${#lines[@]}" 2
+}
+
+@test "a malformed history is set aside and fails no change" {
+	echo '{' >"$node/state/history.json"
+	run ! pmctl journal --list
+	assert_output --partial "read '$node/state/history.json': truncated or not a history of changes"
+	pmctl set memory
+	pmctl reboot
+	run -0 pmctl verify
+	assert_output --partial "'$node/state/history.json' is malformed and was renamed to '$node/state/history.json.unreadable'; the history starts again"
+	run -0 pmctl journal --list
+	assert_equal "${#lines[@]}" 2
+	run -0 cat "$node/state/history.json.unreadable"
+	assert_output '{'
 }
 
 @test "the mode a node is in is not set again" {
