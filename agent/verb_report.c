@@ -32,7 +32,7 @@ static int ask(
 	do {
 		cleanup_with(pm_message_done) struct pm_message reply = {0};
 		struct pm_message request = {
-			.type = PM_MESSAGE_REPORT, .job_id = job_id, .node = after};
+			.type = PM_MESSAGE_REPORT, .job_id = job_id, .after = after};
 		int rc;
 
 		snprintf(after, sizeof(after), "%zu", json_object_array_length(lines));

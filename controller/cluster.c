@@ -51,6 +51,7 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 		return rc;
 	cluster->slurm_uid = config->slurm_user_id;
 	cluster->private_jobs = config->private_data & PRIVATE_DATA_JOBS;
+	cluster->private_usage = config->private_data & PRIVATE_DATA_USAGE;
 	cluster->private_nodes = config->private_data & PRIVATE_DATA_NODES;
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */

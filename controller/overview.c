@@ -6,13 +6,11 @@
 
 #include "controller/modes_file.h"
 #include "controller/node_features.h"
+#include "controller/page.h"
 #include "controller/waiters.h"
 #include "site/modes.h"
 
 #define DAY_S 86400
-
-/* Bytes of a reply's objects: a credential is a third longer, and must fit a frame of 64 KiB. */
-#define PAGE_BYTES 44000
 
 /* Slurm's reasons have no limit. */
 #define REASON_MAX 300
@@ -198,29 +196,15 @@ static uint32_t first_behind(const struct pm_cluster *cluster, const char *after
 	return i;
 }
 
-static size_t bytes_of(json_object *row)
-{
-	return strlen(json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN)) + 1;
-}
-
 json_object *pm_overview_nodes(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
 	const char *after, uint64_t now_s)
 {
 	json_object *list = json_object_new_array();
 	size_t bytes = 0;
 
-	for (uint32_t i = first_behind(cluster, after); list && i < cluster->n_by_name; i++) {
-		json_object *row;
-
-		if (!pm_node_has_modes(cluster->by_name[i]))
-			continue;
-		row = as_json(cluster->by_name[i], reboots, now_s);
-		bytes += row ? bytes_of(row) : 0;
-		if (!row || bytes > PAGE_BYTES) {
-			json_object_put(row);
+	for (uint32_t i = first_behind(cluster, after); list && i < cluster->n_by_name; i++)
+		if (pm_node_has_modes(cluster->by_name[i]) &&
+			!pm_page_add(list, as_json(cluster->by_name[i], reboots, now_s), &bytes))
 			break;
-		}
-		json_object_array_add(list, row);
-	}
 	return list;
 }

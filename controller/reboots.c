@@ -24,6 +24,8 @@ static const struct pm_field reboot_fields[] = {
 	{"failure", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, failure), .optional = true},
 	{"job", PM_FIELD_U32, PM_FIELD(struct pm_reboot, job_id), .optional = true},
 	{"uid", PM_FIELD_U32, PM_FIELD(struct pm_reboot, uid), .optional = true},
+	{"account", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, account), .optional = true},
+	{"partition", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, partition), .optional = true},
 	{0},
 };
 
@@ -222,22 +224,38 @@ static bool find_job(struct pm_reboot *reboot, const struct pm_waiters *waiters)
 	return false;
 }
 
-/* True: the list has changed. */
-static bool look_at(struct pm_reboots *reboots, const struct pm_waiters *waiters,
-	const node_info_t *node, uint64_t now_s)
+/* A pending job may have several partitions: the table is older than the job's start. */
+static bool find_account(struct pm_reboot *reboot, const struct pm_cluster *cluster)
+{
+	const slurm_job_info_t *job = pm_cluster_job(cluster, reboot->job_id);
+
+	if (!job || !job->partition || strchr(job->partition, ','))
+		return false;
+	reboot->partition = strdup(job->partition);
+	if (job->account && *job->account)
+		reboot->account = strdup(job->account);
+	return true;
+}
+
+/* True: the list has changed. A job that waits for a node that is back may be the next one. */
+static bool look_at(struct pm_reboots *reboots, const struct pm_cluster *cluster,
+	const struct pm_waiters *waiters, const node_info_t *node, uint64_t now_s)
 {
 	size_t at;
 	struct pm_reboot *open = find_open(reboots, node->name, &at) ? &reboots->list[at] : NULL;
+	bool is_back = open && pm_node_readiness(node->node_state) != PM_NOT_READY, learned = false;
 
 	if (!open && pm_node_is_rebooting(node->node_state)) {
 		begin(reboots, node, now_s);
 		return true;
 	}
-	if (open && pm_node_readiness(node->node_state) != PM_NOT_READY) {
+	if (open && !is_back && !open->job_id)
+		learned = find_job(open, waiters);
+	if (open && open->job_id && !open->partition)
+		learned |= find_account(open, cluster);
+	if (is_back)
 		end(open, node, now_s);
-		return true;
-	}
-	return open && !open->job_id && find_job(open, waiters);
+	return learned || is_back;
 }
 
 /* Nodes that were taken out of slurm.conf while they rebooted. */
@@ -279,7 +297,7 @@ void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluste
 	reboots->table_time = cluster->nodes->last_update;
 	for (uint32_t i = 0; i < cluster->n_by_name; i++)
 		if (pm_node_has_modes(cluster->by_name[i]))
-			changed |= look_at(reboots, waiters, cluster->by_name[i], now_s);
+			changed |= look_at(reboots, cluster, waiters, cluster->by_name[i], now_s);
 	if (reboots->n_open)
 		changed |= end_unknown(reboots, cluster, now_s);
 	learn_features(reboots, cluster);

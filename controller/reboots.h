@@ -24,6 +24,7 @@ struct pm_reboot {
 	uint64_t start_s, end_s; /* Unix time; end_s 0: not back yet */
 	char *failure;		 /* "did not come back: ...", "came back in mode ..."; NULL: none */
 	uint32_t job_id, uid;	 /* of the job that waits for the node; job_id 0: not known */
+	char *account, *partition; /* the job's; NULL: not known, or none */
 };
 
 /* The feature that a node had when its table was last looked at. */
@@ -49,7 +50,8 @@ struct pm_reboots {
 int pm_reboots_open(struct pm_reboots *reboots, const char *path, struct pm_err *err);
 
 /*
- * With each new table of nodes. The waiters tell which job waits for a node. Writes the file if
+ * With each new table of nodes. The waiters tell which job waits for a node, the table of jobs
+ * its account and partition. Writes the file if
  * anything has changed.
  */
 void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluster,

@@ -15,15 +15,13 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "controller/job_lines.h"
+#include "controller/page.h"
 #include "protocol/job_use.h"
 
 #define FILE_BYTES (16 * 1024 * 1024)
 
 /* Points over time are kept for the first nodes: a job of a thousand nodes would fill the file. */
 #define SAMPLES_BYTES (256 * 1024)
-
-/* Bytes of a reply's objects: a credential is a third longer, and must fit a frame of 64 KiB. */
-#define PAGE_BYTES 44000
 
 /* Reboots for one job that its report names. */
 #define REBOOTS_MAX 100
@@ -240,14 +238,10 @@ static json_object *page_of(json_object *lines, size_t first)
 	json_object *page = json_object_new_array();
 	size_t bytes = 0;
 
-	for (size_t i = first; i < json_object_array_length(lines); i++) {
-		json_object *line = json_object_array_get_idx(lines, i);
-
-		bytes += strlen(json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN)) + 1;
-		if (bytes > PAGE_BYTES && i > first)
+	for (size_t i = first; page && i < json_object_array_length(lines); i++)
+		if (!pm_page_add(
+			    page, json_object_get(json_object_array_get_idx(lines, i)), &bytes))
 			break;
-		json_object_array_add(page, json_object_get(line));
-	}
 	return page;
 }
 
@@ -267,7 +261,7 @@ int pm_reports_answer(const struct pm_reports *reports, const struct pm_cluster 
 			"JobReportDays, "
 			"or it is another user's",
 			(unsigned)request->job_id);
-	*ret = page_of(lines, request->node ? strtoul(request->node, NULL, 10) : 0);
+	*ret = page_of(lines, request->after ? strtoul(request->after, NULL, 10) : 0);
 	return 0;
 }
 

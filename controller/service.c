@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "controller/explain.h"
 #include "controller/overview.h"
+#include "controller/reboot_sums.h"
 #include "controller/reinstate.h"
 #include "controller/user_hold.h"
 #include "controller/modes_file.h"
@@ -242,7 +243,18 @@ static void tell_of_nodes(
 	else
 		reply_list(service, peer,
 			pm_overview_nodes(
-				&service->cluster, &service->reboots, request->node, now_s()));
+				&service->cluster, &service->reboots, request->after, now_s()));
+}
+
+static void tell_reboots(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
+{
+	bool is_private = service->cluster.private_jobs || service->cluster.private_usage;
+
+	if (may_see_nodes(service, peer))
+		reply_list(service, peer,
+			pm_reboot_sums(&service->reboots, request,
+				is_private && !peer->trusted ? &peer->uid : NULL, now_s()));
 }
 
 static void explain(
@@ -334,6 +346,8 @@ static void serve(void *context, struct pm_peer *peer, const struct pm_message *
 		reply_list(service, peer, pm_waiters_list(&service->waiters, all, peer->uid));
 	else if (request->type == PM_MESSAGE_EXPLAIN)
 		explain(service, peer, request);
+	else if (request->type == PM_MESSAGE_REBOOTS)
+		tell_reboots(service, peer, request);
 	else if (request->type == PM_MESSAGE_TURNED_AWAY)
 		handle_rejection(service, peer, request);
 	else if (request->type == PM_MESSAGE_USED)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/strv.h"
 
 #define MAX_NODES 60000
 #define MAX_NAME  255
@@ -15,7 +16,17 @@
 /* Slurm's largest job id (MAX_JOB_ID). */
 #define MAX_JOB 0x3ffffff
 
-enum { JOB = 1, UID = 2, NODES = 4, NODE = 8, TEXT = 16, LIST = 32, AFTER = 64 };
+enum {
+	JOB = 1,
+	UID = 2,
+	NODES = 4,
+	NODE = 8,
+	TEXT = 16,
+	LIST = 32,
+	AFTER = 64,
+	BY = 128,
+	SINCE = 256
+};
 
 static const struct {
 	const char *name;
@@ -31,12 +42,19 @@ static const struct {
 	[PM_MESSAGE_EXPLAIN] = {"explain", JOB, true},
 	[PM_MESSAGE_USED] = {"used", JOB | NODE | LIST, true},
 	[PM_MESSAGE_REPORT] = {"report", JOB | AFTER, true},
+	[PM_MESSAGE_REBOOTS] = {"reboots", BY | SINCE | AFTER, true},
 	[PM_MESSAGE_STILL] = {"still", 0, false},
 	[PM_MESSAGE_READY] = {"ready", 0, false},
 	[PM_MESSAGE_LIST] = {"list", LIST, false},
 	[PM_MESSAGE_NOTED] = {"noted", 0, false},
 	[PM_MESSAGE_REQUEUED] = {"requeued", 0, false},
 	[PM_MESSAGE_ERROR] = {"error", TEXT, false},
+};
+
+const char *const pm_reboots_by_names[PM_BY_MAX] = {
+	[PM_BY_USER] = "user",
+	[PM_BY_ACCOUNT] = "account",
+	[PM_BY_PARTITION] = "partition",
 };
 
 static enum pm_message_type type_by_name(const char *name)
@@ -95,6 +113,13 @@ static bool read_number(
 	return true;
 }
 
+static bool read_by(const json_object *root, enum pm_reboots_by *ret)
+{
+	const char *name = pm_json_string(root, "by");
+
+	return name && !pm_names_find(pm_reboots_by_names, PM_BY_MAX, name, ret);
+}
+
 static bool read_list(const json_object *root, json_object **ret)
 {
 	json_object *member;
@@ -118,8 +143,12 @@ static const char *read_members(const json_object *root, unsigned members, struc
 	if (members & NODE && !read_text(root, "node", MAX_NAME, is_names, &into->node))
 		return "node";
 	if (members & AFTER && json_object_object_get_ex(root, "after", NULL) &&
-		!read_text(root, "after", MAX_NAME, is_names, &into->node))
+		!read_text(root, "after", MAX_NAME, is_clean, &into->after))
 		return "after";
+	if (members & BY && !read_by(root, &into->by))
+		return "by";
+	if (members & SINCE && pm_json_u64(root, "since", &into->since_s))
+		return "since";
 	if (members & TEXT && !read_text(root, "text", MAX_TEXT, is_clean, &into->text))
 		return "text";
 	if (members & LIST && !read_list(root, &into->list))
@@ -175,8 +204,12 @@ static void add_members(json_object *root, unsigned members, const struct pm_mes
 		pm_json_add_string(root, "nodes", message->nodes);
 	if (members & NODE)
 		pm_json_add_string(root, "node", message->node);
-	if (members & AFTER && message->node)
-		pm_json_add_string(root, "after", message->node);
+	if (members & AFTER)
+		pm_json_add_string(root, "after", message->after);
+	if (members & BY)
+		pm_json_add_string(root, "by", pm_reboots_by_names[message->by]);
+	if (members & SINCE)
+		pm_json_add_u64(root, "since", message->since_s);
 	if (members & TEXT)
 		pm_json_add_string(root, "text", message->text);
 	if (members & LIST)
@@ -206,6 +239,7 @@ void pm_message_done(struct pm_message *message)
 {
 	free(message->nodes);
 	free(message->node);
+	free(message->after);
 	free(message->text);
 	json_object_put(message->list);
 	memset(message, 0, sizeof(*message));

@@ -28,23 +28,40 @@ enum pm_message_type {
 	PM_MESSAGE_EXPLAIN,	/* what does this job wait for? */
 	PM_MESSAGE_USED,	/* this node has ended a job, which used this much */
 	PM_MESSAGE_REPORT,	/* what did this job use, node by node? */
+	PM_MESSAGE_REBOOTS,	/* how many reboots were there for whom? */
 	/* replies */
 	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting */
 	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
-	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes, explain, report */
+	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes, explain, reboots, report */
 	PM_MESSAGE_NOTED,    /* to turned-away: recorded, the node requeues the job; to used */
 	PM_MESSAGE_REQUEUED, /* to turned-away: the controller has requeued it, perhaps held */
 	PM_MESSAGE_ERROR,    /* to any request, the last reply */
 	PM_MESSAGE_MAX,
 };
 
+/* Whom reboots are counted by. */
+enum pm_reboots_by {
+	PM_BY_USER,
+	PM_BY_ACCOUNT,
+	PM_BY_PARTITION,
+	PM_BY_MAX,
+};
+
+/* "user", "account", "partition"; for pm_names_find() (base/strv.h). */
+extern const char *const pm_reboots_by_names[PM_BY_MAX];
+
 struct pm_message {
 	enum pm_message_type type;
 	uint64_t id;
 	uint32_t job_id;
 	uint32_t uid;
-	char *nodes;	   /* a node list, as Slurm writes it */
-	char *node;	   /* one name; of nodes: all behind it, of report: a number of lines */
+	char *nodes; /* a node list, as Slurm writes it */
+	char *node;  /* one name */
+	/* Of nodes and reboots: the rows behind this name; of report: behind so many lines. NULL:
+	 * all. */
+	char *after;
+	enum pm_reboots_by by;
+	uint64_t since_s;  /* Unix time: reboots that began then or later */
 	char *text;	   /* a sentence, or lines */
 	json_object *list; /* an array of objects, or NULL */
 };

@@ -25,6 +25,10 @@ pmctl_program() {
 	echo "${PM_BUILD:-$TOP/build}/pmctl"
 }
 
+root_pmctl() {
+	admin "$(pmctl_program)" --config "$(bench_dir)/etc/pmem.conf" "$@"
+}
+
 # line_is MODES REGULAR: the line of these modes; other columns than the counts are left to it.
 line_is() {
 	user_pmctl cluster | grep -Eqx "$1 +$2"
@@ -33,7 +37,7 @@ line_is() {
 # n1 in memory mode, n2 in appdirect. The reboot of n1 lasts until the service has seen it: that looks once a second.
 put_in_both() {
 	boot_n1_hangs
-	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
+	run_client sbatch --parsable --account=physics -w n1 --pm-mode=memory --output=/dev/null --wrap=true
 	job=$output
 	wait_for 20 boot_hangs n1
 	wait_for 30 n1_reboots
@@ -82,6 +86,67 @@ print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_m
 	bench service kill
 	bench service start
 	wait_for 30 line_is memory '1 .* [0-9]+ s .*'
+}
+
+# sums_agree BY MEMBER: the lines and the total of --by are the sums of the file in which the service keeps reboots.
+sums_agree() {
+	user_pmctl cluster --json --by "$1" >"$BATS_TEST_TMPDIR/sums.json"
+	/usr/bin/python3 - "$BATS_TEST_TMPDIR/sums.json" "$(bench_dir)/kept/reboots.json" "$2" <<-'END'
+		import collections, json, sys
+		answer, kept = (json.load(open(path)) for path in sys.argv[1:3])
+		sums = collections.defaultdict(lambda: [0, 0, 0])
+		for reboot in kept["reboots"]:
+		    row = sums[reboot.get(sys.argv[3], 0 if "job" in reboot and sys.argv[3] == "uid" else None)]
+		    row[0] += 1
+		    row[1] += "failure" in reboot
+		    row[2] += reboot["end"] - reboot["start"]
+		member = "uid" if sys.argv[3] == "uid" else "name"
+		assert {row.get(member): [row["reboots"], row["failed"], row["seconds"]] for row in answer["reboots"]} == sums, (answer, sums)
+		total = [sum(row[i] for row in sums.values()) for i in range(3)]
+		assert list(answer["total"].values()) == total and total[0], (answer["total"], total)
+	END
+}
+
+@test "reboots by user, account and partition are the sums of the reboots that are kept" {
+	put_in_both
+	wait_for 30 sums_agree user uid
+	sums_agree account account
+	sums_agree partition partition
+	run user_pmctl cluster --by account
+	assert_line --regexp '^ACCOUNT +REBOOTS +FAILED +NODE-HOURS$'
+	assert_line --regexp '^physics +[1-9][0-9]* +[0-9]+ +[0-9]+\.[0-9][0-9]$'
+	assert_line --regexp '^total +[1-9]'
+	run user_pmctl cluster --by user
+	assert_line --regexp '^nobody +[1-9]'
+	run user_pmctl cluster --by partition
+	assert_line --regexp '^main +[1-9]'
+	run user_pmctl cluster --by user --since now-0
+	assert_line --regexp '^total +0 +0 +0\.00$'
+	run user_pmctl cluster --by user --since 2020-01-01
+	assert_line --regexp '^nobody +[1-9]'
+	run user_pmctl cluster --by user --since yesterday
+	assert_failure 2
+	assert_output "pmctl: cluster: 'yesterday' is not a time; write 2026-11-01, 2026-11-01T08:30 or now-7days"
+}
+
+@test "PrivateData=usage leaves users the reboots for their own jobs" {
+	put_in_both
+	wait_for 30 eval 'user_pmctl cluster --by user | grep -Eq "^nobody +[1-9]"'
+	admin srun -w n2 --pm-mode=memory true
+	wait_for 30 eval 'root_pmctl cluster --by user | grep -Eq "^root +[1-9]"'
+	with_slurm_conf '$aPrivateData=usage'
+	bench service kill
+	bench service start
+	run user_pmctl cluster --by user
+	mine=$output
+	run root_pmctl cluster --by user
+	all=$output
+	restore_slurm_conf
+	bench service kill
+	bench service start
+	assert_equal "$(grep -Evc '^(USER|total)' <<<"$mine")" 1
+	grep -Eq '^nobody +[1-9]' <<<"$mine"
+	grep -Eq '^root +[1-9]' <<<"$all"
 }
 
 @test "a node that does not serve is a problem, with Slurm's reason and what comes next" {

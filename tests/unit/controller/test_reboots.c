@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "controller/announce.h"
 #include "controller/overview.h"
+#include "controller/reboot_sums.h"
 #include "controller/reboots.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
@@ -164,6 +165,54 @@ static void test_limit(void)
 	ok(last_of(&reboots, "n1") != NULL, "with the newest");
 }
 
+static slurm_job_info_t jobs[1];
+static job_info_msg_t job_table = {.record_count = 1, .job_array = jobs};
+
+static void test_account(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0}, again = {0};
+	const char *path = scratch_path("account.json");
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, path, &err);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
+	set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory,rack1");
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1010);
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 1011);
+	is_text(pm_reboots_open_of(&reboots, "n1")->partition, NULL, "no table of jobs yet");
+	cluster.jobs = &job_table;
+	jobs[0] = (slurm_job_info_t){.job_id = 17, .account = "physics", .partition = "a,b"};
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 1012);
+	is_text(pm_reboots_open_of(&reboots, "n1")->partition, NULL,
+		"a pending job's partitions are not the one it has");
+	jobs[0].partition = "b";
+	set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 1013);
+	cluster.jobs = NULL;
+	is_text(last_of(&reboots, "n1")->partition, "b", "the job's partition, at the last look");
+	is_text(last_of(&reboots, "n1")->account, "physics", "its account");
+	(void)pm_reboots_open(&again, path, &err);
+	is_text(last_of(&again, "n1")->account, "physics", "in the file, too");
+	is_number(last_of(&again, "n1")->uid, 1000, "with its user");
+}
+
+/* A job that waits for a node that is back may be the next one. */
+static void test_next_job(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, scratch_path("next.json"), &err);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
+	set(1, NODE_STATE_IDLE | NODE_STATE_POWERING_UP, "pm_memory,rack1");
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1010);
+	set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 1020);
+	is_number(last_of(&reboots, "n1")->job_id, 0, "an administrator's reboot is no job's");
+}
+
 static uint64_t of(json_object *list, size_t row, const char *key)
 {
 	uint64_t value = 0;
@@ -204,6 +253,106 @@ static void test_overview(void)
 	is_text(text_of(rest, 0, "node"), "n2", "the nodes behind one");
 }
 
+static void add(struct pm_reboots *reboots, struct pm_reboot reboot, const char *account,
+	const char *failure)
+{
+	reboot.node = strdup("n1");
+	reboot.account = account ? strdup(account) : NULL;
+	reboot.failure = failure ? strdup(failure) : NULL;
+	reboots->list[reboots->n++] = reboot;
+}
+
+static void add_some(struct pm_reboots *reboots)
+{
+	reboots->list = calloc(8, sizeof(*reboots->list));
+	add(reboots, (struct pm_reboot){.start_s = 100, .end_s = 160}, NULL, NULL);
+	add(reboots, (struct pm_reboot){.start_s = 200, .end_s = 300, .job_id = 1, .uid = 1000},
+		"physics", NULL);
+	add(reboots, (struct pm_reboot){.start_s = 300, .end_s = 310, .job_id = 2, .uid = 1000},
+		"a+b", "did not come back: lost");
+	add(reboots, (struct pm_reboot){.start_s = 400, .end_s = 405, .job_id = 3, .uid = 0},
+		"physics", NULL);
+	add(reboots, (struct pm_reboot){.start_s = 500, .job_id = 4, .uid = 1000}, NULL, NULL);
+}
+
+static void is_row(json_object *list, size_t row, const char *name, long long n, long long failed,
+	long long seconds)
+{
+	is_text(text_of(list, row, "name"), name, name ? name : "no name");
+	is_number((long long)of(list, row, "reboots"), n, "reboots");
+	is_number((long long)of(list, row, "failed"), failed, "failed");
+	is_number((long long)of(list, row, "seconds"), seconds, "seconds");
+}
+
+static void test_sums(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	cleanup_with(pm_json_cleanup) json_object *users = NULL, *accounts = NULL, *since = NULL,
+						  *mine = NULL, *rest = NULL, *partitions = NULL;
+	struct pm_message request = {.by = PM_BY_USER};
+	const uid_t root = 0;
+
+	add_some(&reboots);
+	users = pm_reboot_sums(&reboots, &request, NULL, 1000);
+	is_number((long long)json_object_array_length(users), 3, "two users, and one of nobody");
+	is_row(users, 0, "0", 1, 0, 5);
+	is_row(users, 1, "1000", 3, 1, 610);
+	is_row(users, 2, NULL, 1, 0, 60);
+	request.since_s = 301;
+	since = pm_reboot_sums(&reboots, &request, NULL, 1000);
+	is_row(since, 1, "1000", 1, 0, 500);
+	request.since_s = 0;
+	mine = pm_reboot_sums(&reboots, &request, &root, 1000);
+	is_number((long long)json_object_array_length(mine), 1,
+		"a user's own, and no reboot without a job");
+	is_row(mine, 0, "0", 1, 0, 5);
+	request.by = PM_BY_ACCOUNT;
+	accounts = pm_reboot_sums(&reboots, &request, NULL, 1000);
+	is_row(accounts, 0, "a+b", 1, 1, 10);
+	is_row(accounts, 1, "physics", 2, 0, 105);
+	is_row(accounts, 2, NULL, 2, 0, 560);
+	request.after = (char *)"a+b";
+	rest = pm_reboot_sums(&reboots, &request, NULL, 1000);
+	is_row(rest, 0, "physics", 2, 0, 105);
+	is_row(rest, 1, NULL, 2, 0, 560);
+	request = (struct pm_message){.by = PM_BY_PARTITION};
+	partitions = pm_reboot_sums(&reboots, &request, NULL, 1000);
+	is_row(partitions, 0, NULL, 5, 1, 675);
+}
+
+/* The sums of all pages are those of the list, whatever the number of users. */
+static void test_pages(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_message request = {.by = PM_BY_USER};
+	char after[16] = "";
+	uint64_t seconds = 0;
+	unsigned pages = 0, rows = 0;
+
+	reboots.list = calloc(PM_REBOOTS_MAX, sizeof(*reboots.list));
+	for (uint32_t i = 0; i < PM_REBOOTS_MAX; i++)
+		add(&reboots,
+			(struct pm_reboot){
+				.start_s = 100, .end_s = 107, .job_id = i, .uid = 1000 + i / 2},
+			NULL, NULL);
+	do {
+		cleanup_with(pm_json_cleanup) json_object *list =
+			pm_reboot_sums(&reboots, &request, NULL, 1000);
+		size_t n = json_object_array_length(list);
+		const char *name = n ? text_of(list, n - 1, "name") : NULL;
+
+		for (size_t i = 0; i < n; i++)
+			seconds += of(list, i, "seconds");
+		rows += (unsigned)n;
+		pages++;
+		snprintf(after, sizeof(after), "%s", name ? name : "");
+		request.after = after;
+	} while (*after && pages < 100);
+	ok(pages > 2, "a reply does not hold all users");
+	is_number(rows, PM_REBOOTS_MAX / 2 + 1, "each has one row, and reboots of no job one");
+	is_number((long long)seconds, PM_REBOOTS_MAX * 7LL, "the sum is the whole");
+}
+
 static void is_announced(struct pm_announced job, const struct pm_reboot *reboot, unsigned open,
 	unsigned total, uint64_t median_s, const char *expected)
 {
@@ -239,6 +388,10 @@ int main(void)
 	test_median();
 	test_limit();
 	test_overview();
+	test_account();
+	test_next_job();
+	test_sums();
+	test_pages();
 	test_announcements();
 	return tap_done();
 }

@@ -40,7 +40,7 @@ static json_object *ask(const struct pm_reports *reports, uint32_t job_id, char 
 	const uid_t *viewer, int *ret_rc)
 {
 	const struct pm_message request = {
-		.type = PM_MESSAGE_REPORT, .job_id = job_id, .node = after};
+		.type = PM_MESSAGE_REPORT, .job_id = job_id, .after = after};
 	json_object *list = NULL;
 	struct pm_err err = {0};
 
