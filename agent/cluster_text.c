@@ -141,6 +141,40 @@ static int oldest_first(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* "jobs on it: 17, 18" */
+static void print_jobs(const json_object *row, const char *key, const char *label)
+{
+	json_object *list;
+
+	if (!json_object_object_get_ex(row, key, &list) ||
+		!json_object_is_type(list, json_type_array))
+		return;
+	printf("  %s: ", label);
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		printf("%s%" PRId64, i ? ", " : "",
+			json_object_get_int64(json_object_array_get_idx(list, i)));
+	putchar('\n');
+}
+
+static void print_affected(const json_object *row)
+{
+	print_jobs(row, "running", "jobs on it");
+	print_jobs(row, "waiting", "jobs that require it");
+	print_jobs(row, "turned_away", "jobs that it has turned away");
+	if (number(row, "more"))
+		printf("  further jobs: %" PRIu64 "\n", number(row, "more"));
+}
+
+static void print_failure(const json_object *row)
+{
+	if (!*text(row, "failure"))
+		return;
+	printf("  last reboot: %s", text(row, "failure"));
+	if (number(row, "job"))
+		printf(", for job %" PRIu64, number(row, "job"));
+	putchar('\n');
+}
+
 static void print_problem(const json_object *row)
 {
 	const char *node = text(row, "node"), *reason = text(row, "reason");
@@ -152,8 +186,10 @@ static void print_problem(const json_object *row)
 	printf(": %s\n", *reason		 ? reason
 			 : *text(row, "feature") ? "Slurm has no reason for it"
 						 : "none of its active features is a mode's");
-	if (*text(row, "failure"))
-		printf("  last reboot: %s\n", text(row, "failure"));
+	print_failure(row);
+	if (*text(row, "comment"))
+		printf("  in the way of other modes: %s\n", text(row, "comment"));
+	print_affected(row);
 	printf("  next: ssh %s pmctl health; when that prints nothing: scontrol update NodeName=%s "
 	       "State=RESUME\n",
 		node, node);

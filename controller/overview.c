@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "controller/affected.h"
 #include "controller/modes_file.h"
 #include "controller/node_features.h"
 #include "controller/page.h"
@@ -11,6 +12,9 @@
 #include "site/modes.h"
 
 #define DAY_S 86400
+
+/* In front of a node's comment that pmctl has set (spank_plugin/reachable.c). */
+#define OUR_COMMENT "pm: "
 
 /* Slurm's reasons have no limit. */
 #define REASON_MAX 300
@@ -125,9 +129,15 @@ json_object *pm_overview_modes(
 
 /* --- node by node --- */
 
-static void add_last(json_object *row, const struct pm_reboot *last, uint64_t now_s)
+static bool may_name_job(const struct pm_overview *overview, const struct pm_reboot *reboot)
 {
-	uint64_t end_s = last->end_s ? last->end_s : now_s;
+	return reboot->job_id && (!overview->only || *overview->only == reboot->uid);
+}
+
+static void add_last(
+	json_object *row, const struct pm_overview *overview, const struct pm_reboot *last)
+{
+	uint64_t end_s = last->end_s ? last->end_s : overview->now_s;
 
 	pm_json_add_string(row, "from", last->from ? last->from : "");
 	pm_json_add_string(row, "to", last->to ? last->to : "");
@@ -135,43 +145,63 @@ static void add_last(json_object *row, const struct pm_reboot *last, uint64_t no
 	pm_json_add_u64(row, "seconds", end_s > last->start_s ? end_s - last->start_s : 0);
 	if (last->failure)
 		pm_json_add_string(row, "failure", last->failure);
-	if (last->job_id) {
+	if (may_name_job(overview, last)) {
 		pm_json_add_u64(row, "job", last->job_id);
 		pm_json_add_u64(row, "uid", last->uid);
 	}
 }
 
-static void add_reboots(
-	json_object *row, const struct pm_reboots *reboots, const char *node, uint64_t now_s)
+static void add_reboots(json_object *row, const struct pm_overview *overview, const char *node)
 {
 	size_t n;
-	const struct pm_reboot *list = pm_reboots_of(reboots, node, &n);
-	unsigned in_day = count_reboots(list, n, NULL, /* failed= */ false, now_s);
-	unsigned failed = count_reboots(list, n, NULL, /* failed= */ true, now_s);
+	const struct pm_reboot *list = pm_reboots_of(overview->reboots, node, &n);
+	unsigned in_day = count_reboots(list, n, NULL, /* failed= */ false, overview->now_s);
+	unsigned failed = count_reboots(list, n, NULL, /* failed= */ true, overview->now_s);
 
 	if (n)
-		add_last(row, &list[n - 1], now_s);
+		add_last(row, overview, &list[n - 1]);
 	if (in_day)
 		pm_json_add_u64(row, "reboots", in_day);
 	if (failed)
 		pm_json_add_u64(row, "failures", failed);
 }
 
+static void add_cut(json_object *row, const char *key, const char *text)
+{
+	char cut[REASON_MAX + 1];
+
+	snprintf(cut, sizeof(cut), "%s", text);
+	pm_json_add_string(row, key, cut);
+}
+
 static void add_reason(json_object *row, const node_info_t *node)
 {
-	char reason[REASON_MAX + 1];
-
 	if (!node->reason || !*node->reason)
 		return;
-	snprintf(reason, sizeof(reason), "%s", node->reason);
-	pm_json_add_string(row, "reason", reason);
+	add_cut(row, "reason", node->reason);
 	pm_json_add_u64(row, "since", node->reason_time > 0 ? (uint64_t)node->reason_time : 0);
 	if (node->reason_uid != NO_VAL)
 		pm_json_add_u64(row, "by", node->reason_uid);
 }
 
-static json_object *as_json(
-	const node_info_t *node, const struct pm_reboots *reboots, uint64_t now_s)
+static bool serves(const node_info_t *node)
+{
+	enum pm_node_use use = pm_node_use(node->node_state);
+
+	return use == PM_NODE_REBOOTING || (use != PM_NODE_OUT && pm_node_feature(node));
+}
+
+static void add_problem(
+	json_object *row, const struct pm_overview *overview, const node_info_t *node)
+{
+	size_t length = strlen(OUR_COMMENT);
+
+	if (node->comment && !strncmp(node->comment, OUR_COMMENT, length))
+		add_cut(row, "comment", node->comment + length);
+	pm_affected_add(row, overview->cluster, overview->rejected, node, overview->only);
+}
+
+static json_object *as_json(const struct pm_overview *overview, const node_info_t *node)
 {
 	json_object *row = json_object_new_object();
 	const char *feature = pm_node_feature(node);
@@ -181,8 +211,10 @@ static json_object *as_json(
 	pm_json_add_string(row, "node", node->name);
 	pm_json_add_string(row, "feature", feature ? feature : "");
 	pm_json_add_string(row, "state", use_names[pm_node_use(node->node_state)]);
-	add_reboots(row, reboots, node->name, now_s);
+	add_reboots(row, overview, node->name);
 	add_reason(row, node);
+	if (!serves(node))
+		add_problem(row, overview, node);
 	return row;
 }
 
@@ -196,15 +228,15 @@ static uint32_t first_behind(const struct pm_cluster *cluster, const char *after
 	return i;
 }
 
-json_object *pm_overview_nodes(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
-	const char *after, uint64_t now_s)
+json_object *pm_overview_nodes(const struct pm_overview *overview, const char *after)
 {
+	const struct pm_cluster *cluster = overview->cluster;
 	json_object *list = json_object_new_array();
 	size_t bytes = 0;
 
 	for (uint32_t i = first_behind(cluster, after); list && i < cluster->n_by_name; i++)
 		if (pm_node_has_modes(cluster->by_name[i]) &&
-			!pm_page_add(list, as_json(cluster->by_name[i], reboots, now_s), &bytes))
+			!pm_page_add(list, as_json(overview, cluster->by_name[i]), &bytes))
 			break;
 	return list;
 }

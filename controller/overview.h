@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "controller/cluster.h"
 #include "controller/reboots.h"
+#include "controller/rejected_jobs.h"
 
 enum pm_node_use {
 	PM_NODE_IDLE,	   /* a job can start there at once */
@@ -35,6 +36,15 @@ enum pm_node_use pm_node_use(uint32_t node_state);
 json_object *pm_overview_modes(
 	const struct pm_cluster *cluster, const struct pm_reboots *reboots, uint64_t now_s);
 
+/* The tables that rows of nodes are made of. */
+struct pm_overview {
+	const struct pm_cluster *cluster;
+	const struct pm_reboots *reboots;
+	const struct pm_rejected_jobs *rejected;
+	const uid_t *only; /* names jobs of this uid alone; NULL: all */
+	uint64_t now_s;
+};
+
 /*
  * An array with an object for each node that can have a mode, in the order of their names, from the
  * first one behind `after` (NULL: all), as many as a reply holds; the rest begins behind the last:
@@ -44,9 +54,13 @@ json_object *pm_overview_modes(
  *	reboots, failures: in the last 24 hours, where there are any
  *	reason, since, by: of a node that Slurm gives a reason for; `by` is a uid
  *
+ * and of a node that does not serve (out, or in no mode and not rebooting):
+ *
+ *	comment: pmctl's sentence in the node's comment, without its "pm: "
+ *	running, waiting, turned_away, more: see controller/affected.h
+ *
  * NULL when out of memory.
  */
-json_object *pm_overview_nodes(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
-	const char *after, uint64_t now_s);
+json_object *pm_overview_nodes(const struct pm_overview *overview, const char *after);
 
 #endif

@@ -315,6 +315,15 @@ bool pm_rejected_is_held(const struct pm_rejected_jobs *rejected, const slurm_jo
 	return entry && is_held(entry);
 }
 
+bool pm_rejected_by(
+	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job, const char *node)
+{
+	const json_object *entry = find(rejected, job);
+
+	return entry &&
+	       json_object_object_get_ex(json_object_object_get(entry, "nodes"), node, NULL);
+}
+
 void pm_rejected_forget(struct pm_rejected_jobs *rejected, uint32_t job_id)
 {
 	struct key key = key_of(job_id);

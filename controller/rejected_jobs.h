@@ -63,6 +63,10 @@ void pm_rejection_verdict_done(struct pm_rejection_verdict *verdict);
 void pm_rejected_set_held(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 bool pm_rejected_is_held(const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job);
 
+/* True if the node has rejected the job. */
+bool pm_rejected_by(
+	const struct pm_rejected_jobs *rejected, const slurm_job_info_t *job, const char *node);
+
 void pm_rejected_forget(struct pm_rejected_jobs *rejected, uint32_t job_id);
 
 /* Removes jobs that have ended or are not in the table of jobs any more. */

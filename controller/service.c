@@ -231,6 +231,24 @@ static void tell_cluster(struct pm_service *service, struct pm_peer *peer)
 	reply_list(service, peer, json_object_get(service->modes_answer));
 }
 
+/* The uid of which alone the peer may see jobs; NULL: all. */
+static const uid_t *only_of(const struct pm_peer *peer, bool is_private)
+{
+	return is_private && !peer->trusted ? &peer->uid : NULL;
+}
+
+static void tell_nodes(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
+{
+	const struct pm_overview overview = {.cluster = &service->cluster,
+		.reboots = &service->reboots,
+		.rejected = &service->rejected,
+		.only = only_of(peer, service->cluster.private_jobs),
+		.now_s = now_s()};
+
+	reply_list(service, peer, pm_overview_nodes(&overview, request->after));
+}
+
 static void tell_of_nodes(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
 {
@@ -241,9 +259,7 @@ static void tell_of_nodes(
 	else if (request->type == PM_MESSAGE_CLUSTER)
 		tell_cluster(service, peer);
 	else
-		reply_list(service, peer,
-			pm_overview_nodes(
-				&service->cluster, &service->reboots, request->after, now_s()));
+		tell_nodes(service, peer, request);
 }
 
 static void tell_reboots(
@@ -253,8 +269,8 @@ static void tell_reboots(
 
 	if (may_see_nodes(service, peer))
 		reply_list(service, peer,
-			pm_reboot_sums(&service->reboots, request,
-				is_private && !peer->trusted ? &peer->uid : NULL, now_s()));
+			pm_reboot_sums(
+				&service->reboots, request, only_of(peer, is_private), now_s()));
 }
 
 static void explain(

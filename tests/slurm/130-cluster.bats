@@ -150,6 +150,7 @@ sums_agree() {
 }
 
 @test "a node that does not serve is a problem, with Slurm's reason and what comes next" {
+	put_in_both
 	run user_pmctl cluster --problems
 	assert_output 'all nodes that have modes serve'
 	admin scontrol update nodename=n2 state=drain reason='the fan is loud'
@@ -158,6 +159,26 @@ sums_agree() {
 	assert_line --regexp '^n2, since 20[0-9-]+ [0-9:]+: the fan is loud$'
 	assert_line '  next: ssh n2 pmctl health; when that prints nothing: scontrol update NodeName=n2 State=RESUME'
 	refute_line --partial n1
+}
+
+@test "a node that does not serve names the jobs that it concerns" {
+	local runs waits
+	put_in_both
+	run_client sbatch --parsable -w n2 --output=/dev/null --wrap='sleep 60'
+	runs=$output
+	wait_for 20 job_is "$runs" RUNNING
+	run_client sbatch --parsable -w n2 --exclusive --output=/dev/null --wrap=true
+	waits=$output
+	admin scontrol update nodename=n2 state=drain reason='the fan is loud'
+	wait_for 40 eval "user_pmctl cluster --problems | grep -qx '  jobs that require it: $waits'"
+	run user_pmctl cluster --problems
+	assert_line "  jobs on it: $runs"
+	run user_pmctl cluster --nodes --json
+	run /usr/bin/python3 -c '
+import json, sys
+nodes = {row["node"]: row for row in json.loads(sys.argv[1])["nodes"]}
+print(nodes["n2"]["running"], nodes["n2"]["waiting"], "running" in nodes["n1"])' "$output"
+	assert_output "[$runs] [$waits] False"
 }
 
 @test "PrivateData=nodes keeps them from users" {

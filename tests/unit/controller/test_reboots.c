@@ -8,6 +8,7 @@
 #include "controller/overview.h"
 #include "controller/reboot_sums.h"
 #include "controller/reboots.h"
+#include "controller/rejected_jobs.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
@@ -230,6 +231,8 @@ static void test_overview(void)
 {
 	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
 	cleanup_with(pm_json_cleanup) json_object *modes = NULL, *nodes = NULL, *rest = NULL;
+	struct pm_rejected_jobs rejected = {0};
+	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, 3000};
 	struct pm_err err;
 
 	start_over();
@@ -246,11 +249,119 @@ static void test_overview(void)
 	is_number((long long)of(modes, 0, "reboots"), 1, "as one in this day");
 	is_number((long long)of(modes, 1, "could"), 0, "a node out of service could not");
 	is_number((long long)json_object_array_length(modes), 3, "each node has a mode");
-	nodes = pm_overview_nodes(&cluster, &reboots, NULL, 3000);
+	nodes = pm_overview_nodes(&overview, NULL);
 	is_number((long long)json_object_array_length(nodes), 2, "a login node has none");
 	is_text(text_of(nodes, 1, "reason"), "the fan is loud", "a reason");
-	rest = pm_overview_nodes(&cluster, &reboots, "n1", 3000);
+	rest = pm_overview_nodes(&overview, "n1");
 	is_text(text_of(rest, 0, "node"), "n2", "the nodes behind one");
+}
+
+/* n1 is at 1 of the table, n2 at 2. */
+static int32_t on_n1[] = {1, 1, -1}, on_both[] = {0, 0, 1, 2, -1}, on_login[] = {0, 0, -1};
+
+static slurm_job_info_t affected[] = {
+	{.job_id = 1,
+		.user_id = 1000,
+		.job_state = JOB_RUNNING,
+		.nodes = "n[1-2]",
+		.node_inx = on_both},
+	{.job_id = 2,
+		.user_id = 1001,
+		.job_state = JOB_SUSPENDED,
+		.nodes = "n1",
+		.node_inx = on_n1},
+	{.job_id = 3,
+		.user_id = 1000,
+		.job_state = JOB_RUNNING,
+		.nodes = "login",
+		.node_inx = on_login},
+	{.job_id = 4,
+		.user_id = 1000,
+		.job_state = JOB_PENDING,
+		.req_nodes = "n1",
+		.req_node_inx = on_n1},
+	{.job_id = 5, .user_id = 1001, .job_state = JOB_PENDING, .restart_cnt = 1},
+	{.job_id = 6, .user_id = 1000, .job_state = JOB_COMPLETE, .nodes = "n1", .node_inx = on_n1},
+	/* Tables of different times: n1 had another place. */
+	{.job_id = 7, .user_id = 1000, .job_state = JOB_RUNNING, .nodes = "n2", .node_inx = on_n1},
+	{.job_id = 8, .user_id = 1000, .job_state = JOB_PENDING, .restart_cnt = 1},
+};
+
+static void are_jobs(json_object *list, const char *key, const char *expected)
+{
+	json_object *member;
+	bool found = json_object_object_get_ex(json_object_array_get_idx(list, 0), key, &member);
+
+	is_text(found ? json_object_to_json_string_ext(member, JSON_C_TO_STRING_PLAIN) : NULL,
+		expected, key);
+}
+
+static void test_affected(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	cleanup_with(pm_rejected_done) struct pm_rejected_jobs rejected = {0};
+	cleanup_with(pm_json_cleanup) json_object *all = NULL, *mine = NULL, *sound = NULL;
+	job_info_msg_t table_of_jobs = {.record_count = 8, .job_array = affected};
+	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, 3000};
+	struct pm_rejection_verdict verdict = {0};
+	const uid_t other = 1001;
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, scratch_path("affected-reboots.json"), &err);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
+	set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory,rack1");
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 2000);
+	pm_reboots_look(&reboots, &cluster, &one_waiter, 2001);
+	cluster.jobs = &table_of_jobs;
+	(void)pm_rejected_open(&rejected, scratch_path("affected.json"), &err);
+	is_number(pm_rejected_add(&rejected, &cluster, &affected[4], "n1", "no", 3, &verdict, &err),
+		0, "n1 turns job 5 away");
+	pm_rejection_verdict_done(&verdict);
+	set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
+	sound = pm_overview_nodes(&overview, NULL);
+	are_jobs(sound, "running", NULL);
+	set(1, NODE_STATE_DOWN, "pm_memory");
+	records[1].comment = (char *)"pm: namespace0.0 is foreign";
+	all = pm_overview_nodes(&overview, NULL);
+	are_jobs(all, "running", "[1,2]");
+	are_jobs(all, "waiting", "[4]");
+	are_jobs(all, "turned_away", "[5]");
+	are_jobs(all, "more", NULL);
+	are_jobs(all, "job", "17");
+	is_text(text_of(all, 0, "comment"), "namespace0.0 is foreign", "pmctl's own comment");
+	records[1].comment = (char *)"rack 7";
+	overview.only = &other;
+	mine = pm_overview_nodes(&overview, NULL);
+	are_jobs(mine, "running", "[2]");
+	are_jobs(mine, "turned_away", "[5]");
+	are_jobs(mine, "waiting", NULL);
+	are_jobs(mine, "job", NULL);
+	is_text(text_of(mine, 0, "comment"), NULL, "not the site's");
+	cluster.jobs = NULL;
+}
+
+static void test_many_affected(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	cleanup_with(pm_json_cleanup) json_object *nodes = NULL;
+	static slurm_job_info_t many[50];
+	job_info_msg_t table_of_jobs = {.record_count = 50, .job_array = many};
+	struct pm_rejected_jobs rejected = {0};
+	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, 3000};
+
+	start_over();
+	set(1, NODE_STATE_DOWN, "pm_memory");
+	for (uint32_t i = 0; i < 50; i++)
+		many[i] = (slurm_job_info_t){.job_id = i + 1,
+			.job_state = JOB_PENDING,
+			.req_nodes = (char *)"n1",
+			.req_node_inx = on_n1};
+	cluster.jobs = &table_of_jobs;
+	nodes = pm_overview_nodes(&overview, NULL);
+	cluster.jobs = NULL;
+	are_jobs(nodes, "waiting", "[1,2,3,4,5,6,7,8]");
+	are_jobs(nodes, "more", "42");
 }
 
 static void add(struct pm_reboots *reboots, struct pm_reboot reboot, const char *account,
@@ -388,6 +499,8 @@ int main(void)
 	test_median();
 	test_limit();
 	test_overview();
+	test_affected();
+	test_many_affected();
 	test_account();
 	test_next_job();
 	test_sums();
