@@ -175,6 +175,19 @@ def test_a_node_that_was_down_while_the_configuration_changed_gets_it_in_the_nex
 
 
 @FIRST_RELEASE
+def test_a_wrong_pmem_conf_does_not_get_in_place(made, installed):
+    """Each value is a right one by itself, so the role's argument specification lets them pass. A remark is no error."""
+    wrong = "--extra-vars", json.dumps({"pmem_conf": {"Modes": ["memory"], "DefaultMode": "flat"}})
+    for tag in ("controller", "node"):
+        said = installed.refused("site", "--tags", tag, *wrong)
+        assert "Write pmem.conf" in said and "DefaultMode" in said and "is not one of Modes=memory" in said, said[-2000:]
+        assert differences(made.installed, installed.look()) == {}
+    odd = "--extra-vars", json.dumps({"pmem_conf": {"RebootUsers": ["nobody-knows-me"]}})
+    assert "pmem.conf" in str(installed.play("site", *odd).changed)
+    assert "RebootUsers=nobody-knows-me" in (installed.directory / "n1/etc/slurm/pmem.conf").read_text()
+
+
+@FIRST_RELEASE
 def test_an_upgrade_from_a_repository_loads_its_lists_once(installed, tmp_path):
     old, root = version(installed, "n1"), installed.directory / "n1"
     folder = bump(packages(installed.release), root / "srv/newer")
