@@ -51,17 +51,18 @@ bool pm_launch_is_planned(const struct pm_launch *launch)
 static int check_words(const struct pm_launch *launch, struct pm_err *err)
 {
 	const struct pm_run_given *given = launch->given;
+	const char *other, *elsewhere = pm_run_elsewhere(given, &other);
 
-	if (pm_run_has(given, PM_RUN_TOPOLOGY) && pm_run_has(given, PM_RUN_MACHINE))
-		return pm_err_set(err, -EINVAL, "--topology and --machine exclude each other");
+	if (other)
+		return pm_err_set(err, -EINVAL, "%s and %s exclude each other", elsewhere, other);
 	if (pm_launch_only_plans(launch))
 		return 0;
 	if (!given->program[0])
 		return pm_err_set(err, -EINVAL, "a program is missing, try 'pmrun --help'");
-	if (pm_run_is_elsewhere(given))
+	if (elsewhere)
 		return pm_err_set(err, -EINVAL,
 			"%s describes another machine, so no program can be started: add --plan",
-			pm_run_has(given, PM_RUN_TOPOLOGY) ? "--topology" : "--machine");
+			elsewhere);
 	return 0;
 }
 
@@ -103,7 +104,8 @@ int pm_launch_understand(struct pm_launch *launch, struct pm_err *err)
 	if (!rc)
 		rc = check_ranks(launch, err);
 	if (!rc)
-		rc = pm_config_load(launch->given->value[PM_RUN_CONFIG], &launch->config, err);
+		rc = pm_config_load_for(launch->given->value[PM_RUN_CONFIG],
+			launch->given->value[PM_RUN_NODE], &launch->config, err);
 	if (!rc)
 		rc = pm_run_request(launch->given, &launch->config, &launch->request, err);
 	if (!rc)

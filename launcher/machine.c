@@ -3,11 +3,13 @@
 #include "launcher/machine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "launcher/allowed.h"
 #include "launcher/cache.h"
+#include "launcher/slurm_node.h"
 #include "plan/machine_words.h"
 #include "site/plan.h"
 
@@ -22,7 +24,8 @@ static int load_file(struct pm_topology_source *source, const char *xml, struct 
 	return rc ? pm_err_prefix(err, "--topology") : 0;
 }
 
-static int load_words(const char *text, struct pm_topology **ret, struct pm_err *err)
+static int load_words(
+	const char *text, const char *option, struct pm_topology **ret, struct pm_err *err)
 {
 	cleanup_with(pm_machine_words_done) struct pm_machine_words words = {0};
 	struct pm_topology_source source = {0};
@@ -33,7 +36,26 @@ static int load_words(const char *text, struct pm_topology **ret, struct pm_err 
 	source.n_hints = words.n_hints;
 	if (!rc)
 		rc = pm_topology_load(ret, &source, err);
-	return rc ? pm_err_prefix(err, "--machine") : 0;
+	return rc ? pm_err_prefix(err, "%s", option) : 0;
+}
+
+/* A node of Slurm, or those of a partition. */
+static int load_slurm(const struct pm_run_given *given, const struct pm_config *config,
+	struct pm_topology **ret, struct pm_err *err)
+{
+	const char *node = given->value[PM_RUN_NODE], *partition = given->value[PM_RUN_PARTITION];
+	const char *path = given->value[PM_RUN_CONFIG], *option = node ? "--node" : "--partition";
+	cleanup_free char *words = NULL;
+	int rc = node ? pm_slurm_node_words(path, config, node, &words, err)
+		      : pm_slurm_partition_words(path, config, partition, &words, err);
+
+	if (rc)
+		return pm_err_prefix(err, "%s", option);
+	fprintf(stderr,
+		"pmrun: %s=%s is planned as --machine=%s: cores as in Slurm, memory as jobs get it "
+		"by pmem.conf\n",
+		option, node ? node : partition, words);
+	return load_words(words, option, ret, err);
 }
 
 static int load_this(const struct pm_memory_hint *hints, size_t n_hints, const struct pm_rank *rank,
@@ -57,7 +79,9 @@ int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank
 	int rc = 0;
 
 	if (pm_run_has(given, PM_RUN_MACHINE))
-		return load_words(given->value[PM_RUN_MACHINE], ret, err);
+		return load_words(given->value[PM_RUN_MACHINE], "--machine", ret, err);
+	if (pm_run_has(given, PM_RUN_NODE) || pm_run_has(given, PM_RUN_PARTITION))
+		return load_slurm(given, config, ret, err);
 	if (!xml || pm_run_has(given, PM_RUN_CONFIG))
 		rc = pm_topology_heed_site(&source, config, &hints, err);
 	if (rc)

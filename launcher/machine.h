@@ -9,7 +9,8 @@
 #include "plan/plan.h"
 #include "site/config.h"
 
-/* This machine as the ranks of this launcher may use it, or that of --topology or --machine. */
+/* This machine as the ranks of this launcher may use it, or the one that an option names
+ * (pm_run_elsewhere()). */
 int pm_machine_load(const struct pm_run_given *given, const struct pm_rank *rank,
 	const struct pm_config *config, struct pm_topology **ret, struct pm_err *err);
 

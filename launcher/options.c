@@ -136,3 +136,18 @@ void pm_run_options_help(FILE *out)
 			row->twin ? row->twin : "", row->twin ? ")" : "");
 	}
 }
+
+const char *pm_run_elsewhere(const struct pm_run_given *given, const char **ret_other)
+{
+	static const enum pm_run_option options[] = {
+		PM_RUN_TOPOLOGY, PM_RUN_MACHINE, PM_RUN_NODE, PM_RUN_PARTITION};
+	const char *found[2] = {NULL, NULL};
+	unsigned n = 0;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && n < 2; i++)
+		if (pm_run_has(given, options[i]))
+			found[n++] = given->source[options[i]];
+	if (ret_other)
+		*ret_other = found[1];
+	return found[0];
+}

@@ -33,10 +33,16 @@ static inline bool pm_run_has(const struct pm_run_given *given, enum pm_run_opti
 	return given->value[option];
 }
 
-/* --topology or --machine: the plan is for another machine, and nothing can be started. */
+/*
+ * The option that names another machine, as it was given, "--machine": the plan is for that one,
+ * and nothing can be started. NULL: none. *ret_other, if it is asked for: a second such option, or
+ * NULL.
+ */
+const char *pm_run_elsewhere(const struct pm_run_given *given, const char **ret_other);
+
 static inline bool pm_run_is_elsewhere(const struct pm_run_given *given)
 {
-	return pm_run_has(given, PM_RUN_TOPOLOGY) || pm_run_has(given, PM_RUN_MACHINE);
+	return pm_run_elsewhere(given, NULL);
 }
 
 /* A line for each option, its twin at the end. */

@@ -4,7 +4,7 @@
 _pmrun_options='
 	--pm-dram= --pm-bind= --pm-policy= --pm-distribution= --pm-threads= --pm-smt= --pm-runtime=
 	--pm-profile= --pm-advice= --pm-site-profile= --pm-verbose --ranks= --plan --json --svg=
-	--topology= --machine= --config= --version --help -n -h
+	--topology= --machine= --node= --partition= --config= --version --help -n -h
 '
 
 _pmrun_argument() {

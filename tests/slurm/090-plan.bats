@@ -260,6 +260,18 @@ planned() {
 	assert_line '1 2147483648'
 }
 
+@test "pmrun plans for a node as Slurm knows it" {
+	with_site UsableMemory=appdirect:8G,flat:40G
+	for option in --node=n1 --partition=main; do
+		run bench exec "$PM_BUILD/pmrun" --config="$(bench_dir)/etc/pmem.conf" --plan "$option"
+		assert_success
+		assert_line --regexp "^pmrun: $option is planned as --machine=[1-9]+x[1-9]+x[1-9]+,[1-9][0-9]*M\+[1-9][0-9]*M: "
+	done
+	run bench exec "$PM_BUILD/pmrun" --config="$(bench_dir)/etc/pmem.conf" --plan --node=n77
+	assert_failure
+	assert_output --partial 'n77 not found'
+}
+
 @test "the site's reserve counts, and a broken configuration stops only who asks for a plan" {
 	with_site DramReserve=50%
 	run_srun -w n1 -n1 --pm-bind=socket sh -c 'echo $PM_RANK_DRAM'

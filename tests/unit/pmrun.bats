@@ -379,6 +379,67 @@ planned() {
 	assert_output "pmrun: --machine: '' is not a size; write a whole number and K, M, G or T, as 96G"
 }
 
+# scontrol prints what it does for two nodes of Slurm 24.11, shortened; n3 has fewer cores, n4 is not known.
+slurm_site() {
+	conf=$BATS_TEST_TMPDIR/site
+	[ "$(id -u)" -ne 0 ] || conf=/run/pmrun-bats.$$
+	mkdir -p -m 755 "$conf"
+	cat >"$conf/scontrol" <<-'END'
+		#!/bin/sh
+		node() { echo "NodeName=$1 Arch=x86_64 CoresPerSocket=$2  CPUAlloc=0 CPUTot=96 RealMemory=900000 Sockets=2 Boards=1 State=IDLE ThreadsPerCore=2 TmpDisk=0 "; }
+		case "$*" in
+		"--oneliner show node n1") node n1 24 ;;
+		"--oneliner show node n[1-2]") node n1 24; node n2 24 ;;
+		"--oneliner show node n[1-3]") node n1 24; node n2 24; node n3 16 ;;
+		"--oneliner show node n3") node n3 16 ;;
+		"--oneliner show partition main") echo "PartitionName=main AllowGroups=ALL ExclusiveUser=NO Nodes=n[1-2] State=UP" ;;
+		"--oneliner show partition all") echo "PartitionName=all AllocNodes=ALL Nodes=n[1-3] State=UP" ;;
+		"--oneliner show partition none") echo "PartitionName=none Nodes=(null) State=UP" ;;
+		*) echo "Node n4 not found"; exit 1 ;;
+		esac
+	END
+	chmod 755 "$conf/scontrol"
+	printf '%s\n' "ScontrolPath=$conf/scontrol" "$@" >"$conf/pmem.conf"
+	chmod 644 "$conf/pmem.conf"
+}
+
+@test "a plan for a node of Slurm, or for those of a partition" {
+	slurm_site UsableMemory=memory:1500G,appdirect:180G,flat:1700G
+	run -0 --separate-stderr pmrun --config="$conf/pmem.conf" --json -n 4 --node=n1
+	assert_equal "$stderr" "pmrun: --node=n1 is planned as --machine=2x24x2,92160M+778240M: cores as in Slurm, memory as jobs get it by pmem.conf"
+	assert_equal "$(planned '[(node["node"], node["kind"], node["bytes"] >> 30) for node in plan["machine"]["memory"]]')" \
+		"[(0, 'dram', 90), (1, 'dram', 90), (2, 'pmem', 760), (3, 'pmem', 760)]"
+	assert_equal "$(planned 'plan["ranks"][3]["pmem_nodes"], len(plan["ranks"])')" "('3', 4)"
+	run -0 pmrun --config="$conf/pmem.conf" --plan -n 4 --partition=main
+	assert_line --partial "pmrun: --partition=main is planned as --machine=2x24x2,92160M+778240M"
+	run -1 pmrun --config="$conf/pmem.conf" --plan --partition=all
+	assert_output "pmrun: --partition: 'n1' is 2x24x2,92160M+778240M and 'n3' is 2x16x2,92160M+778240M; name one of them by --node"
+	run -1 pmrun --config="$conf/pmem.conf" --plan --partition=none
+	assert_output "pmrun: --partition: partition 'none' has no nodes"
+	run -1 pmrun --config="$conf/pmem.conf" --plan --node=n4
+	assert_output --partial "ended with status 1, printed: 'Node n4 not found'"
+	run -2 pmrun --config="$conf/pmem.conf" --node=n1 true
+	assert_output 'pmrun: --node describes another machine, so no program can be started: add --plan'
+	run -2 pmrun --plan --node=n1 --partition=main
+	assert_output 'pmrun: --node and --partition exclude each other'
+	rm -rf "$conf"
+}
+
+@test "the memory of a node of Slurm is that of its lines of pmem.conf; a key that is missing is named" {
+	slurm_site UsableMemory=appdirect:100G UsablePmem=500G 'NodeName=n3 UsableMemory=appdirect:60G'
+	run -0 pmrun --config="$conf/pmem.conf" --plan --node=n1
+	assert_line --partial ' is planned as --machine=2x24x2,51200M+512000M: '
+	run -0 pmrun --config="$conf/pmem.conf" --plan --node=n3
+	assert_line --partial ' is planned as --machine=2x16x2,30720M+512000M: '
+	slurm_site
+	run -1 pmrun --config="$conf/pmem.conf" --plan --node=n1
+	assert_output "pmrun: --node: pmem.conf has no UsableMemory=appdirect:SIZE for 'n1', the size of its DRAM; write --machine=2x24x2,DRAM+PMEM"
+	slurm_site UsableMemory=appdirect:180G
+	run -1 pmrun --config="$conf/pmem.conf" --plan --node=n1
+	assert_output "pmrun: --node: pmem.conf has neither UsableMemory=flat:SIZE nor UsablePmem for 'n1', the size of its persistent memory; write --machine=2x24x2,DRAM+PMEM"
+	rm -rf "$conf"
+}
+
 @test "a topology that cannot be read is told of" {
 	run -1 pmrun --plan --topology=/nonexistent.xml
 	assert_output --regexp "^pmrun: --topology.*'/nonexistent.xml': No such file"
