@@ -22,6 +22,7 @@ static const struct {
 	{IPMCTL, {"show", "-u", "B", "-o", "nvmxml", "-system", "-capabilities"}},
 	{IPMCTL, {"show", "-d", PM_DIMM_ATTRIBUTES, "-u", "B", "-o", "nvmxml", "-dimm"}},
 	{IPMCTL, {"show", "-a", "-u", "B", "-o", "nvmxml", "-dimm"}},
+	{IPMCTL, {"show", "-o", "nvmxml", "-sensor"}},
 	{IPMCTL, {"show", "-o", "nvmxml", "-socket"}},
 	{IPMCTL, {"show", "-a", "-u", "B", "-o", "nvmxml", "-topology"}},
 	{IPMCTL, {"show", "-dimm", "-pcd", "Config"}},

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "node/see/observe.h"
 #include "node/state/state.h"
+#include "node/tools/partition.h"
 #include "node/tools/tools.h"
 
 #define AS_ROOT "must be root"
@@ -57,12 +58,6 @@ static uint64_t socket_number(const char *text)
 	return strtoull(text, NULL, 16);
 }
 
-static bool is_sound(const struct pm_dimm *dimm)
-{
-	return !strcmp(dimm->health, "Healthy") && strcmp(dimm->lock, "Locked") &&
-	       pm_dimm_is_manageable(dimm);
-}
-
 static void add_dimms(const struct pm_dimms *dimms, json_object *root)
 {
 	json_object *list = pm_json_add_array(root, "modules");
@@ -78,7 +73,7 @@ static void add_dimms(const struct pm_dimms *dimms, json_object *root)
 		pm_json_add_string(one, "lock", dimm->lock);
 		pm_json_add_string(one, "manageability", dimm->manageability);
 		pm_json_add_string(one, "configuration", dimm->config_status);
-		if (!is_sound(dimm))
+		if (!pm_dimm_is_sound(dimm))
 			pm_show_block(root, "module %s is %s, lock %s, %s", dimm->id, dimm->health,
 				dimm->lock, dimm->manageability);
 	}

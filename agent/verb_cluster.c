@@ -4,75 +4,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/ask_controller.h"
+#include "agent/ask_cluster.h"
 #include "agent/cluster_reboots.h"
 #include "agent/cluster_text.h"
 #include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/since.h"
 #include "base/strv.h"
 
-#define TIMEOUT_MS 10000
-
-/* A user who asks for many nodes is closed out for a while: pm-controller limits requests. */
-#define RETRIES	 40
-#define RETRY_MS 250
-
 #define WATCH_S 2
-
-static int ask(const struct pm_agent *agent, struct pm_message *request, struct pm_message *ret,
-	struct pm_err *err)
-{
-	int rc = -ECONNRESET;
-
-	for (unsigned i = 0; rc == -ECONNRESET && i < RETRIES; i++) {
-		if (i)
-			pm_pause_ms(RETRY_MS);
-		rc = pm_ask_controller(&agent->op.config, TIMEOUT_MS, request, ret, err);
-	}
-	return rc;
-}
-
-/* Moves the rows to the end of the list. Returns the last one's member `key`; NULL: none. */
-static const char *move(json_object *rows, json_object *list, const char *key)
-{
-	size_t n = json_object_array_length(rows);
-
-	for (size_t i = 0; i < n; i++)
-		json_object_array_add(list, json_object_get(json_object_array_get_idx(rows, i)));
-	return n ? pm_json_string(json_object_array_get_idx(rows, n - 1), key) : NULL;
-}
-
-/*
- * A reply has as many rows as fit; an empty one is the end, or a row without `key`, by which the
- * next ones are asked for.
- */
-static int ask_pages(const struct pm_agent *agent, struct pm_message request, const char *key,
-	json_object *list, struct pm_err *err)
-{
-	do {
-		cleanup_with(pm_message_done) struct pm_message reply = {0};
-		int rc = ask(agent, &request, &reply, err);
-
-		if (rc)
-			return rc;
-		request.after = (char *)move(reply.list, list, key);
-	} while (request.after);
-	return 0;
-}
-
-static int ask_modes(const struct pm_agent *agent, json_object *list, struct pm_err *err)
-{
-	cleanup_with(pm_message_done) struct pm_message reply = {0};
-	struct pm_message request = {.type = PM_MESSAGE_CLUSTER};
-	int rc = ask(agent, &request, &reply, err);
-
-	if (!rc)
-		(void)move(reply.list, list, "feature");
-	return rc;
-}
 
 static void print_json(const struct pm_agent *agent, json_object *list)
 {
@@ -113,13 +54,11 @@ static void print(const struct pm_agent *agent, json_object *list, const struct 
 static int ask_for_rows(const struct pm_agent *agent, const struct pm_message *reboots,
 	json_object *list, struct pm_err *err)
 {
-	const struct pm_message nodes = {.type = PM_MESSAGE_NODES};
-
 	if (agent->given & PM_OPT_BY)
-		return ask_pages(agent, *reboots, "name", list, err);
+		return pm_ask_pages(&agent->op.config, *reboots, "name", list, err);
 	if (agent->given & (PM_OPT_NODES | PM_OPT_PROBLEMS))
-		return ask_pages(agent, nodes, "node", list, err);
-	return ask_modes(agent, list, err);
+		return pm_ask_nodes(&agent->op.config, list, err);
+	return pm_ask_modes(&agent->op.config, list, err);
 }
 
 static int ask_and_print(

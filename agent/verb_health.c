@@ -5,49 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/health.h"
 #include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
-#include "node/see/observe.h"
+#include "node/state/state.h"
 #include "node/tools/tools.h"
-
-/* All return 0 if the node may serve, else a negative errno and a sentence. */
-static int check_journal(const struct pm_journal *journal, const char *boot_id, struct pm_err *err)
-{
-	if (journal->state == PM_JOURNAL_FAILED)
-		return pm_err_set(err, -EIO, "%s", journal->reason ? journal->reason : "failed");
-	if (pm_journal_is_open(journal) && strcmp(journal->boot_id, boot_id))
-		return pm_err_set(err, -EIO,
-			"goal %s is from before this boot and not verified, run 'pmctl verify'",
-			pm_mode_name(journal->mode));
-	return 0;
-}
-
-static int check_mode(const struct pm_config *config, bool fresh, struct pm_err *err)
-{
-	struct pm_observation seen;
-	int rc = pm_observe(config, fresh, &seen, err);
-
-	if (rc)
-		return pm_err_prefix(err, "the node's mode cannot be read");
-	if (!seen.record.verdict.platform)
-		return pm_err_set(
-			err, -EIO, "the node's mode is unknown: %s", seen.record.verdict.why);
-	return 0;
-}
-
-static int check(const struct pm_config *config, struct pm_err *err)
-{
-	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
-	char boot_id[PM_BOOT_ID_MAX];
-	int rc = pm_state_read_journal(config, &journal, err);
-
-	if (!rc)
-		rc = pm_kernel_boot_id(config->fs_root, boot_id, err);
-	if (!rc)
-		rc = check_journal(&journal, boot_id, err);
-	return rc ? rc : check_mode(config, /* fresh= */ false, err);
-}
 
 static int refuse_goals(const struct pm_config *config, struct pm_err *err)
 {
@@ -97,7 +60,7 @@ static int forget_failure(const struct pm_agent *agent, struct pm_journal *journ
 	const char *boot_id, struct pm_err *err)
 {
 	cleanup_free char *reason = journal->reason ? strdup(journal->reason) : NULL;
-	int rc = check_mode(&agent->op.config, /* fresh= */ true, err);
+	int rc = pm_node_health_mode(&agent->op.config, /* fresh= */ true, err);
 
 	if (!rc)
 		rc = refuse_goals(&agent->op.config, err);
@@ -159,7 +122,7 @@ int pm_verb_health(struct pm_agent *agent)
 	int rc = agent->given & PM_OPT_CLEAR ? clear(agent, &err) : 0;
 
 	if (!rc)
-		rc = check(&agent->op.config, &err);
+		rc = pm_node_health(&agent->op.config, &err);
 	print(agent, rc, &err);
 	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;
 }

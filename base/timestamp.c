@@ -3,6 +3,7 @@
 #include "base/timestamp.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 void pm_timestamp(char ret[32])
@@ -17,13 +18,15 @@ void pm_timestamp(char ret[32])
 	snprintf(ret, 32, "%s.%03uZ", seconds, (unsigned)(now.tv_nsec / 1000000) % 1000);
 }
 
-bool pm_timestamp_read(const char *text, int64_t *ret)
+bool pm_timestamp_read(const char *text, double *ret)
 {
 	struct tm utc = {0};
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+	unsigned ms;
+	int length = 0;
 
-	if (!end || *end != '.')
+	if (!rest || sscanf(rest, ".%3uZ%n", &ms, &length) != 1 || length != 5 || rest[length])
 		return false;
-	*ret = timegm(&utc);
+	*ret = (double)timegm(&utc) + ms / 1000.0;
 	return true;
 }

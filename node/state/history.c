@@ -54,7 +54,7 @@ static bool is_same(const struct pm_history_entry *entry, const struct pm_journa
 
 static uint64_t seconds_between(const char *start, const char *end)
 {
-	int64_t from, to;
+	double from, to;
 
 	if (!pm_timestamp_read(start, &from) || !pm_timestamp_read(end, &to) || to < from)
 		return 0;

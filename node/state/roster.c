@@ -47,15 +47,27 @@ bool pm_roster_equals(const struct pm_dimms *roster, const struct pm_dimms *dimm
 	return true;
 }
 
+static bool is_missing(const struct pm_dimm *known, const struct pm_dimms *dimms)
+{
+	for (size_t i = 0; i < dimms->n; i++)
+		if (!strcmp(dimms->list[i].id, known->id))
+			return false;
+	return true;
+}
+
 const struct pm_dimm *pm_roster_missing(const struct pm_dimms *roster, const struct pm_dimms *dimms)
 {
-	for (size_t i = 0; i < roster->n; i++) {
-		size_t k = 0;
-
-		while (k < dimms->n && strcmp(dimms->list[k].id, roster->list[i].id))
-			k++;
-		if (k == dimms->n)
+	for (size_t i = 0; i < roster->n; i++)
+		if (is_missing(&roster->list[i], dimms))
 			return &roster->list[i];
-	}
 	return NULL;
+}
+
+size_t pm_roster_count_missing(const struct pm_dimms *roster, const struct pm_dimms *dimms)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < roster->n; i++)
+		n += is_missing(&roster->list[i], dimms);
+	return n;
 }

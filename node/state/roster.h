@@ -18,6 +18,8 @@ extern const struct pm_store pm_roster_store;
 const struct pm_dimm *pm_roster_missing(
 	const struct pm_dimms *roster, const struct pm_dimms *dimms);
 
+size_t pm_roster_count_missing(const struct pm_dimms *roster, const struct pm_dimms *dimms);
+
 /* True if these are the modules of the roster, each with its socket and size, and no other. */
 bool pm_roster_equals(const struct pm_dimms *roster, const struct pm_dimms *dimms);
 

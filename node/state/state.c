@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/lock.h"
 #include "base/secure.h"
+#include "node/state/counters.h"
 #include "node/tools/tool_locks.h"
 
 #define WAIT_S 10
@@ -116,7 +117,11 @@ int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 
 	if (!rc && pm_history_is_end(state) && add_to_history(op, journal, &why))
 		pm_warn(op, "the change is not in the history: %s", why.text);
-	return rc ? rc : pm_state_write_journal(&op->config, journal, err);
+	if (!rc)
+		rc = pm_state_write_journal(&op->config, journal, err);
+	if (!rc)
+		pm_counters_add_change(&op->config, state);
+	return rc;
 }
 
 int pm_state_read_os_journal(

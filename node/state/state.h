@@ -32,8 +32,8 @@ int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err);
 
 /*
- * Enters a state and writes the journal. A change that ends goes to the history first; if that
- * fails, it is a warning.
+ * Enters a state and writes the journal. A change that ends goes to the history first, and is
+ * counted (node/state/counters.h); if that fails, it is a warning.
  */
 int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 	enum pm_journal_state state, const char *boot_id, const char *text, struct pm_err *err);

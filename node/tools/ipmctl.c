@@ -59,6 +59,13 @@ struct items {
 		.optional = true                                                                   \
 	}
 
+#define TEXT_IF_KNOWN(struct_, member_, element_)                                                  \
+	{                                                                                          \
+		.element = element_, .parse = parse_text_if_known,                                 \
+		.offset = offsetof(struct struct_, member_),                                       \
+		.size = sizeof(((struct struct_ *)0)->member_), .optional = true                   \
+	}
+
 #define COUNT(array_) (sizeof(array_) / sizeof((array_)[0]))
 
 static void free_doc(xmlDoc **doc)
@@ -108,12 +115,23 @@ static int parse_size_or_dash(const char *text, void *to, size_t size)
 	return strcmp(text, "-") ? parse_size(text, to, size) : 0;
 }
 
+static bool is_unknown(const char *text)
+{
+	return !strcmp(text, "Unknown") || !strcmp(text, "N/A");
+}
+
 /* ipmctl prints words for a module that does not answer. */
 static int parse_size_if_known(const char *text, void *to, size_t size)
 {
-	if (!strcmp(text, "Unknown") || !strcmp(text, "N/A"))
-		return 0;
-	return parse_size(text, to, size);
+	return is_unknown(text) ? 0 : parse_size(text, to, size);
+}
+
+/* For reports: a text that does not fit is none. */
+static int parse_text_if_known(const char *text, void *to, size_t size)
+{
+	if (!is_unknown(text) && strlen(text) < size)
+		strcpy(to, text);
+	return 0;
 }
 
 /* The element's text without the white space around it; malloc'ed. */
@@ -329,6 +347,8 @@ static const struct field dimm_fields[] = {
 	SIZE_IF_KNOWN(pm_dimm, memory_bytes, "MemoryCapacity"),
 	SIZE_IF_KNOWN(pm_dimm, appdirect_bytes, "AppDirectCapacity"),
 	SIZE_IF_KNOWN(pm_dimm, reserved_bytes, "ReservedCapacity"),
+	TEXT_IF_KNOWN(pm_dimm, firmware, "FWVersion"),
+	TEXT_IF_KNOWN(pm_dimm, part, "PartNumber"),
 };
 
 static const struct form dimm_form = {
@@ -348,6 +368,43 @@ void pm_dimms_done(struct pm_dimms *dimms)
 {
 	free(dimms->list);
 	*dimms = (struct pm_dimms){0};
+}
+
+static const struct field sensor_fields[] = {
+	FIELD(pm_sensor, dimm, "DimmID", parse_id),
+	FIELD(pm_sensor, type, "Type", parse_string),
+	TEXT_IF_KNOWN(pm_sensor, text, "CurrentValue"),
+};
+
+static const struct form sensor_form = {
+	.root = "SensorList",
+	.item = "Sensor",
+	.item_size = sizeof(struct pm_sensor),
+	.fields = sensor_fields,
+	.n_fields = COUNT(sensor_fields),
+};
+
+int pm_ipmctl_sensors(const char *text, size_t length, struct pm_sensors *ret, struct pm_err *err)
+{
+	return read_list(text, length, &sensor_form, &ret->list, &ret->n, err);
+}
+
+void pm_sensors_done(struct pm_sensors *sensors)
+{
+	free(sensors->list);
+	*sensors = (struct pm_sensors){0};
+}
+
+bool pm_sensor_number(const struct pm_sensor *sensor, double *ret)
+{
+	char *unit;
+	long long number = strtoll(sensor->text, &unit, 10);
+
+	if (unit == sensor->text ||
+		(*unit && strcmp(unit, "C") && strcmp(unit, "%") && strcmp(unit, "s")))
+		return false;
+	*ret = (double)number;
+	return true;
 }
 
 static const struct field goal_fields[] = {

@@ -10,6 +10,7 @@
  * All return 0, -EBADMSG (cannot be parsed), -EREMOTEIO (ipmctl reports a failure) or -ENOMEM. On
  * failure *ret is untouched.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,9 @@ int pm_ipmctl_resources(
 	"SocketID,Capacity,HealthState,LockState,ManageabilityState,PopulationViolation,"          \
 	"ConfigurationStatus,MemoryCapacity,AppDirectCapacity,ReservedCapacity"
 
+/* The same for reports: no decision needs these two. */
+#define PM_DIMM_REPORT_ATTRIBUTES PM_DIMM_ATTRIBUTES ",FWVersion,PartNumber"
+
 struct pm_dimm {
 	char id[PM_DIMM_ID_MAX];     /* "0x0011" */
 	char socket[PM_DIMM_ID_MAX]; /* "0x0000" */
@@ -48,6 +52,7 @@ struct pm_dimm {
 	 * reserves as inaccessible.
 	 */
 	uint64_t memory_bytes, appdirect_bytes, reserved_bytes;
+	char firmware[24], part[32]; /* "02.02.00.1352", "NMB1XXD128GPS"; "": not known */
 };
 
 struct pm_dimms {
@@ -57,6 +62,30 @@ struct pm_dimms {
 
 int pm_ipmctl_dimms(const char *text, size_t length, struct pm_dimms *ret, struct pm_err *err);
 void pm_dimms_done(struct pm_dimms *dimms);
+
+/*
+ * show -sensor: a row for each sensor of each module. A sensor that the module does not have, or
+ * does not tell, has no number.
+ */
+struct pm_sensor {
+	char dimm[PM_DIMM_ID_MAX];
+	char type[48]; /* "MediaTemperature", "PercentageRemaining", "LatchedDirtyShutdownCount" */
+	char text[48]; /* "38C", "100%", "0", "Healthy" */
+};
+
+struct pm_sensors {
+	struct pm_sensor *list;
+	size_t n;
+};
+
+int pm_ipmctl_sensors(const char *text, size_t length, struct pm_sensors *ret, struct pm_err *err);
+void pm_sensors_done(struct pm_sensors *sensors);
+
+/*
+ * The number of "38C", "-2C", "100%", "3600s", "7": in degrees Celsius, percent, seconds, or
+ * without a unit. False: it is a word like "Unknown", or has another unit.
+ */
+bool pm_sensor_number(const struct pm_sensor *sensor, double *ret);
 
 /* show -goal: none pending is an empty list */
 struct pm_goal {

@@ -16,6 +16,12 @@ bool pm_dimm_is_manageable(const struct pm_dimm *dimm)
 	return !strcmp(dimm->manageability, "Manageable");
 }
 
+bool pm_dimm_is_sound(const struct pm_dimm *dimm)
+{
+	return !strcmp(dimm->health, "Healthy") && strcmp(dimm->lock, "Locked") &&
+	       pm_dimm_is_manageable(dimm);
+}
+
 static uint64_t round_down(uint64_t bytes, uint64_t unit)
 {
 	return bytes / unit * unit;

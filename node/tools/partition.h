@@ -38,4 +38,7 @@ uint64_t pm_partition_memory(
 /* True for a module that a goal covers. */
 bool pm_dimm_is_manageable(const struct pm_dimm *dimm);
 
+/* True for such a module that is healthy and not locked. */
+bool pm_dimm_is_sound(const struct pm_dimm *dimm);
+
 #endif

@@ -155,6 +155,19 @@ int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct p
 		PM_DIMM_ATTRIBUTES, "-u", "B", "-o", "nvmxml", "-dimm");
 }
 
+int pm_tool_dimms_report(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_dimms, ret, err, config->ipmctl_path, "show", "-d",
+		PM_DIMM_REPORT_ATTRIBUTES, "-u", "B", "-o", "nvmxml", "-dimm");
+}
+
+int pm_tool_sensors(const struct pm_config *config, const char *dimm, struct pm_sensors *ret,
+	struct pm_err *err)
+{
+	return ASK(config, pm_ipmctl_sensors, ret, err, config->ipmctl_path, "show", "-o", "nvmxml",
+		"-sensor", dimm ? "-dimm" : NULL, dimm);
+}
+
 int pm_tool_slots(const struct pm_config *config, struct pm_slots *ret, struct pm_err *err)
 {
 	return ASK(config, pm_ipmctl_slots, ret, err, config->ipmctl_path, "show", "-a", "-u", "B",

@@ -34,6 +34,11 @@ int pm_tool_version(
 	const struct pm_config *config, struct pm_ipmctl_version *ret, struct pm_err *err);
 int pm_tool_goals(const struct pm_config *config, struct pm_goals *ret, struct pm_err *err);
 int pm_tool_dimms(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
+/* The same with firmware and part number. */
+int pm_tool_dimms_report(const struct pm_config *config, struct pm_dimms *ret, struct pm_err *err);
+/* Of one module; NULL: of all, which ipmctl answers only if each module can tell them. */
+int pm_tool_sensors(const struct pm_config *config, const char *dimm, struct pm_sensors *ret,
+	struct pm_err *err);
 int pm_tool_regions(const struct pm_config *config, struct pm_regions *ret, struct pm_err *err);
 int pm_tool_namespaces(
 	const struct pm_config *config, struct pm_namespaces *ret, struct pm_err *err);

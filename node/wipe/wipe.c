@@ -2,6 +2,8 @@
 #include "node/wipe/wipe.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "node/state/counters.h"
 #include "node/wipe/crypto_erase.h"
 #include "node/wipe/scrub.h"
 
@@ -27,7 +29,7 @@ static void say_result(
 }
 
 static int scrub(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
-	struct pm_err *err)
+	uint64_t *ret_bytes, struct pm_err *err)
 {
 	cleanup_free struct pm_scrub_target *targets = calloc(n, sizeof(*targets));
 	const struct pm_scrub_options options = {
@@ -45,9 +47,11 @@ static int scrub(const struct pm_operation *op, const struct pm_wipe_target *lis
 	for (size_t i = 0; i < n; i++)
 		targets[i] = (struct pm_scrub_target){list[i].path, list[i].numa_node};
 	rc = pm_scrub(targets, n, &options, &result, err);
-	if (!rc)
-		say_result(op, n, &result);
-	return rc;
+	if (rc)
+		return rc;
+	say_result(op, n, &result);
+	*ret_bytes = result.size_bytes;
+	return 0;
 }
 
 static bool all_doomed(const struct pm_wipe_target *list, size_t n)
@@ -58,12 +62,27 @@ static bool all_doomed(const struct pm_wipe_target *list, size_t n)
 	return true;
 }
 
+static int wipe(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
+	uint64_t *ret_bytes, struct pm_err *err)
+{
+	if (op->config.wipe == PM_WIPE_CRYPTO_ERASE && all_doomed(list, n))
+		return pm_crypto_erase(op, list, n, err);
+	return scrub(op, list, n, ret_bytes, err);
+}
+
 int pm_wipe_devices(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err)
 {
+	uint64_t start_ms = pm_now_ms(), bytes = 0;
+	struct pm_counters more = {0};
+	int rc;
+
 	if (!n)
 		return 0;
-	if (op->config.wipe == PM_WIPE_CRYPTO_ERASE && all_doomed(list, n))
-		return pm_crypto_erase(op, list, n, err);
-	return scrub(op, list, n, err);
+	rc = wipe(op, list, n, &bytes, err);
+	*(rc ? &more.failed_wipes : &more.wipes) = n;
+	more.wiped_bytes = bytes;
+	more.wipe_ms = pm_now_ms() - start_ms;
+	pm_counters_add_wipes(&op->config, &more);
+	return rc;
 }

@@ -16,7 +16,8 @@ struct pm_wipe_target {
 /*
  * Wipes all devices at once, each by one or more threads near to its memory. On success every byte
  * was seen to be zero or, with Wipe=crypto-erase and if all targets are doomed, the modules have
- * new keys. Progress and speed are reported. Errors as pm_scrub() and pm_crypto_erase().
+ * new keys. Progress and speed are reported, and the wipes are counted (node/state/counters.h): the
+ * lock of StateDir is held. Errors as pm_scrub() and pm_crypto_erase().
  */
 int pm_wipe_devices(const struct pm_operation *op, const struct pm_wipe_target *list, size_t n,
 	struct pm_err *err);

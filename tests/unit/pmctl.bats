@@ -849,6 +849,185 @@ print(node["mode"], len(node["modules"]) == len(node["goal"]) > 0, node["jobs"][
 	refute_line --partial '0x0001'
 }
 
+# metric NAME... : the samples of these names
+metric() {
+	local names
+	names=$(IFS='|'; echo "$*")
+	pmctl metrics | grep -E "^slurm_pmem_($names)(\\{| )"
+}
+
+# sensors MODULE SENSOR VALUE... : ipmctl shows these values
+sensors() {
+	hook "show -o nvmxml -sensor" "\"\$real\" \"\$@\" | /usr/bin/python3 -c 'import re, sys
+text, words = sys.stdin.read(), sys.argv[1:]
+for module, kind, value in zip(*[iter(words)] * 3):
+    text = re.sub(rf\"(<Type>{kind}</Type>\\s*<CurrentValue>)[^<]*(</CurrentValue>\\s*<DimmID>{module})\", rf\"\\g<1>{value}\\2\", text)
+print(text)' $*"
+}
+
+# no_metric NAME
+no_metric() {
+	! pmctl metrics 2>/dev/null | grep -E "^slurm_pmem_$1(\{| )"
+}
+
+@test "metrics: the mode, and the last change with its outcome and its times" {
+	run -0 metric node_mode node_serves
+	assert_line 'slurm_pmem_node_mode{mode="unknown"} 1'
+	assert_line 'slurm_pmem_node_serves 0'
+	run -0 no_metric last_change
+	into memory
+	run -0 metric node_mode node_serves last_change changes_total
+	assert_line 'slurm_pmem_node_mode{mode="unknown"} 0'
+	assert_line 'slurm_pmem_node_mode{mode="memory"} 1'
+	assert_line 'slurm_pmem_node_mode{mode="appdirect"} 0'
+	assert_line 'slurm_pmem_node_serves 1'
+	assert_line 'slurm_pmem_last_change{from="unknown",to="memory",state="done"} 1'
+	assert_line 'slurm_pmem_changes_total{outcome="done"} 1'
+	run -0 metric last_change_start_timestamp_seconds last_change_seconds last_change_reboot_seconds
+	run -0 /usr/bin/python3 -c 'import json, sys
+from datetime import datetime
+times = [datetime.fromisoformat(step["time"][:-1] + "+00:00").timestamp() for step in json.load(open(sys.argv[1]))["steps"]]
+values = [float(line.split()[1]) for line in sys.argv[2].splitlines()]
+print([abs(a - b) < 1e-5 for a, b in zip(values, [times[0], times[-1] - times[0], times[-1] - times[2]])])' \
+		"$node/state/journal.json" "$output"
+	assert_output '[True, True, True]'
+}
+
+@test "metrics: changes are counted by their outcome, and an open one has no time" {
+	into memory
+	run -0 pmctl set appdirect
+	run -0 metric changes_total last_change
+	assert_line 'slurm_pmem_changes_total{outcome="done"} 1'
+	assert_line 'slurm_pmem_last_change{from="memory",to="appdirect",state="staged"} 1'
+	run -0 no_metric last_change_seconds
+	run -0 pmctl set memory
+	run -0 metric changes_total
+	assert_line 'slurm_pmem_changes_total{outcome="undone"} 1'
+	run -0 metric last_change_seconds
+	run -0 no_metric last_change_reboot_seconds
+	run -0 pmctl set appdirect
+	"$node/reset" --fault goal-rejected
+	run -1 pmctl verify
+	run -0 metric changes_total node_serves
+	assert_line 'slurm_pmem_changes_total{outcome="done"} 1'
+	assert_line 'slurm_pmem_changes_total{outcome="failed"} 1'
+	assert_line 'slurm_pmem_node_serves 0'
+}
+
+@test "metrics: each module with its firmware, its health and its sensors" {
+	configure SiteProfile=optane-200
+	hook "show -d" "\"\$real\" \"\$@\" | sed '/<DimmID>0x1101/,/<.Dimm>/ { s/>Healthy</>Critical failure</; s/>02.02.00.1352</>02.02.00.1553</; }'"
+	sensors 0x0001 MediaTemperature -7C 0x0001 PercentageRemaining 3% 0x0001 LatchedDirtyShutdownCount 5 0x0001 PowerOnTime 86400s \
+		0x0101 FwErrorCount 2 0x0101 ControllerTemperature Unknown
+	run -0 metric module_info module_sound module_health modules_missing module_capacity_bytes module_remaining_life_ratio \
+		module_media_temperature_celsius module_controller_temperature_celsius \
+		module_unsafe_shutdowns_total module_error_log_entries module_power_cycles_total module_power_on_seconds_total
+	assert_line 'slurm_pmem_module_info{module="0x0001",socket="0",class="optane-200",part="NMB1XXD128GPS",firmware="02.02.00.1352"} 1'
+	assert_line 'slurm_pmem_module_info{module="0x1101",socket="1",class="optane-200",part="NMB1XXD128GPS",firmware="02.02.00.1553"} 1'
+	assert_line 'slurm_pmem_module_sound{module="0x0001"} 1'
+	assert_line 'slurm_pmem_module_sound{module="0x1101"} 0'
+	assert_line 'slurm_pmem_module_health{module="0x1101",state="Critical failure"} 1'
+	assert_line 'slurm_pmem_modules_missing 0'
+	assert_line 'slurm_pmem_module_capacity_bytes{module="0x1101"} 2214592512'
+	assert_line 'slurm_pmem_module_remaining_life_ratio{module="0x0001"} 0.03'
+	assert_line 'slurm_pmem_module_remaining_life_ratio{module="0x0101"} 1'
+	assert_line 'slurm_pmem_module_media_temperature_celsius{module="0x0001"} -7'
+	assert_line 'slurm_pmem_module_media_temperature_celsius{module="0x0101"} 38'
+	assert_line 'slurm_pmem_module_unsafe_shutdowns_total{module="0x0001"} 5'
+	assert_line 'slurm_pmem_module_unsafe_shutdowns_total{module="0x0101"} 0'
+	assert_line 'slurm_pmem_module_controller_temperature_celsius{module="0x0001"} 40'
+	refute_line --partial 'controller_temperature_celsius{module="0x0101"}'
+	assert_line 'slurm_pmem_module_error_log_entries{module="0x0101"} 2'
+	assert_line 'slurm_pmem_module_power_on_seconds_total{module="0x0001"} 86400'
+	assert_line 'slurm_pmem_module_power_cycles_total{module="0x1101"} 0'
+}
+
+@test "metrics: a module that does not tell its sensors takes none from the others" {
+	hook "show -o nvmxml -sensor" "case \$* in *0x0001 | *-sensor)" "	cat '$PWD/tests/fixtures/ipmctl/sensor-failed.xml'" \
+		"	exit 1 ;;" "esac" "exec \"\$real\" \"\$@\""
+	run -0 --separate-stderr pmctl metrics
+	assert_line 'slurm_pmem_read_failed{part="sensors"} 1'
+	assert_line 'slurm_pmem_read_failed{part="modules"} 0'
+	assert_line 'slurm_pmem_module_sound{module="0x0001"} 1'
+	assert_line 'slurm_pmem_module_media_temperature_celsius{module="0x0101"} 38'
+	assert_line 'slurm_pmem_module_media_temperature_celsius{module="0x1101"} 38'
+	refute_line --partial 'celsius{module="0x0001"}'
+	output=$stderr
+	assert_output --regexp '^pmctl: metrics: sensors: .*ipmctl show -o nvmxml -sensor -dimm 0x0001 .*Failed to read the sensors'
+}
+
+@test "metrics: a module that has gone is counted" {
+	into appdirect
+	without_module 0x0101
+	run -0 metric modules_missing
+	assert_output 'slurm_pmem_modules_missing 1'
+}
+
+@test "metrics: bad blocks of the regions" {
+	into appdirect
+	local devices=$node/machine/root/sys/bus/nd/devices
+	printf '%s\n' '2048 8' '4096 16' >"$devices/region0/badblocks"
+	rm -f "$devices/region1/badblocks"
+	run -0 metric region_bad_blocks
+	assert_output 'slurm_pmem_region_bad_blocks{region="region0"} 24'
+	: >"$devices/region1/badblocks"
+	run -0 metric region_bad_blocks
+	assert_line 'slurm_pmem_region_bad_blocks{region="region1"} 0'
+	echo rubbish >"$devices/region1/badblocks"
+	run -0 pmctl metrics
+	assert_line "pmctl: metrics: bad_blocks: region1: two numbers expected in a list of bad blocks, not 'rubbish'"
+	assert_line 'slurm_pmem_read_failed{part="bad_blocks"} 1'
+}
+
+@test "metrics: without root, or without ipmctl, what can be read is printed, and the rest is named" {
+	into appdirect
+	run -0 as_user metrics
+	assert_line 'slurm_pmem_node_mode{mode="appdirect"} 1'
+	assert_line 'slurm_pmem_read_failed{part="mode"} 0'
+	assert_line 'slurm_pmem_read_failed{part="modules"} 1'
+	assert_line 'slurm_pmem_read_failed{part="jobs"} 1'
+	assert_line 'pmctl: metrics: modules: must be root'
+	refute_line --partial slurm_pmem_module
+	hook "show" "echo broken"
+	echo '{' >"$node/state/counters.json"
+	run -0 pmctl metrics
+	assert_line 'slurm_pmem_node_mode{mode="appdirect"} 1'
+	assert_line 'slurm_pmem_read_failed{part="modules"} 1'
+	assert_line 'slurm_pmem_read_failed{part="counters"} 1'
+	assert_line 'slurm_pmem_jobs 0'
+	refute_line --partial slurm_pmem_changes_total
+}
+
+@test "metrics: a job that has persistent memory is counted" {
+	into appdirect
+	run -0 pmctl job begin --expect appdirect --job 12 --uid 0 --gid 0
+	run -0 metric jobs
+	assert_output 'slurm_pmem_jobs 1'
+}
+
+@test "metrics: written as a whole for everybody, as promtool likes them, and as JSON" {
+	into memory
+	(umask 077; pmctl metrics --output="$node/slurm-pmem.prom")
+	assert_equal "$(stat -c %a "$node/slurm-pmem.prom")" 644
+	run -0 promtool check metrics <"$node/slurm-pmem.prom"
+	assert_output ''
+	cp "$node/slurm-pmem.prom" "$node/before"
+	run -1 pmctl metrics --output="$node/none/slurm-pmem.prom"
+	assert_output --partial "$node/none/slurm-pmem.prom"
+	run -0 pmctl metrics --json
+	run -0 /usr/bin/python3 -c 'import json, sys
+answer, lines = json.loads(sys.argv[1]), open(sys.argv[2]).read().splitlines()
+named = {row["name"]: row for row in answer["metrics"]}
+samples = sum(len(row["samples"]) for row in answer["metrics"])
+print(answer["version"], samples == sum(not line.startswith("#") for line in lines),
+      named["slurm_pmem_node_mode"]["samples"][0], named["slurm_pmem_changes_total"]["type"])' "$output" "$node/before"
+	assert_output "1 True {'labels': {'mode': 'memory'}, 'value': 1} counter"
+	run -1 pmctl metrics --cluster
+	assert_line 'slurm_pmem_controller_up 0'
+	assert_line 'pmctl: metrics: no ControllerAddr in pmem.conf'
+	refute_line --partial slurm_pmem_cluster
+}
+
 @test "gather writes one private archive that holds what the tools print" {
 	into appdirect
 	run -0 pmctl gather -o "$node/report.tar.gz"

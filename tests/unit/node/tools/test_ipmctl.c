@@ -229,6 +229,70 @@ static void test_use(void)
 	pm_dimms_done(&got);
 }
 
+static void test_report(void)
+{
+	struct pm_dimms got = {0};
+	size_t length;
+	const char *text = recorded("dimm-report.xml", &length);
+
+	is_number(pm_ipmctl_dimms(text, length, &got, NULL), 0, "modules for a report");
+	is_number((long long)got.n, 4, "four");
+	is_text(got.list[3].firmware, "02.02.00.1352", "firmware");
+	is_text(got.list[3].part, "NMB1XXD128GPS", "part number");
+	pm_dimms_done(&got);
+	text = replaced(text, "02.02.00.1352", "N/A");
+	is_number(pm_ipmctl_dimms(text, strlen(text), &got, NULL), 0, "one does not answer");
+	is_text(got.list[0].firmware, "", "its firmware is not known");
+	is_text(got.list[1].firmware, "02.02.00.1352", "that of the next is");
+	pm_dimms_done(&got);
+	free((void *)text);
+}
+
+static const struct {
+	const char *text;
+	bool is_number;
+	double number;
+} sensor_values[] = {
+	{"38C", true, 38},
+	{"-2C", true, -2},
+	{"100%", true, 100},
+	{"31536000s", true, 31536000},
+	{"7", true, 7},
+	{"0", true, 0},
+	{"Healthy", false, 0},
+	{"Unknown", false, 0},
+	{"", false, 0},
+	{"38F", false, 0},
+	{"38C 3", false, 0},
+};
+
+static void test_sensors(void)
+{
+	struct pm_sensors got = {0};
+	struct pm_err err = {0};
+	size_t length;
+	const char *text = recorded("sensor.xml", &length);
+
+	is_number(pm_ipmctl_sensors(text, length, &got, &err), 0, "sensors");
+	is_number((long long)got.n, 40, "ten of each of four modules");
+	is_text(got.list[11].dimm, "0x0101", "the module");
+	is_text(got.list[11].type, "MediaTemperature", "the sensor");
+	is_text(got.list[11].text, "38C", "its value");
+	pm_sensors_done(&got);
+	text = recorded("sensor-failed.xml", &length);
+	is_number(pm_ipmctl_sensors(text, length, &got, &err), -EREMOTEIO, "a module fails");
+	has_text(err.text, "from PMem module 0x0001", "ipmctl names it");
+	FOR_EACH(row, sensor_values)
+	{
+		struct pm_sensor sensor = {0};
+		double number = 0;
+
+		strcpy(sensor.text, row->text);
+		ok(pm_sensor_number(&sensor, &number) == row->is_number, "'%s'", row->text);
+		ok(number == row->number, "is %g", row->number);
+	}
+}
+
 static void test_capabilities(void)
 {
 	struct pm_capabilities got = {0};
@@ -317,6 +381,8 @@ int main(void)
 	test_regions();
 	test_slots();
 	test_use();
+	test_report();
+	test_sensors();
 	test_capabilities();
 	test_versions();
 	test_dry_runs();
