@@ -111,12 +111,13 @@ INSTALL ?= install
 pkglibexecdir = $(libexecdir)/slurm-pmem
 pkgdatadir    = $(datadir)/slurm-pmem
 completiondir = $(datadir)/bash-completion/completions
-EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf)
+EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf etc/*/*.yml etc/*/*.json)
 LUA           = $(addprefix controller/,pmem.lua pmem_conf.lua pmem_constraint.lua pmem_nodes.lua)
 SCRIPTS       = agent/pm-helper agent/pm-reboot controller/pm-reregister controller/prolog_poll
 TEMPLATES     = $(wildcard job_templates/*/*)
 UNITS         = agent/pmctl-verify.service controller/pm-controller.service \
-	$(addprefix controller/pm-reregister,.service .timer)
+	$(addprefix controller/pm-reregister,.service .timer) \
+	$(addprefix agent/pmctl-metrics,.service .timer) $(addprefix controller/pmctl-metrics-cluster,.service .timer)
 # pmtwin runs where its sources are and is not installed; its package brings the page.
 INSTALLED_PAGES = $(filter-out %/pmtwin.1,$(MAN_PAGES))
 man_section   = $(patsubst .%,man%,$(suffix $(1)))
