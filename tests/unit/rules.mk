@@ -28,6 +28,7 @@ $(BUILD)/tests/unit/controller/test_reports: $(addprefix $(BUILD)/controller/,pa
 $(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/agent/test_job_report: $(addprefix $(BUILD)/agent/,job_report.o job_report_cause.o)
 $(BUILD)/tests/unit/agent/test_drain_cause: $(BUILD)/agent/drain_cause.o
+$(BUILD)/tests/unit/agent/test_metrics_text: $(BUILD)/agent/metrics.o
 $(BUILD)/tests/unit/launcher/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 
