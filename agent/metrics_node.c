@@ -71,13 +71,16 @@ static const struct pm_journal_step *find_step(
 	return NULL;
 }
 
+/* Steps have their times to the millisecond, and so has the difference. */
 static void add_seconds(struct pm_metrics *metrics, enum pm_metric metric,
 	const struct pm_journal_step *from, const struct pm_journal_step *to)
 {
-	double start, end;
+	double start, end, ms;
 
-	if (pm_timestamp_read(from->time, &start) && pm_timestamp_read(to->time, &end))
-		pm_metrics_add(metrics, metric, end > start ? end - start : 0, NULL);
+	if (!pm_timestamp_read(from->time, &start) || !pm_timestamp_read(to->time, &end))
+		return;
+	ms = (double)(int64_t)((end - start) * 1000 + 0.5);
+	pm_metrics_add(metrics, metric, ms > 0 ? ms / 1000 : 0, NULL);
 }
 
 static void add_change(struct pm_metrics *metrics, const struct pm_journal *journal)

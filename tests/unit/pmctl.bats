@@ -884,6 +884,7 @@ no_metric() {
 	assert_line 'slurm_pmem_last_change{from="unknown",to="memory",state="done"} 1'
 	assert_line 'slurm_pmem_changes_total{outcome="done"} 1'
 	run -0 metric last_change_start_timestamp_seconds last_change_seconds last_change_reboot_seconds
+	assert_line --regexp '^slurm_pmem_last_change_reboot_seconds [0-9]+([.][0-9]{1,3})?$'
 	run -0 /usr/bin/python3 -c 'import json, sys
 from datetime import datetime
 times = [datetime.fromisoformat(step["time"][:-1] + "+00:00").timestamp() for step in json.load(open(sys.argv[1]))["steps"]]
