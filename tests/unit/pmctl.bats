@@ -1227,6 +1227,9 @@ WITHDRAWN="goal memory was staged for a job that is gone, and is withdrawn"
 	run -1 pmctl reboot
 	assert_line "$WITHDRAWN"
 	no_goals
+	run -0 metric last_change
+	assert_output --partial 'state="undone"'
+	run -0 no_metric last_change_reboot_seconds
 	pmctl set memory
 	run -1 pmctl reboot
 	refute_output --partial withdrawn
