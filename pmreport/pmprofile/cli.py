@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.advice:
         write_advice(arguments.advice, told, arguments.budget)
     if arguments.html:
-        write(arguments.html, html.page(told))
+        write(arguments.html, html.page(told, arguments.budget, arguments.top))
     if arguments.json:
         print(json.dumps([as_json(*one) for one in told], indent=1))
     elif not arguments.html and arguments.advice != "-":

@@ -1,93 +1,139 @@
-"""The report as a page that needs no other files: its pictures are SVG."""
+"""The report as a page that needs no other files and no script. A block without content is left out."""
 from __future__ import annotations
 
+import os
 from html import escape
-from typing import Iterable
+from typing import Callable, Sequence
 
-from pmprofile import text
-from pmprofile.measure import PMEM, Report, footprint
-from pmprofile.records import Profile
-from pmprofile.symbols import Names
+from picture import svg
+from picture.axis import BYTES, shown
+from pmprofile import bars, marks, placement, stack, text
+from pmprofile.markup import breakable, paragraph, section, table, turned
+from pmprofile.measure import Report
+from pmprofile.phases import UNMARKED
+from pmprofile.records import NO_RANK, Object, Profile
+from pmprofile.series import TIERS, Timeline, timeline
+from pmprofile.sites import sites
+from pmprofile.style import STYLE
+from pmprofile.symbols import Names, briefs
+from pmprofile.told import Told
 
-WIDTH, HEIGHT, STEPS = 900, 220, 450
-DRAM_COLOUR, PMEM_COLOUR, FREED_COLOUR = "#2a6f97", "#e09f3e", "#9aa5b1"
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2933}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px}
-td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #e4e7eb}
-td:last-child.site,th:last-child.site{text-align:left;font-family:monospace}
-svg{width:100%;height:auto}h2{margin-top:2.5rem}"""
-
-
-def levels(profile: Profile) -> list[tuple[int, int]]:
-    """Bytes in DRAM and in PMem over the run, in equal steps."""
-    changes = [[0, 0] for _ in range(STEPS + 1)]
-    for o in profile.objects:
-        tier, size = int(o.space == PMEM), footprint(o, profile)
-        changes[min(STEPS, o.from_ns * STEPS // (profile.end_ns or 1))][tier] += size
-        if o.to_ns:
-            changes[min(STEPS, o.to_ns * STEPS // (profile.end_ns or 1))][tier] -= size
-    now, seen = [0, 0], []
-    for dram, pmem in changes:
-        now = [now[0] + dram, now[1] + pmem]
-        seen.append((now[0], now[1]))
-    return seen
+SIZES_HEAD = ("MiB", "short-lived objects", "allocated", "at most", "long-lived objects", "allocated", "at most")
 
 
-def area(lower: list[float], upper: list[float], colour: str) -> str:
-    points = [(i * WIDTH / STEPS, y) for i, y in enumerate(upper)]
-    points += [(i * WIDTH / STEPS, lower[i]) for i in range(STEPS, -1, -1)]
-    return f'<polygon fill="{colour}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
+def facts(told: Told) -> str:
+    report = told.report
+    ranks = {p.rank for p in report.profiles} - {NO_RANK}
+    found = {"processes": str(len(report.profiles)), "local ranks": str(len(ranks)),
+             "longest run": f"{max(p.end_ns for p in report.profiles) / 1e9:.1f} s",
+             "budget of DRAM for each rank": shown(report.budget_bytes, BYTES), "allocated in all": shown(report.allocated, BYTES),
+             "of it in DRAM": f"{100 * report.in_dram / report.allocated:.0f}%"}
+    return "<dl>" + "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in found.items()) + "</dl>"
 
 
-def picture(body: Iterable[str], caption: str) -> str:
-    return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT + 24}" role="img" aria-label="{escape(caption)}">{"".join(body)}'
-            f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}" stroke="#7b8794"/>'
-            f'<text x="0" y="{HEIGHT + 18}" font-size="13" fill="#52606d">{escape(caption)}</text></svg>')
+def warnings(told: Told) -> str:
+    lines = text.heading(told.report).splitlines()[1:]
+    if told.names.are_without_lines(told.report.program):
+        lines.append(f"{os.path.basename(told.report.program)} was built without -g: no line numbers")
+    return "".join(paragraph(line, "warn") for line in lines)
 
 
-def over_time(profile: Profile) -> str:
-    seen = levels(profile)
-    top = max(dram + pmem for dram, pmem in seen) or 1
-    ground = [float(HEIGHT)] * (STEPS + 1)
-    dram = [HEIGHT - HEIGHT * d / top for d, _ in seen]
-    both = [HEIGHT - HEIGHT * (d + p) / top for d, p in seen]
-    return picture([area(ground, dram, DRAM_COLOUR), area(dram, both, PMEM_COLOUR)],
-                   f"{profile.path.name}: DRAM (blue) and PMem (yellow) over {profile.end_ns / 1e9:.1f} s, at most {text.size(top)}")
+def both(draw: Callable[[svg.Format], str]) -> str:
+    return "".join(f'<div class="{form.name}">{draw(form)}</div>' for form in (svg.WIDE, svg.NARROW))
 
 
-def bars(report: Report) -> str:
-    numbers = sorted(set(report.allocations) | set(report.frees))[:STEPS // 3]
-    top = max(max(report.allocations[n], report.frees[n]) for n in numbers) or 1
-    step = WIDTH / len(numbers)
-    body = []
-    for i, n in enumerate(numbers):
-        for j, (value, colour) in enumerate(((report.allocations[n], DRAM_COLOUR), (report.frees[n], FREED_COLOUR))):
-            high = HEIGHT * value / top
-            body.append(f'<rect x="{i * step + j * step * .4:.1f}" y="{HEIGHT - high:.1f}" width="{step * .38:.1f}" '
-                        f'height="{high:.1f}" fill="{colour}"><title>iteration {n}: {value:.0f}</title></rect>')
-    return picture(body, f"objects allocated (blue) and freed (grey) in iterations {numbers[0]} to {numbers[-1]}, at most {top:.0f}")
+def legend(found: Timeline) -> str:
+    short = briefs(found.labels)
+    items = "".join(f'<li><span class="swatch {found.style(i)}"></span><span title="{escape(label)}">{breakable(short[label])}</span>'
+                    f'<span class="size">{shown(size, BYTES)}</span></li>' for i, (label, size) in enumerate(zip(found.labels, found.peaks)))
+    return f'<ul class="legend" aria-label="call sites, with the most bytes that each held">{items}</ul>'
 
 
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], last: str = "") -> str:
-    def row(cells: tuple[str, ...], tag: str) -> str:
-        words = [f"<{tag}>{escape(cell)}</{tag}>" for cell in cells[:-1]]
-        return f'<tr>{"".join(words)}<{tag} class="{last}">{escape(cells[-1])}</{tag}></tr>'
-    return f'<table>{row(head, "th")}{"".join(row(cells, "td") for cells in rows)}</table>'
+def who(told: Told) -> str:
+    """The process that the charts are of."""
+    one, count = told.largest, len(told.report.profiles)
+    rank = f"Local rank {one.rank}" if one.rank != NO_RANK else "The process"
+    return f"{rank} ({one.path.name})" + (f", of {count} processes the one that allocated most." if count > 1 else ".")
 
 
-def part(report: Report, names: Names) -> str:
-    largest = max(report.profiles, key=lambda p: sum(o.bytes for o in p.objects))
-    return "\n".join([
-        f"<h1>{escape(text.heading(report).splitlines()[0])}</h1>",
-        "<h2>Memory over time</h2>", over_time(largest),
-        f"<h2>Objects by iteration</h2><p>Iterations are {escape(text.NOTES[report.clocks[0].source])}.</p>", bars(report),
-        f"<h2>Phases</h2><p>{escape(text.phases_note(report))}.</p>", table(text.PHASES_HEAD, text.phase_rows(report), "site"),
-        f"<h2>Objects by size and lifetime</h2><p>{text.share_short(report):.1f}% of the objects are short-lived.</p>",
-        table(text.SIZES_HEAD, text.bins(report.table)),
-        "<h2>Call sites, by what each byte of DRAM would serve</h2>",
-        table(text.SITES_HEAD, (text.site_row(site, names) for site in report.sites), "site")])
+def memory_note(told: Told, found: Timeline) -> str:
+    empty = [name for tier, name in enumerate(TIERS) if not found.most(tier)]
+    nothing = f" Nothing was allocated in {empty[0]}." if empty else ""
+    more = len({name for _, name in told.largest.phases}) - marks.ROWS
+    hidden = f" The {marks.ROWS} longest phases have a row; {more} more are in the table below." if more > 0 else ""
+    iterations = "" if told.clock.starts else f" Iterations are {text.NOTES['none'].partition(';')[0]}."
+    return (f"{who(told)} Live bytes by call site, by the tier in which they were allocated; each point is the fullest moment of "
+            f"{found.end_ns / len(found.tiers[0]) / 1e9:.2g} s. Objects below {shown(told.largest.large_bytes, BYTES)} are samples, each for "
+            f"{shown(told.largest.every_bytes, BYTES)}, so that areas may cross the budget by a few of these.{nothing}{hidden}{iterations}")
 
 
-def page(told: list[tuple[Report, Names]]) -> str:
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>pmreport</title><style>{STYLE}</style>'
-            + "\n".join(part(*one) for one in told) + "</html>")
+def site_of(told: Told, profile: Profile) -> Callable[[Object], str]:
+    known = {key: told.names.of(frames) for key, frames in profile.sites.items()}
+    unknown = told.names.of(())
+    return lambda o: known.get(o.site, unknown)
+
+
+def placed(told: Told, found: Timeline) -> list[list[placement.Bar]]:
+    """The bars of each tier. Advice is for single call sites only."""
+    bars_ = [[placement.measured(found, tier, told.largest.budget_bytes)] for tier in range(len(TIERS))]
+    if not told.names.by_function:
+        for of_tier, bar in zip(bars_, placement.advised(told, found)):
+            of_tier.append(bar)
+    return bars_
+
+
+PLACEMENT_NOTE = ("This run: when the tier held most. Next run, as pmreport --advice places it: all call sites at their peaks together. "
+                  "Grey: sites without a colour, and in the next run's DRAM what is kept for small objects of which too little is known.")
+
+
+def memory(told: Told, found: Timeline) -> str:
+    over_time = both(lambda form: stack.chart(f"time{told.number}-{form.name}", form, told.largest, told.clock, found))
+    bars_ = placement.chart(f"placement{told.number}", placed(told, found))
+    note = PLACEMENT_NOTE if not told.names.by_function else PLACEMENT_NOTE.partition(" Next run")[0] + " Grey: sites without a colour."
+    return (f'<section class="beside"><figure><h2>Memory over time, by call site</h2>{over_time}{legend(found)}'
+            f"<figcaption>{escape(memory_note(told, found))}</figcaption></figure>"
+            f"<figure><h2>Placement, by call site</h2>{bars_}<figcaption>{escape(note)}</figcaption></figure></section>")
+
+
+def iterations(told: Told) -> str:
+    if not told.report.clocks[0].starts:
+        return ""
+    key = "".join(f'<li><span class="swatch {style}"></span><span>{word}</span></li>' for style, word in bars.KINDS)
+    source = text.NOTES[told.report.clocks[0].source]
+    drawn = both(lambda form: bars.chart(f"bars{told.number}-{form.name}", form, told.report))
+    return section("Objects by iteration", f'<figure class="chart">{drawn}'
+                   f'<ul class="legend">{key}</ul><figcaption>All processes. Iterations are {escape(source)}; 0 is before the first.'
+                   "</figcaption></figure>")
+
+
+def phases(told: Told) -> str:
+    """Columns that no phase has are left out, and said to be absent."""
+    if all(phase.name == UNMARKED for phase in told.report.phases):
+        return ""
+    rows = text.phase_rows(told.report)
+    there = [i for i in range(len(text.PHASES_HEAD)) if any(row[i] != "absent" for row in rows)]
+    absent = [name for i, name in enumerate(text.PHASES_HEAD) if i not in there]
+    note = f"Absent: {', '.join(absent)}: this machine has no such counter, or users may not read it." if absent else \
+        "Read and written: lines of 64 bytes that misses of the last level cache took from memory and to it."
+    return section("Phases", table([text.PHASES_HEAD[i] for i in there], ([row[i] for i in there] for row in rows)),
+                   paragraph(f"All processes together. {note}", "soft"))
+
+
+def sizes(told: Told) -> str:
+    return section("Objects by size and lifetime", paragraph(f"{text.share_short(told.report):.1f}% of the objects are short-lived."),
+                   table(turned(SIZES_HEAD), (turned(row) for row in text.bins(told.report.table)), "bin"))
+
+
+def part(told: Told) -> str:
+    found = timeline(told.largest, site_of(told, told.largest))
+    return "\n".join(block for block in (
+        f"<h1>{escape(os.path.basename(told.report.program))}</h1>", facts(told), warnings(told), memory(told, found), iterations(told),
+        phases(told), sites(told, found), sizes(told)) if block)
+
+
+def page(told: Sequence[tuple[Report, Names]], budget: int | None, top: int) -> str:
+    parts = [part(Told(report, names, report.budget_bytes if budget is None else budget, max(0, top), i))
+             for i, (report, names) in enumerate(told)]
+    title = escape(", ".join(os.path.basename(report.program) for report, _ in told))
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
+            f"<title>pmreport: {title}</title><style>{STYLE}</style>" + "\n".join(parts) + "</html>")

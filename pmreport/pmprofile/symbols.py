@@ -22,6 +22,9 @@ LIBRARY = re.compile(r"(std|__gnu_cxx|__gnu_debug)::|operator new|(malloc|calloc
 HEADERS = re.compile(r"/include/(c\+\+|g\+\+|boost)/")
 
 
+BRIEF = 56              # letters of a short name, about
+
+
 @dataclass(frozen=True)
 class Call:
     """A function in which an allocation was made or asked for, perhaps inlined into the next one."""
@@ -115,11 +118,35 @@ def function_of(frames: Iterable[Frame], known: Mapping[Frame, Calls]) -> str:
     return " < ".join(one.function for one in users_calls(frames, known)) or "unknown"
 
 
+def without_namespaces(place: str) -> str:
+    """"a::b::Field::grow b.cc:7" is "Field::grow b.cc:7"."""
+    function, blank, rest = place.partition(" ")
+    bare = "::".join(function.split("::")[-2:]) if re.fullmatch(r"[\w{}~:]+", function) else function
+    return bare + blank + rest
+
+
+def brief(text: str, room: int = BRIEF) -> str:
+    """A call site's innermost functions without namespaces: as many as there is room for, one at least."""
+    first, *callers = (without_namespaces(place) for place in text.split(" < "))
+    for caller in callers:
+        if len(first) + len(caller) + 3 > room:
+            break
+        first += f" < {caller}"
+    return first
+
+
+def briefs(texts: Iterable[str]) -> dict[str, str]:
+    """The same of several, which stay different."""
+    found = {text: brief(text) for text in texts}
+    often = Counter(found.values())
+    return {text: short_one if often[short_one] == 1 else brief(text, len(text)) for text, short_one in found.items()}
+
+
 class Names:
     """The call sites of a report, for people."""
 
     def __init__(self, sites: Iterable[tuple[Frame, ...]], known: Mapping[Frame, Calls], by_function: bool = False):
-        self.known = known
+        self.known, self.by_function = known, by_function
         texts = {frames: (function_of if by_function else where)(frames, known) for frames in sites}
         often = Counter(texts.values())
         # Those with the same lines have the innermost frame's offset behind it.
@@ -128,6 +155,10 @@ class Names:
 
     def __getitem__(self, frames: tuple[Frame, ...]) -> str:
         return self.texts[frames]
+
+    def of(self, frames: tuple[Frame, ...]) -> str:
+        """That of any site of the profiles, also of one that is counted together with others."""
+        return function_of(frames, self.known) if self.by_function else self.texts.get(frames, "unknown")
 
     def calls(self, frames: Iterable[Frame]) -> list[str]:
         return [str(one) for frame in frames for one in self.known[frame]]

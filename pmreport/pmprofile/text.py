@@ -55,6 +55,7 @@ def site_row(site: Site, names: Names) -> tuple[str, ...]:
             ("" if site.is_large else "(small) ") + names[site.frames])
 
 
+SITES_TITLE = "call sites, by how often a byte of their memory is allocated (uses/byte); reads and writes are not measured"
 SITES_HEAD = ("uses/byte", "peak", "objects", "allocated", "short", "in DRAM", "call site, innermost first")
 
 
@@ -112,5 +113,5 @@ def tell(report: Report, names: Names, top: int) -> str:
                         f"{phases_note(report)}\n{table(PHASES_HEAD, phase_rows(report), len(PHASES_HEAD) - 1)}",
                         f"objects by size: {share_short(report):.1f}% are short-lived\n"
                         + table(SIZES_HEAD, bins(report.table)),
-                        "\n".join(["sites, by what each byte of DRAM would serve",
+                        "\n".join([SITES_TITLE,
                                    table(SITES_HEAD, rows, len(SITES_HEAD) - 1), *more])])

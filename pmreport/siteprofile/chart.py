@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Sequence
 
+from picture.axis import step_of
 from siteprofile.profiles import Measure
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 168, 30, 40
-STEPS = (1, 2, 2.5, 5, 10)
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,6 @@ class Bound:
     """A level that no point exceeds."""
     label: str
     value: int
-
-
-def step_of(top: float) -> float:
-    """Of about five grid lines: 1, 2, 2.5 or 5 times a power of ten."""
-    power = 1.0
-    while power * 10 <= top / 5:
-        power *= 10
-    while power > top / 5:
-        power /= 10
-    return next(s * power for s in STEPS if s * power * 5 >= top)
 
 
 class Scale:

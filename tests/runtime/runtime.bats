@@ -583,7 +583,10 @@ data = bytearray(1000000)'
 	PM_PROFILE=$profiles run -0 pic
 	run -0 pmreport/pmreport "$profiles" --html "$BATS_TEST_TMPDIR/page.html"
 	run -0 cat "$BATS_TEST_TMPDIR/page.html"
-	assert_output --regexp '<svg .*<polygon .*</html>'
+	assert_output --regexp '<svg .*<path class="c0" .*</html>'
+	for words in 'DRAM, MiB' 'PMem, MiB' 'budget 28 MiB' 'time since the process began, s' stream iterations; do
+		assert_output --partial ">$words</text>"
+	done
 	refute_output --regexp 'https?://|<script|src='
 }
 

@@ -37,7 +37,7 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
-	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_metrics.py tests/unit/test_pmreport.py tests/unit/test_site_profile_report.py tests/unit/test_templates.sh tests/unit/test_run_all.sh
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_metrics.py tests/unit/test_pmreport.py tests/unit/test_profile_page.py tests/unit/test_site_profile_report.py tests/unit/test_templates.sh tests/unit/test_run_all.sh
 
 # make check-unit T=NAME: the tests of one file, test_NAME in any of the unit tests' languages or NAME.bats.
 T_PROGRAMS = $(filter %/test_$(T),$(UNIT_TESTS)) $(wildcard tests/unit/test_$(T).py tests/unit/test_$(T).sh)

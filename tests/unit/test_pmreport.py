@@ -4,9 +4,9 @@ import argparse
 import re
 import struct
 import sys
-import tempfile
 from pathlib import Path
 
+from profile_records import EVERY, GRANULE, MIB, counters, end, mark, phase, program, read, record, site, thing
 from report import report
 
 TOP = Path(__file__).resolve().parents[2]
@@ -16,46 +16,6 @@ sys.dont_write_bytecode = True
 from siteprofile import cli as calibration_cli  # noqa: E402
 
 from pmprofile import advice, cli, lifetimes, measure, records, symbols, text  # noqa: E402
-
-MIB = 1 << 20
-LARGE, EVERY, GRANULE, FIRST = 256 << 10, MIB, 64 << 10, 2 * MIB
-
-
-def padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % 8)
-
-
-def record(kind: int, number: int, body: bytes) -> bytes:
-    body = padded(body)
-    return struct.pack("<HHI", kind, 8 + len(body), number) + body
-
-
-def program(version: int = 1, budget: int = 64 * MIB) -> bytes:
-    return record(1, version, struct.pack("<16s7QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, FIRST, 0, 4711, 3) + b"/bin/app\0")
-
-
-def site(key: int, *frames: tuple[int, str]) -> bytes:
-    places = [number for offset, _ in frames for number in (7, offset)] + [0, 0] * (3 - len(frames))
-    return record(2, len(frames), struct.pack("<7Q", key, *places) + b"".join(name.encode() + b"\0" for _, name in frames))
-
-
-def thing(key: int, size: int, begin: int, end: int, space: int = 3) -> bytes:
-    return record(3, space, struct.pack("<4Q2I", key, size, begin, end, 0, 0))
-
-
-def mark(number: int, ns: int) -> bytes:
-    return record(4, number, struct.pack("<Q", ns))
-
-
-def end(ns: int, slabs: int = 0) -> bytes:
-    return record(6, 0, struct.pack("<3Q", ns, 0, slabs))
-
-
-def read(*parts: bytes) -> records.Profile:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "host.3.4711.pmprof"
-        path.write_bytes(b"".join(parts))
-        return records.read(path)
 
 
 def fails(*parts: bytes) -> str:
@@ -140,6 +100,11 @@ def naming() -> list[tuple[bool, str]]:
              d: (symbols.Call("std::allocator::allocate", "new.h", "9", True),)}
     told = symbols.Names([(a, b), (b,), (c,), (d,), ()], known)
     return [(symbols.short(long) == name, f"{long} is {name}") for long, name in FUNCTIONS] + [
+        (symbols.without_namespaces("a::b::Field::grow b.cc:7") == "Field::grow b.cc:7"
+         and symbols.without_namespaces("a::b<c::d>::e") == "a::b<c::d>::e", "a short name has no namespaces"),
+        (symbols.brief("a::b::f < g < h", 9) == "b::f < g" and symbols.brief("a_long_name < g", 4) == "a_long_name", "and the callers for which there is room"),
+        (symbols.briefs([f"f < {'g' * 60} < h", f"f < {'g' * 60} < i", "j"]) ==
+         {f"f < {'g' * 60} < h": f"f < {'g' * 60} < h", f"f < {'g' * 60} < i": f"f < {'g' * 60} < i", "j": "j"}, "unless others have the same"),
         (symbols.call("f<int> inlined at /a/b.cc:9:4 in g", "/a/b.cc:7:2") == symbols.Call("f", "b.cc", "7"), "as elfutils prints a call"),
         (symbols.call("f(int)", "/a/b.cc:7 (discriminator 3)") == symbols.Call("f", "b.cc", "7"), "as binutils do"),
         (symbols.call("f", "??:0") == symbols.Call("f") == symbols.call("f", "b.cc:0"), "without a line"),
@@ -160,14 +125,6 @@ def grouping() -> list[tuple[bool, str]]:
     one, = measure.report([p], lambda frames: "f").sites
     return [(one.objects == 2 and one.allocated == 6 * MIB, "sites of a group are counted together"),
             (one.peak == 3 * MIB, "their peak is of all of them")]
-
-
-def counters(ns: int, *values: int) -> bytes:
-    return record(7, 0, struct.pack("<6Q", ns, *values))
-
-
-def phase(number: int, ns: int, name: str) -> bytes:
-    return record(5, number, struct.pack("<Q", ns) + name.encode().ljust(64, b"\0"))
 
 
 def phasing() -> list[tuple[bool, str]]:

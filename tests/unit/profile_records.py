@@ -1,0 +1,58 @@
+"""Records of profiles, written by the format's description, for the tests of pmreport."""
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pmreport"))
+sys.dont_write_bytecode = True
+
+from pmprofile import records  # noqa: E402
+
+MIB = 1 << 20
+LARGE, EVERY, GRANULE, FIRST = 256 << 10, MIB, 64 << 10, 2 * MIB
+
+
+def padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 8)
+
+
+def record(kind: int, number: int, body: bytes) -> bytes:
+    body = padded(body)
+    return struct.pack("<HHI", kind, 8 + len(body), number) + body
+
+
+def program(version: int = 1, budget: int = 64 * MIB) -> bytes:
+    return record(1, version, struct.pack("<16s7QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, FIRST, 0, 4711, 3) + b"/bin/app\0")
+
+
+def site(key: int, *frames: tuple[int, str]) -> bytes:
+    places = [number for offset, _ in frames for number in (7, offset)] + [0, 0] * (3 - len(frames))
+    return record(2, len(frames), struct.pack("<7Q", key, *places) + b"".join(name.encode() + b"\0" for _, name in frames))
+
+
+def thing(key: int, size: int, begin: int, end: int, space: int = 3) -> bytes:
+    return record(3, space, struct.pack("<4Q2I", key, size, begin, end, 0, 0))
+
+
+def mark(number: int, ns: int) -> bytes:
+    return record(4, number, struct.pack("<Q", ns))
+
+
+def end(ns: int, slabs: int = 0) -> bytes:
+    return record(6, 0, struct.pack("<3Q", ns, 0, slabs))
+
+
+def read(*parts: bytes) -> records.Profile:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "host.3.4711.pmprof"
+        path.write_bytes(b"".join(parts))
+        return records.read(path)
+
+
+def counters(ns: int, *values: int) -> bytes:
+    return record(7, 0, struct.pack("<6Q", ns, *values))
+
+
+def phase(number: int, ns: int, name: str) -> bytes:
+    return record(5, number, struct.pack("<Q", ns) + name.encode().ljust(64, b"\0"))
