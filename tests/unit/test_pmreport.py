@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """pmreport's parts on profiles that are written here, by the format's description; TAP."""
 import argparse
+import json
 import re
 import struct
 import sys
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 from profile_records import EVERY, GRANULE, MIB, counters, end, mark, phase, program, read, record, site, thing
 from report import report
 
@@ -178,9 +181,40 @@ def has_options(page: str, parser: argparse.ArgumentParser) -> bool:
     return set(re.findall(r"^(?:-h, )?(--[a-z-]+(?:=[A-Z]+)?)  ", page, re.M)) == forms
 
 
+def closed(part: Any) -> Any:
+    """The schema, in which no object may have other members than those that it describes."""
+    if isinstance(part, list):
+        return [closed(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    inner = {name: closed(one) for name, one in part.items()}
+    return inner | {"additionalProperties": False} if part.get("type") == "object" else inner
+
+
+def printed(*extra: bytes, group: measure.Group | None = None) -> Any:
+    """What --json prints of a program."""
+    p = read(program(), site(1, (16, "/bin/app"), (32, "/lib/libc.so")), thing(1, 3 * MIB, 10, 20), thing(2, 100, 30, 0), *extra)
+    r = measure.report([p], group)
+    return json.loads(json.dumps([cli.as_json(r, measure_names(r))]))
+
+
+def schema() -> list[tuple[bool, str]]:
+    document = json.loads((TOP / "docs/schema/pmreport.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(document)
+    open_, strict = (jsonschema.Draft202012Validator(one) for one in (document, closed(document)))
+    bare, full = printed(), printed(mark(1, 5), phase(1, 10, "push"), counters(10, 1, 2, 3, 4, records.ABSENT), end(100))
+    broken = [[{**full[0], "version": 2}], [{name: one for name, one in full[0].items() if name != "sites"}],
+              [{**full[0], "sites": [{**full[0]["sites"][0], "key": "5"}]}], [{**full[0], "iterations": "guessed"}], []]
+    return [(strict.is_valid(bare) and strict.is_valid(full) and strict.is_valid(printed(group=lambda frames: "f")),
+             "--json is as the schema says, and has no members of which it does not tell"),
+            (full[0]["phases"][1]["name"] == "push" and len(full[0]["sites"]) == 2, "of all parts"),
+            (open_.is_valid([{**full[0], "new": 1}]), "to which members may be added"),
+            (not any(open_.is_valid(one) for one in broken), "but a member that is missing or of another kind is not")]
+
+
 def documented() -> list[tuple[bool, str]]:
     page, calibration = (TOP / "docs/man/pmreport.1.rst").read_text().split("CALIBRATION\n")
-    return [(has_options(page, cli.parser()), "the page has the options that there are"),
+    return [*schema(), (has_options(page, cli.parser()), "the page has the options that there are"),
             (has_options(calibration, calibration_cli.parser()), "and those of pmreport calibration")]
 
 
