@@ -18,8 +18,8 @@ STYLE = """:root{--page:#fff;--ink:#1f2933;--soft:#52606d;--rule:#d9dee4;--warn:
 --s0:#1f6fb2;--s1:#b4530a;--s2:#2e7d4f;--s3:#7b4fa3;--other:#888;--bound:#8a1c3b}section,tr{break-inside:avoid}}
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:var(--ink);background:var(--page)}
 h1{margin-bottom:.2rem}p.soft,figcaption{color:var(--soft)}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(26rem,1fr));gap:1rem}figure{margin:0}
-svg{width:100%;height:auto;font-size:13px}polyline{fill:none;stroke-width:2}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:1rem}figure{margin:0;overflow-x:auto}
+svg{display:block;width:100%;min-width:31rem;height:auto;font-size:13px}polyline{fill:none;stroke-width:2}
 .grid{stroke:var(--rule)}.tick{fill:var(--soft)}.spread{stroke-width:1.5}
 .bound{stroke:var(--bound);stroke-dasharray:5 4}text.bound{fill:var(--bound);stroke:none}text.label{stroke:none}
 .s0{stroke:var(--s0)}circle.s0,text.s0{fill:var(--s0)}.s1{stroke:var(--s1)}circle.s1,text.s1{fill:var(--s1)}
@@ -127,7 +127,7 @@ def page(nodes: list[SiteProfile], references: list[SiteProfile]) -> str:
     node, others = nodes[0], nodes[1:]
     name = escape(words.title(node))
     notes = "".join(reference_note(reference) for reference in references if not node.is_virtual)
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
             f"<title>{name}: calibration</title><style>{STYLE}</style><h1>{name}</h1>"
             f'<p class="soft">{escape("; ".join(words.provenance(node)))}</p>{warnings(nodes)}'
             f"<h2>Copies over threads</h2>{charts(node, others, references)}{nodes_section(nodes)}{loops_section(node)}"
