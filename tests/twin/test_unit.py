@@ -1,4 +1,6 @@
 """The parts of the twin that need no guest."""
+import fnmatch
+import gzip
 import re
 import socket
 import stat
@@ -141,6 +143,12 @@ class TestRecipe:
                 "apt-cache": f"{head}Filename: pool/older.deb\nSHA256: 00\n\n{head}Filename: pool/h/hello_1_amd64.deb\n{digest}\n\n"}
         monkeypatch.setattr(customize, "run", lambda *argv: said[argv[0]])
         assert customize.index_entry(str(package)) == f"{head}Filename: ./hello_1%3a1_amd64.deb\n{digest}\n\n"
+
+    @pytest.mark.parametrize("page, kept", [("man/man8/pmctl.8.gz", True), ("man/man3/x.3", True), ("man/de/man1/ls.1.gz", False),
+                                            ("man/pt_BR/man1/ls.1.gz", False)])
+    def test_manual_pages_are_in_the_guests_but_no_translations(self, page, kept):
+        assert kept == (not any(fnmatch.fnmatchcase(f"/usr/share/{page}", pattern) for pattern in recipe.LEFT_OUT))
+        assert "man-db" in recipe.suite("trixie").packages and "man-db" in recipe.suite("trixie", plain=True).offered
 
     def test_order_of_packages_does_not_matter(self):
         assert recipe.package_names("mpich,g++,mpich,") == ("g++", "mpich") == recipe.package_names("g++,mpich")
@@ -285,6 +293,17 @@ class TestGuests:
         assert "files/pmctl" not in files(Shape())
         monkeypatch.setattr(self, "packaged", "of other sources")
         assert "files/pmctl" in files(Shape())
+
+    def test_their_manual_pages_lie_over_those_of_the_packages(self, monkeypatch, tmp_path):
+        page = tmp_path / "installed/usr/share/man/man8/pmctl.8"
+        page.parent.mkdir(parents=True)
+        page.write_text(".TH PMCTL 8")
+        tree = Tree()
+        monkeypatch.setenv("PMTWIN_INSTALLED", str(tmp_path / "installed"))
+        payload.add_programs(tree, None, "trixie")
+        manual = "files/usr/share/man/man8"
+        assert [name for name in tree.entries if name.startswith(f"{manual}/")] == [f"{manual}/pmctl.8.gz"]
+        assert gzip.decompress(tree.entries[f"{manual}/pmctl.8.gz"].data) == b".TH PMCTL 8"
 
     GUESTS = [{"name": "head", "role": "head", "power": "on", "ready": True},
               {"name": "n1", "role": "compute", "power": "on", "ready": True},

@@ -4,8 +4,10 @@ Every `up` packs it with the guests' start-up into the initrd, which lays it ove
 """
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
+import re
 import secrets
 import subprocess
 import tarfile
@@ -22,6 +24,7 @@ from image import sources
 from image.build import Image
 
 UNITS = "etc/systemd/system"
+PAGE = re.compile(r"files/usr/share/man/man\d/.+\.\d")
 GUEST_UNITS = {"sysinit.target": ["pmtwin-agent"], "multi-user.target": ["pmtwin-ready"]}
 
 
@@ -76,11 +79,18 @@ def add_programs(tree: Tree, image: Image, suite: str) -> None:
     """Adds our programs as `make install` places them, if the image's packages were made of other sources."""
     elsewhere = os.environ.get("PMTWIN_INSTALLED")     # a tree that `make install DESTDIR=` made
     if elsewhere:
-        tree.copy(Path(elsewhere), "files")
+        add_installed(tree, Path(elsewhere))
     elif not image.is_of(sources.digest(sources.PROGRAMS)):
         with tempfile.TemporaryDirectory(prefix="pmtwin-stage-") as scratch:
             install(image, suite, Path(scratch))
-            tree.copy(Path(scratch), "files")
+            add_installed(tree, Path(scratch))
+
+
+def add_installed(tree: Tree, installed: Path) -> None:
+    """Adds what `make install` has installed. Manual pages are compressed, and so lie over those of the packages."""
+    tree.copy(installed, "files")
+    for path in [path for path in tree.entries if PAGE.fullmatch(path)]:
+        tree.file(f"{path}.gz", gzip.compress(tree.entries.pop(path).data, mtime=0))
 
 
 def add_roles(tree: Tree) -> None:

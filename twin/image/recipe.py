@@ -19,15 +19,17 @@ CUSTOMIZE = Path(__file__).with_name("customize.py")
 PLAIN_PACKAGES = (
     "adduser busybox-static dbus e2fsprogs iproute2 kmod procps python3 python3-apt sensible-utils systemd systemd-sysv udev zstd"
 ).split()
-# Tools that show a machine's memory, tools that pmctl uses if they are installed, and fusermount for users.
-TOOLS = "fuse3 hwloc-nox numactl quota xfsprogs".split()
+# Tools that show a machine's memory, tools that pmctl uses if they are installed, and for users fusermount and man.
+TOOLS = "fuse3 hwloc-nox man-db numactl quota xfsprogs".split()
 # Packages that a site's playbooks and our packages ask for: plain guests find them in a repository.
 OFFERED = (
     "daxctl ipmctl libhwloc15 libjson-c5 libxml2 munge ndctl slurm-client slurm-wlm-basic-plugins slurmctld slurmd"
 ).split()
 SDK_PACKAGES = "libc6-dev libhwloc-dev libjson-c-dev libmunge-dev libnuma-dev libslurm-dev libxml2-dev linux-libc-dev".split()
 PLAIN_SDK_PACKAGES = "libc6-dev linux-libc-dev".split()
-LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
+# Of manual pages only the translations (de, pt_BR) are left out.
+LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/??/*", "/usr/share/man/??_*",
+            "/usr/share/lintian/*")
 
 # ipmctl left Debian after 12; its packages install unchanged on 13.
 PIN_IPMCTL = """\
