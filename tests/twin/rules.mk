@@ -24,13 +24,18 @@ run-twin:
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every secret by jobs; on the
 # older release also the tests of each day ("none" is no test's tag).
 .PHONY: run-modes run-modes-trixie run-modes-bookworm
-run-modes: run-modes-trixie run-modes-bookworm
+run-modes: run-modes-trixie run-modes-bookworm run-accounting-trixie run-accounting-bookworm
 run-modes-trixie: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets 280-report 560-calibrate \
 		600-required-nodes)
 run-modes-bookworm: $(BUILD)/tests/pattern
 	$(call twin_bats,bookworm,!none,200-modes 300-faults 400-transitions 450-secrets \
 		600-required-nodes)
+
+# Slurm's accounting, in an image of its own.
+.PHONY: run-accounting-trixie run-accounting-bookworm
+run-accounting-trixie run-accounting-bookworm: run-accounting-%:
+	TWIN_SHAPE='--nodes 1 --accounting' $(call twin_bats,$*,!none,280-accounting)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, and the codes.

@@ -144,6 +144,20 @@ class TestRecipe:
         monkeypatch.setattr(customize, "run", lambda *argv: said[argv[0]])
         assert customize.index_entry(str(package)) == f"{head}Filename: ./hello_1%3a1_amd64.deb\n{digest}\n\n"
 
+    def test_accounting_is_packages_and_settings_before_them(self, monkeypatch, tmp_path):
+        with_hpcc = recipe.suite("trixie", recipe.with_accounting(("hpcc",), True))
+        assert {"hpcc", "mariadb-server", "slurmdbd"} <= {*with_hpcc.packages} and with_hpcc.accounting
+        assert recipe.suite("trixie", **recipe.asked(with_hpcc)) == with_hpcc
+        usual = recipe.suite("trixie", recipe.with_accounting((), False))
+        assert usual == recipe.suite("trixie") and not usual.accounting
+        settings = f"upload '{recipe.MARIADB}' /etc/mysql/mariadb.conf.d"
+        assert settings in "".join(build.command(with_hpcc, Path("/kit"), Path("/x")))
+        assert settings not in "".join(build.command(usual, Path("/kit"), Path("/x")))
+        before = recipe.digest(usual), recipe.digest(with_hpcc)
+        monkeypatch.setattr(recipe, "MARIADB", tmp_path / "mariadb.cnf")
+        recipe.MARIADB.write_text("[mariadbd]\n")
+        assert recipe.digest(usual) == before[0] and recipe.digest(with_hpcc) != before[1]
+
     @pytest.mark.parametrize("page, kept", [("man/man8/pmctl.8.gz", True), ("man/man3/x.3", True), ("man/de/man1/ls.1.gz", False),
                                             ("man/pt_BR/man1/ls.1.gz", False)])
     def test_manual_pages_are_in_the_guests_but_no_translations(self, page, kept):
@@ -276,6 +290,7 @@ class TestGuests:
         def build(shape):
             payload.build(state, image, shape)
             return set(kept[-1].entries)
+        build.tree = lambda: kept[-1]
         return build
 
     def test_a_plain_guest_has_nothing_of_slurm_and_ours(self, files):
@@ -304,6 +319,22 @@ class TestGuests:
         manual = "files/usr/share/man/man8"
         assert [name for name in tree.entries if name.startswith(f"{manual}/")] == [f"{manual}/pmctl.8.gz"]
         assert gzip.decompress(tree.entries[f"{manual}/pmctl.8.gz"].data) == b".TH PMCTL 8"
+
+    def test_accounting_is_configured_where_it_is_wanted_alone(self, files):
+        usual, accounting = files(Shape()), files(Shape(accounting=True))
+        more = {"etc/slurm/slurmdbd.conf", "etc/systemd/system/pmtwin-accounting.service", "usr/lib/pmtwin/accounting"}
+        assert {f"files/{name}" for name in more} <= accounting - usual
+        assert not [name for name in usual if re.search("slurmdbd|maria|mysql", name)]
+        secret = files.tree().entries["files/etc/slurm/slurmdbd.conf"]
+        assert (stat.S_IMODE(secret.mode), secret.uid, secret.gid) == (0o600, 100, 100)
+        told = files.tree().entries["files/etc/slurm/slurm.conf"].data.decode()
+        assert told.startswith("ClusterName=twin\nAccountingStorageType=accounting_storage/slurmdbd\n") and "NodeName=n1 " in told
+
+    @pytest.mark.parametrize("state, remarks", [("active", 0), ("failed", 1), ("inactive", 1)])
+    def test_accounting_that_does_not_work_is_told(self, monkeypatch, state, remarks):
+        monkeypatch.setattr(slurm, "Capture", lambda *_: SimpleNamespace(out=f"{state}\n".encode()))
+        told = slurm.judge_accounting(None)
+        assert len(told) == remarks and not [line for line in told if f"is {state}, see" not in line]
 
     GUESTS = [{"name": "head", "role": "head", "power": "on", "ready": True},
               {"name": "n1", "role": "compute", "power": "on", "ready": True},
@@ -379,6 +410,13 @@ class TestShape:
         state.save(plain.settings())
         assert self.asked(state).plain and not self.asked(state, "--fresh").plain
 
+    def test_accounting_stays_until_it_is_switched_off(self, state):
+        switched_on = self.asked(state, "--accounting")
+        assert switched_on == Shape("bookworm", 3, 2, ("mpich",), accounting=True) and switched_on.image.accounting
+        state.save(switched_on.settings())
+        assert self.asked(state) == saved(state) == switched_on
+        assert not self.asked(state, "--no-accounting").accounting and not self.asked(state, "--fresh").accounting
+
     def test_cores_reach_the_machine(self, tmp_path):
         arguments = hardware.ComputeNode(tmp_path, 2).qemu_args()
         assert "4,sockets=2,cores=2,threads=1" in arguments
@@ -395,6 +433,8 @@ class TestCommandLine:
         (["up", "--cores", "0"], "cannot make sockets of 0 cores"),
         (["up", "--packages", "hpcc=1.5"], "no name of a Debian package: 'hpcc=1.5'"),
         (["up", "--suite", "sarge"], "no suite 'sarge'"),
+        (["up", "--plain", "--accounting"], "plain guests have no Slurm that could account for jobs"),
+        (["build", "--plain", "--accounting"], "leave out --plain or --accounting"),
         (["exec", "n1"], "needs a command"),
         (["run", "--user", "root", "--", "id"], "no user 'root'"),
     ])

@@ -59,6 +59,11 @@ def plain_option(parser: Parser) -> None:
                         help="guests without Slurm and slurm-pmem; apt in them finds what the usual ones have in a repository")
 
 
+def accounting_option(parser: Parser, default: str) -> None:
+    parser.add_argument("--accounting", action=argparse.BooleanOptionalAction,
+                        help=f"Slurm's accounting: slurmdbd and MariaDB on the head node (default: {default})")
+
+
 def add_life(verbs: Any) -> None:
     up = verb(verbs, "up", lifecycle.up,
               "start the twin and wait until all compute nodes are idle in Slurm (of a plain twin: have booted)")
@@ -66,6 +71,7 @@ def add_life(verbs: Any) -> None:
     up.add_argument("--cores", type=int, metavar="N",
                     help="cores of each of a compute node's two sockets (default: as last time, or 1)")
     packages_option(up, "as last time, or none")
+    accounting_option(up, "as last time, or off")
     plain_option(up)
     up.add_argument("--fresh", action="store_true", help="throw DIMMs, disks and Slurm's state of the last time away")
     up.add_argument("--timeout", type=float, default=300, metavar="S", help="give up after S seconds (default 300)")
@@ -74,6 +80,7 @@ def add_life(verbs: Any) -> None:
     suite_option(down)
     build = verb(verbs, "build", lifecycle.build, "build the guests' image, if the cache does not hold it")
     packages_option(build, "none")
+    accounting_option(build, "off")
     plain_option(build)
     suite_option(build)
     collect = verb(verbs, "gc", gc.gc, "remove images from the cache that no twin uses and that up would not use again")

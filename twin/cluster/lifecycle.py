@@ -22,7 +22,8 @@ STOP_LIMIT_S = 60.0
 
 
 def build(arguments: argparse.Namespace) -> int:
-    which = recipe.suite(arguments.suite or recipe.DEFAULT_SUITE, arguments.packages or (), arguments.plain)
+    which = Shape(arguments.suite or recipe.DEFAULT_SUITE, packages=arguments.packages or (), plain=arguments.plain,
+                  accounting=bool(arguments.accounting)).image
     with Progress() as progress:
         image = image_build.ensure(which, progress)
     print(image.directory)
@@ -70,8 +71,12 @@ def tell_up(state: State, shape: Shape, seconds: float | None, remarks: list[str
     after = f" after {seconds:.1f} s" if seconds is not None else ""
     for remark in remarks:
         print(f"pmtwin: {remark}", file=sys.stderr)
-    kind = f"{shape.suite}, plain" if shape.plain else shape.suite
-    print(f"twin is up{after}: {kind}, head and {compute_nodes(shape)}, in '{state.directory}'")
+    print(f"twin is up{after}: {kind(shape)}, head and {compute_nodes(shape)}, in '{state.directory}'")
+
+
+def kind(shape: Shape) -> str:
+    """"trixie, accounting"."""
+    return ", ".join([shape.suite, *(["plain"] if shape.plain else []), *(["accounting"] if shape.accounting else [])])
 
 
 def compute_nodes(shape: Shape) -> str:

@@ -26,6 +26,7 @@ from image.build import Image
 UNITS = "etc/systemd/system"
 PAGE = re.compile(r"files/usr/share/man/man\d/.+\.\d")
 GUEST_UNITS = {"sysinit.target": ["pmtwin-agent"], "multi-user.target": ["pmtwin-ready"]}
+ACCOUNTING_UNITS = {"multi-user.target": ["pmtwin-accounting"]}
 
 
 def build(state: State, image: Image, shape: Shape) -> None:
@@ -41,6 +42,8 @@ def build(state: State, image: Image, shape: Shape) -> None:
         add_roles(tree)
         add_programs(tree, image, shape.suite)
         add_configuration(tree, state, image, shape)
+    if shape.accounting:
+        add_accounting(tree, image)
     temporary = state.initrd.with_suffix(".new")
     temporary.write_bytes(tree.archive())
     os.rename(temporary, state.initrd)
@@ -168,7 +171,21 @@ def add_configuration(tree: Tree, state: State, image: Image, shape: Shape) -> N
     """Adds munge's key and the nodes' lines of slurm.conf; the image has the rest of Slurm's configuration."""
     tree.file("files/etc/munge/munge.key", munge_key(state), 0o400, image.user("munge"))
     tree.directory("files/etc/munge", 0o700, image.user("munge"))
-    tree.file("files/etc/slurm/slurm.conf", image.slurm_conf.read_text(encoding="utf-8") + nodes_of_slurm(shape))
+    tree.file("files/etc/slurm/slurm.conf", slurm_conf(image, shape))
+
+
+def slurm_conf(image: Image, shape: Shape) -> str:
+    """The image's, with this twin's lines."""
+    accounting = (paths.GUEST / "accounting.conf").read_text(encoding="utf-8") if shape.accounting else ""
+    return image.slurm_conf.read_text(encoding="utf-8") + accounting + nodes_of_slurm(shape)
+
+
+def add_accounting(tree: Tree, image: Image) -> None:
+    """Adds the configuration of slurmdbd and MariaDB. slurmdbd refuses a file that other users can read."""
+    tree.copy(paths.GUEST / "accounting", "files")
+    enable(tree, ACCOUNTING_UNITS)
+    name = "etc/slurm/slurmdbd.conf"
+    tree.file(f"files/{name}", (paths.GUEST / "accounting" / name).read_bytes(), 0o600, image.user("slurm"))
 
 
 def nodes_of_slurm(shape: Shape) -> str:

@@ -18,7 +18,7 @@ MAX_CORES = 16
 class Shape:
     """`nodes` compute nodes with two sockets of `cores` each; `packages` are in the guests beyond the recipe's.
 
-    Guests of a `plain` twin have neither Slurm nor slurm-pmem.
+    Guests of a `plain` twin have neither Slurm nor slurm-pmem. With `accounting` the head node runs slurmdbd and MariaDB.
     """
 
     suite: str = recipe.DEFAULT_SUITE
@@ -26,20 +26,23 @@ class Shape:
     cores: int = 1
     packages: tuple[str, ...] = ()
     plain: bool = False
+    accounting: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= MAX_NODES:
             raise UsageError(f"cannot make {self.nodes} compute nodes, only 1 to {MAX_NODES}")
         if not 1 <= self.cores <= MAX_CORES:
             raise UsageError(f"cannot make sockets of {self.cores} cores, only of 1 to {MAX_CORES}")
+        if self.plain and self.accounting:
+            raise UsageError("plain guests have no Slurm that could account for jobs; leave out --plain or --accounting")
 
     @property
     def image(self) -> recipe.Suite:
-        return recipe.suite(self.suite, self.packages, self.plain)
+        return recipe.suite(self.suite, recipe.with_accounting(self.packages, self.accounting), self.plain)
 
     def settings(self) -> dict[str, Any]:
         return {"suite": self.suite, "nodes": self.nodes, "cores": self.cores, "packages": self.packages,
-                "plain": self.plain}
+                "plain": self.plain, "accounting": self.accounting}
 
 
 def saved(state: State) -> Shape:
@@ -47,7 +50,7 @@ def saved(state: State) -> Shape:
     settings, default = state.settings(), Shape()
     return Shape(settings.get("suite", default.suite), settings.get("nodes", default.nodes),
                  settings.get("cores", default.cores), tuple(settings.get("packages", default.packages)),
-                 settings.get("plain", default.plain))
+                 settings.get("plain", default.plain), settings.get("accounting", default.accounting))
 
 
 def wanted(arguments: argparse.Namespace, state: State) -> Shape:
@@ -61,7 +64,7 @@ def wanted(arguments: argparse.Namespace, state: State) -> Shape:
         check_plain(arguments, state, last)
     return Shape(arguments.suite or last.suite, or_last(arguments.nodes, last.nodes),
                  or_last(arguments.cores, last.cores), or_last(arguments.packages, last.packages),
-                 arguments.plain or last.plain)
+                 arguments.plain or last.plain, or_last(arguments.accounting, last.accounting))
 
 
 def or_last(value: Any, last: Any) -> Any:

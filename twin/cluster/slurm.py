@@ -14,6 +14,7 @@ from cluster.state import State
 POLL_S = 0.3
 SINFO = ["sinfo", "-hN", "-o", "%N|%T|%b|%E"]
 NO_REASON = "none"
+ACCOUNTING = "pmtwin-accounting.service"
 
 
 @dataclass
@@ -55,20 +56,26 @@ def nodes(state: State) -> dict[str, NodeState]:
 def wait_ready(state: State, progress: Progress, limit_s: float, supervisor: subprocess.Popen | None) -> list[str]:
     """Waits until each compute node is idle in Slurm, or has booted in a plain twin; returns a remark for each node that is
     drained or dark instead."""
-    plain = saved(state).plain
+    shape = saved(state)
     end = time.monotonic() + limit_s
     while True:
         check_supervisor(state, supervisor)
         guests = status(state)
         waiting, remarks = judge_boot(guests)
-        if guests and not waiting and not plain:
+        if guests and not waiting and not shape.plain:
             waiting, remarks = judge_slurm(nodes(state), guests, remarks)
         if guests and not waiting:
-            return remarks
+            return remarks + (judge_accounting(state) if shape.accounting else [])
         if time.monotonic() > end:
             raise TwinError(f"not ready within {limit_s:.0f} s: {'; '.join(waiting) or 'no answer'}; see `pmtwin events`")
         progress.step(f"guests: waiting for {summary(guests)}")
         time.sleep(POLL_S)
+
+
+def judge_accounting(state: State) -> list[str]:
+    """A remark if the head node's accounting is not as its service has to leave it."""
+    found = Capture(state, "head", ["systemctl", "is-active", ACCOUNTING]).out.decode(errors="replace").strip()
+    return [] if found == "active" else [f"accounting does not work: {ACCOUNTING} is {found}, see `pmtwin logs head`"]
 
 
 def check_supervisor(state: State, supervisor: subprocess.Popen | None) -> None:

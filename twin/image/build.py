@@ -154,13 +154,20 @@ def pinning(which: recipe.Suite) -> list[str]:
         "' > \"$1/etc/apt/preferences.d/twin\""]
 
 
+def database(which: recipe.Suite) -> list[str]:
+    """Arguments that bring MariaDB's settings before MariaDB."""
+    folder = "/etc/mysql/mariadb.conf.d"
+    return [] if not which.accounting else [
+        f"--setup-hook=mkdir -p \"$1{folder}\"", f"--setup-hook=upload '{recipe.MARIADB}' {folder}/90-twin.cnf"]
+
+
 def command(which: recipe.Suite, kit: Path | None, out: Path) -> list[str]:
     mode = "root" if os.geteuid() == 0 else "unshare"
     return [
         "mmdebstrap", f"--mode={mode}", "--variant=minbase", "--format=null", "--architectures=amd64",
         "--aptopt=Acquire::Languages \"none\"", "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.LEFT_OUT),
-        *pinning(which), f"--include={','.join(which.packages)}",
+        *pinning(which), *database(which), f"--include={','.join(which.packages)}",
         "--customize-hook=" + DOWNLOAD.format(packages=" ".join(which.sdk)),
         *(["--customize-hook=" + OFFER.format(packages=" ".join(which.offered))] if which.offered else []),
         *(["--customize-hook=" + site.HOOK.format(kit=kit)] if kit else []),

@@ -13,6 +13,8 @@ from image import sources
 
 MIRROR = "http://deb.debian.org/debian"
 CUSTOMIZE = Path(__file__).with_name("customize.py")
+# In place before mariadb-server is installed, which makes its files by it.
+MARIADB = Path(__file__).with_name("mariadb.cnf")
 
 # Packages that a site's machine has beyond the release's required ones, before anything is installed on it, and packages
 # that turn the machine into an image.
@@ -21,6 +23,8 @@ PLAIN_PACKAGES = (
 ).split()
 # Tools that show a machine's memory, tools that pmctl uses if they are installed, and for users fusermount and man.
 TOOLS = "fuse3 hwloc-nox man-db numactl quota xfsprogs".split()
+# Slurm's accounting: what the head node runs for `up --accounting`. These make the image another one.
+ACCOUNTING = ("mariadb-server", "slurmdbd")
 # Packages that a site's playbooks and our packages ask for: plain guests find them in a repository.
 OFFERED = (
     "daxctl ipmctl libhwloc15 libjson-c5 libxml2 munge ndctl slurm-client slurm-wlm-basic-plugins slurmctld slurmd"
@@ -64,6 +68,10 @@ class Suite:
     def site(self) -> bool:
         return not self.offered
 
+    @property
+    def accounting(self) -> bool:
+        return {*ACCOUNTING} <= {*self.packages}
+
 
 SUITES = {s.name: s for s in (
     Suite("trixie", ("bookworm",), PIN_IPMCTL),
@@ -102,6 +110,11 @@ def package_names(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def with_accounting(packages: Sequence[str], accounting: bool) -> tuple[str, ...]:
+    """Names of packages, with those of Slurm's accounting if it is wanted, in order of the alphabet."""
+    return tuple(sorted({*packages, *ACCOUNTING})) if accounting else tuple(packages)
+
+
 def mirror() -> str:
     return os.environ.get("PMTWIN_MIRROR", MIRROR)
 
@@ -113,5 +126,6 @@ def apt_sources(which: Suite) -> list[str]:
 def digest(which: Suite) -> str:
     """16 hex digits over everything that decides what is in the image; the mirror is not part of it."""
     parts = [repr(which), repr(LEFT_OUT), CUSTOMIZE.read_text(encoding="utf-8"),
-             sources.digest(sources.PARTS) if which.site else ""]
+             sources.digest(sources.PARTS) if which.site else "",
+             *([MARIADB.read_text(encoding="utf-8")] if which.accounting else [])]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
