@@ -322,7 +322,8 @@ class TestGuests:
 
     def test_accounting_is_configured_where_it_is_wanted_alone(self, files):
         usual, accounting = files(Shape()), files(Shape(accounting=True))
-        more = {"etc/slurm/slurmdbd.conf", "etc/systemd/system/pmtwin-accounting.service", "usr/lib/pmtwin/accounting"}
+        more = {"etc/slurm/slurmdbd.conf", "etc/systemd/system/multi-user.target.wants/pmtwin-accounting.service",
+                "usr/lib/pmtwin/accounting"}
         assert {f"files/{name}" for name in more} <= accounting - usual
         assert not [name for name in usual if re.search("slurmdbd|maria|mysql", name)]
         secret = files.tree().entries["files/etc/slurm/slurmdbd.conf"]
