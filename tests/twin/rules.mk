@@ -43,5 +43,5 @@ RANKS_PACKAGES := gcc,hpcc,lammps,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin
 .PHONY: run-ranks
 run-ranks: $(BUILD)/tests/runtime/pic $(BUILD)/tests/runtime/bss $(BUILD)/tests/runtime/streams $(BUILD)/tests/runtime/tiers $(BUILD)/tests/runtime/advise
 	TWIN_SHAPE='--nodes 1 --cores 2 --packages $(RANKS_PACKAGES)' \
-		$(call twin_bats,trixie,long,500-ranks 510-templates 520-runtime 530-placement)
+		$(call twin_bats,trixie,long,500-ranks 510-templates 520-runtime 530-placement 570-docs)
 	TWIN_SHAPE='--nodes 1 --cores 3' $(call twin_bats,trixie,long,540-streams 550-tiers)

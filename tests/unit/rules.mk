@@ -84,3 +84,9 @@ check-unit-tables:
 
 .PHONY: run-unit
 run-unit: check-unit-c check-unit-c-asan check-unit-pmctl check-unit-pmrun check-unit-calibrate check-unit-tables
+
+# The commands in README.md and the pages for users. "make install" is one of them, so all is built before.
+.PHONY: check-unit-doc-commands
+run-unit: check-unit-doc-commands
+check-unit-doc-commands: all
+	PM_BUILD=$(abspath $(BUILD)) tests/unit/run tests/unit/test_doc_commands.py

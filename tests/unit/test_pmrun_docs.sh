@@ -45,7 +45,7 @@ check "the page has the launchers' variables" test -z "$(not_in_page)"
 words=$(sed -nE 's/^ +pmrun --svg=placement.svg (.*)/\1/p' docs/user/placement.md)
 check "the page tells how its picture was drawn" test -n "$words"
 # shellcheck disable=SC2086 # words of a command
-check "and it is that" diff <("$pmrun" --config="$config" --svg=- $words --topology="$machine") docs/user/placement.svg
+check "and it is that" diff <("$pmrun" --config="$config" --svg=- $words) docs/user/placement.svg
 rows=$(grep -oE '^\| `--pm-[a-z-]+[^`]*` \| `PM_[A-Z_]+' docs/user/placement.md | sed -nE 's/^\| `(--pm-[a-z-]+).*`(PM_[A-Z_]+)$/\1 \2/p' | sort)
 check "its options are the help's" diff <("$pmrun" --help | sed -nE 's/^  (--pm-[a-z-]+).*\((PM_[A-Z_]+)\)$/\1 \2/p' | sort) - <<<"$rows"
 # The plugin has more, about the job's nodes: README.md lists all of its options.
