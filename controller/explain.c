@@ -34,8 +34,8 @@ static const struct {
 		"reboots, the job starts after that"},
 	{WAIT_PRIORITY, "Priority", "jobs with a higher priority are before it"},
 	{WAIT_TIME, "BeginTime",
-		"a node could not start the job, so Slurm has put it back into the queue and tries "
-		"again within about two minutes"},
+		"the time of the job's own --begin has not come; or a node could not start the "
+		"job, and Slurm tries again within about two minutes"},
 	{WAIT_HELD_USER, "JobHeldUser",
 		"the job is held; if several nodes could not serve it, AdminComment has their "
 		"reasons; 'scontrol release' starts it again"},
@@ -92,9 +92,9 @@ static void explain_pending(const struct pm_cluster *cluster, const struct pm_re
 	pm_candidates_each(
 		cluster, job, /* excluded= */ NULL, /* modes_only= */ true, count, &supply);
 	say(list,
-		"The job needs %u nodes in mode %s: %u are idle in it, %u reboot, %u idle ones "
-		"could be rebooted into it.",
-		pm_candidates_needed(job), pm_mode_name_of_feature(feature), supply.ready,
+		"The job needs nodes in mode %s: %u. Idle in it: %u; rebooting: %u; idle in "
+		"another mode, could be rebooted: %u.",
+		pm_mode_name_of_feature(feature), pm_candidates_needed(job), supply.ready,
 		supply.rebooting, supply.could);
 	if (median_s)
 		say(list, "A reboot into it takes %" PRIu64 " s here, the median of the last ones.",

@@ -50,4 +50,11 @@ for key in $(keys_of_page); do
 	check "the page's $key exists" grep -qx "$key" <<<"$keys"
 done
 
+# Slurm's reasons and their meanings, as 'pmctl explain' has them: users read the same in docs/user/modes.md.
+reasons=$(sed -n '/^} reasons\[\] = {$/,/^};$/p' controller/explain.c | tr -d '\n\t' | sed 's/""//g' | grep -oE '\{[A-Z_]+, *"[^"]+", *"[^"]+"\}')
+check "there are reasons" test -n "$reasons"
+while IFS='"' read -r _ name _ meaning _; do
+	check "modes.md has $name and its meaning" grep -qE "^\| \`\($name.*\| \`${meaning//./\\.}" docs/user/modes.md
+done <<<"$reasons"
+
 conclude
