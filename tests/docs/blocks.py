@@ -7,7 +7,7 @@ A marker is an HTML comment, the last line before its block:
     <!-- typed in the sources; not tested: REASON -->
     <!-- shows C -->
 
-In a block with lines that begin with "$ " these are the commands, and the others are what they print. Otherwise each line
+"shows NAME.py" is a file that the commands of pages may start. In a block with lines that begin with "$ " these are the commands, and the others are what they print. Otherwise each line
 is one; a block of commands is one script, so that "cd" holds until its end.
 """
 from __future__ import annotations
@@ -24,6 +24,7 @@ PLACES = ("on a login node", "in a job", "in a job's script", "on any machine", 
 TESTERS = ("bench", "twin", "host")
 TYPED = re.compile(rf"<!-- typed ({'|'.join(PLACES)}); (?:tested on the ({'|'.join(TESTERS)})|not tested: .+) -->")
 SHOWN = re.compile(r"<!-- (shows|made by) .+ -->")
+FILE = re.compile(r"<!-- shows ([\w-]+\.py) -->")
 
 
 @dataclass
@@ -83,6 +84,12 @@ def blocks(path: Path) -> list[Block]:
     return found
 
 
+def shown_files() -> dict[str, str]:
+    """The programs that pages show, by name, for the commands that start them."""
+    found = [(FILE.fullmatch(block.marker), block) for page in pages() for block in blocks(page)]
+    return {match[1]: block.text for match, block in found if match}
+
+
 def page_name(path: Path) -> str:
     return str(path.resolve().relative_to(TOP))
 
@@ -97,6 +104,8 @@ def main() -> int:
     parser.add_argument("tester", choices=TESTERS)
     parser.add_argument("directory", type=Path)
     args = parser.parse_args()
+    for name, text in shown_files().items():
+        (args.directory / name).write_text(text)
     for block in (block for page in pages() for block in blocks(page)):
         if block.typed and block.typed[2] == args.tester:
             file = args.directory / f"{block.page.replace('/', '-')}-{block.line}"

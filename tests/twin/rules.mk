@@ -38,8 +38,8 @@ run-accounting-trixie run-accounting-bookworm: run-accounting-%:
 	TWIN_SHAPE='--nodes 1 --accounting' $(call twin_bats,$*,!none,280-accounting)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
-# what compiles for them, and the codes.
-RANKS_PACKAGES := gcc,hpcc,lammps,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin
+# what compiles for them, the codes, and what docs/user/containers.md needs.
+RANKS_PACKAGES := bubblewrap,gcc,hpcc,lammps,libmpich-dev,libopenmpi-dev,mpich,openmpi-bin,python3-numpy
 .PHONY: run-ranks
 run-ranks: $(BUILD)/tests/runtime/pic $(BUILD)/tests/runtime/bss $(BUILD)/tests/runtime/streams $(BUILD)/tests/runtime/tiers $(BUILD)/tests/runtime/advise
 	TWIN_SHAPE='--nodes 1 --cores 2 --packages $(RANKS_PACKAGES)' \

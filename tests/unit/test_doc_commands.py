@@ -32,7 +32,8 @@ LIMIT_S = 300
 
 def environment(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PM_", "SLURM", "OMPI_"))}
-    return kept | more
+    # Programs of the release, since pages know no others.
+    return kept | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"} | more
 
 
 def run(block: blocks.Block, command: list[str], where: Path, **more: str) -> tuple[bool, str]:
@@ -52,6 +53,8 @@ def home(parent: Path, block: blocks.Block) -> Path:
     app.write_text(APP)
     app.chmod(0o755)
     (folder / "ran").unlink(missing_ok=True)
+    for name, text in blocks.shown_files().items():
+        (folder / name).write_text(text)
     for compiler, (name, text) in SOURCES.items():
         if block.commands.startswith(compiler):
             (folder / name).write_text(text)
