@@ -118,7 +118,7 @@ static int check_site_profile(const char *source, const char *text, struct pm_er
 	if (pm_site_profile_is_file(text) || pm_model_is_class(text))
 		return 0;
 	return pm_err_set(err, -EINVAL,
-		"%s: '%.64s' is no name of a class; write such a name, a file with a '/' in it, or "
+		"%s: '%.64s' is not the name of a class; write a name, a file with a '/' in it, or "
 		"none",
 		source, text);
 }

@@ -194,7 +194,7 @@ planned() {
 	assert_line --partial "pm: open '$own': Permission denied"
 	[ "$(grep -c 'Permission denied' <<<"$output")" -eq 1 ]
 	run_srun 255 --pm-site-profile='a b' true
-	assert_output --partial "pm: --pm-site-profile: 'a b' is no name of a class"
+	assert_output --partial "pm: --pm-site-profile: 'a b' is not the name of a class"
 	rm -r "$profiles" "$own"
 }
 

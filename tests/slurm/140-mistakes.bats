@@ -83,7 +83,7 @@ answers() {
 	answers "--pm-runtime: write a runtime's name, or none" sbatch --pm-runtime=
 	answers '--pm-advice: write a path' sbatch --pm-advice=
 	answers '--pm-profile: write a path' sbatch --pm-profile=
-	answers "--pm-site-profile: 'two words' is no name of a class; write such a name, a file with a '/' in it, or none" \
+	answers "--pm-site-profile: 'two words' is not the name of a class; write a name, a file with a '/' in it, or none" \
 		sbatch '--pm-site-profile=two words'
 }
 
