@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# README.md and the pages for users: the commands that they have for a login node, for a job and for its script run as they stand.
+# README.md, the pages for users, and some for administrators: their commands for a login node, for a job and its script, for a
+# compute node and for the controller run as they stand.
 # Those of other machines are in tests/unit/test_doc_commands.py and tests/twin/570-docs.bats.
 # shellcheck disable=SC2016,SC2154 # expanded in the job; output and status are set by run
 
@@ -84,6 +85,27 @@ script_of() {
 		admin scancel -f -u nobody
 		wait_for 30 no_jobs
 	done < <(typed 'on a login node')
+}
+
+# as_root PLACE COMMAND...: the blocks of the place, by the command. n1 is the node that they are about.
+as_root() {
+	local at file place=$1
+	shift
+	while read -r at file; do
+		run "$@" bash -e -c "$(sed 's/\<NODE\>/n1/' "$file")" 3>&-
+		[ "$status" -eq 0 ] || fail "$at ended with $status: $output"
+	done < <(typed "$place")
+}
+
+@test "on a compute node" {
+	put_in memory n1
+	as_root 'on a compute node, as root' bench node n1
+}
+
+@test "on the controller" {
+	admin scontrol update nodename=n1 state=drain reason='pm: prolog: a sentence that is longer than 20 letters'
+	as_root 'on the controller, as root' admin
+	wait_for 30 state_is n1 idle
 }
 
 @test "in a job, and they print the same" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README.md and the pages for users: each code block says who types it where, and the commands of this host run; TAP.
+"""README.md, the pages for users, some for administrators: a code block says who types it where, and those of this host run; TAP.
 
 The other commands run on the bench (tests/slurm/150-docs.bats) and on the twin (tests/twin/570-docs.bats). Here "make install" of
 README.md makes a tree, which tests/docs/installed lays over /usr, so that commands find what a page's reader has.
