@@ -125,6 +125,14 @@ class TestRecipe:
         assert "--download-only" in "".join(build.command(plain, None, Path("/x")))
         assert "--download-only" not in "".join(build.command(usual, Path("/kit"), Path("/x")))
 
+    def test_in_the_new_root_an_ordinary_user_is_root_by_name_too(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("LOGNAME", "somebody")
+        monkeypatch.setenv("USER", "somebody")
+        monkeypatch.setattr(build, "command", lambda which, kit, out: ["sh", "-c", "echo $LOGNAME $USER"])
+        monkeypatch.setattr(build, "sparse", lambda out: None)
+        build.mmdebstrap(recipe.suite("trixie"), None, tmp_path / "out", Progress(quiet=True))
+        assert (tmp_path / "trixie.log").read_text() == "root root\n"
+
     def test_the_usual_image_is_made_by_the_collection(self, monkeypatch):
         usual, plain = recipe.suite("trixie"), recipe.suite("trixie", plain=True)
         assert "slurm_pmem.cluster.site" in "".join(build.command(usual, Path("/kit"), Path("/x")))

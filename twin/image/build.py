@@ -128,10 +128,12 @@ def build(which: recipe.Suite, progress: Progress) -> Image:
 def mmdebstrap(which: recipe.Suite, kit: Path | None, out: Path, progress: Progress) -> None:
     """Runs mmdebstrap with its messages in OUT.log beside the image."""
     log = out.parent / f"{which.name}.log"
+    # In the new root everybody is root, also the user who builds: Ansible goes by the name, and would look for a home of theirs.
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "LOGNAME": "root", "USER": "root"}
     progress.step(f"image: {which.name}: starting mmdebstrap")
     with open(log, "w", encoding="utf-8") as file, subprocess.Popen(
             command(which, kit, out), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace", env={**os.environ, "LC_ALL": "C.UTF-8"}) as process:
+            text=True, errors="replace", env=environment) as process:
         try:
             for line in process.stdout:
                 file.write(line)
