@@ -383,7 +383,8 @@ planned() {
 slurm_site() {
 	conf=$BATS_TEST_TMPDIR/site
 	[ "$(id -u)" -ne 0 ] || conf=/run/pmrun-bats.$$
-	mkdir -p -m 755 "$conf"
+	mkdir -p "$conf"
+	chmod 755 "$conf"
 	cat >"$conf/scontrol" <<-'END'
 		#!/bin/sh
 		node() { echo "NodeName=$1 Arch=x86_64 CoresPerSocket=$2  CPUAlloc=0 CPUTot=96 RealMemory=900000 Sockets=2 Boards=1 State=IDLE ThreadsPerCore=2 TmpDisk=0 "; }
