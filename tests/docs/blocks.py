@@ -23,7 +23,7 @@ PLACES = ("on a login node", "in a job", "in a job's script", "on any machine", 
           "on a compute node, as root", "on the controller, as root", "on the web host of Open OnDemand")
 # The other pages of administrators have commands of apt, systemd and Ansible, which need a machine of their own.
 OF_ADMINISTRATORS = ("modes", "placement", "troubleshooting")
-TESTERS = ("bench", "twin", "host")
+TESTERS = ("bench of 20 nodes", "bench", "twin", "host")
 TYPED = re.compile(rf"<!-- typed ({'|'.join(PLACES)}); (?:tested on the ({'|'.join(TESTERS)})|not tested: .+) -->")
 SHOWN = re.compile(r"<!-- (shows|made by) .+ -->")
 FILE = re.compile(r"<!-- shows ([\w-]+\.py) -->")
@@ -99,7 +99,8 @@ def page_name(path: Path) -> str:
 def pages() -> list[Path]:
     """All pages of which each block has a marker."""
     of_administrators = [TOP / f"docs/admin/{name}.md" for name in OF_ADMINISTRATORS]
-    return [TOP / "README.md", *sorted((TOP / "docs/user").glob("*.md")), *of_administrators]
+    return [TOP / "README.md", *sorted((TOP / "docs/user").glob("*.md")), *of_administrators,
+            *sorted((TOP / "job_templates").glob("*/README.md"))]
 
 
 def main() -> int:

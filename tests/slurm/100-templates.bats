@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Job templates: a real Slurm takes their #SBATCH lines on nodes like those that they were made for, and runs them.
+# Job templates: a real Slurm takes their #SBATCH lines, and the commands of their READMEs, on nodes like those that they were made
+# for, and runs them.
 # shellcheck disable=SC2016 # expanded in the job
 
 setup() {
@@ -15,6 +16,26 @@ large_bench() {
 	export PM_BENCH=$BATS_TEST_TMPDIR/bench.dir
 	"$TOP/tests/cluster/bench" up --owner $$ --nodes 20 --build "$PM_BUILD" --hardware "$PAPER" 3>&-
 	echo "UsableMemory=memory:3000G,appdirect:180G,flat:3180G,mixed:1500G" >>"$(bench_dir)/etc/pmem.conf"
+}
+
+# The READMEs' commands for a login node, as they stand, a README at a time. Jobs stay in the queue, since all nodes are drained.
+type_commands_of_readmes() {
+	local pages page
+	admin scontrol update nodename=ALL state=drain reason=templates
+	install -d -o nobody "$(bench_dir)/home/reader"
+	mkdir -p "$BATS_TEST_TMPDIR/blocks" "$BATS_TEST_TMPDIR/tree/usr/share/slurm-pmem"
+	cp -r "$TEMPLATES" "$BATS_TEST_TMPDIR/tree/usr/share/slurm-pmem"
+	cp -r "$TEMPLATES/memory-mpi" "$(bench_dir)/home/reader" # dram-baseline is compared with it
+	chown -R nobody "$(bench_dir)/home/reader"
+	"$TOP/tests/docs/blocks.py" 'bench of 20 nodes' "$BATS_TEST_TMPDIR/blocks" >"$BATS_TEST_TMPDIR/list"
+	pages=$(cut -d: -f1 "$BATS_TEST_TMPDIR/list" | uniq)
+	[ "$(wc -l <<<"$pages")" -ge 5 ] || fail "not the READMEs: $pages"
+	for page in $pages; do
+		run "$TOP/tests/docs/installed" "$BATS_TEST_TMPDIR/tree" "$TOP/tests/cluster/bench" user env -C reader \
+			bash -e -c "$(grep "^$page:" "$BATS_TEST_TMPDIR/list" | cut -d' ' -f2 | xargs cat)" 3>&- </dev/null
+		[ "$status" -eq 0 ] || fail "$page ended with $status: $output"
+		assert_line --partial 'Submitted batch job'
+	done
 }
 
 # app LINES: a script that the ordinary user may run; prints its path.
@@ -43,6 +64,7 @@ run_template() {
 		run_client sbatch --test-only "$script"
 		assert_output --partial "using $((nodes * 96)) processors"
 	done
+	type_commands_of_readmes
 	"$TOP/tests/cluster/bench" down
 }
 

@@ -5,6 +5,7 @@ The other commands run on the bench (tests/slurm/150-docs.bats) and on the twin 
 README.md makes a tree, which tests/docs/installed lays over /usr, so that commands find what a page's reader has.
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,7 @@ def home(parent: Path, block: blocks.Block) -> Path:
     app.write_text(APP)
     app.chmod(0o755)
     (folder / "ran").unlink(missing_ok=True)
+    shutil.copy(TOP / "tests/fixtures/topology/synthetic-cascade-lake-flat.xml", folder / "big.xml")
     for name, text in blocks.shown_files().items():
         (folder / name).write_text(text)
     for compiler, (name, text) in SOURCES.items():
