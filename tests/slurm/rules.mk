@@ -21,8 +21,8 @@ check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 	tests/lua/test_constraints.py $(PRINT_CONSTRAINTS)
 
 # In three parts, each on a bench of its own: most of a test is waiting for Slurm.
-BENCH_2 := $(wildcard tests/slurm/07*.bats tests/slurm/08*.bats)
-BENCH_3 := $(wildcard tests/slurm/09*.bats tests/slurm/1*.bats)
+BENCH_2 := $(wildcard tests/slurm/07*.bats tests/slurm/08*.bats tests/slurm/15*.bats)
+BENCH_3 := $(wildcard tests/slurm/09*.bats tests/slurm/10*.bats tests/slurm/11*.bats tests/slurm/12*.bats)
 # Tests of a moment between two daemons, most of which wait for a time limit: check-all runs them.
 BENCH_RACES := tests/slurm/083-late-change.bats
 BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3),$(wildcard tests/slurm/*.bats))
