@@ -26,6 +26,8 @@ static int dimms(const char *text, size_t length, struct pm_err *err)
 		CHECK_FITS(found.list[i].manageability);
 		CHECK_FITS(found.list[i].population_violation);
 		CHECK_FITS(found.list[i].config_status);
+		CHECK_FITS(found.list[i].firmware);
+		CHECK_FITS(found.list[i].part);
 	}
 	return rc;
 }
@@ -101,8 +103,25 @@ static int slots(const char *text, size_t length, struct pm_err *err)
 	return rc;
 }
 
+static int sensors(const char *text, size_t length, struct pm_err *err)
+{
+	cleanup_with(pm_sensors_done) struct pm_sensors found = {0};
+	int rc = pm_ipmctl_sensors(text, length, &found, err);
+
+	CHECK(rc ? !found.n && !found.list : found.n);
+	for (size_t i = 0; i < found.n; i++) {
+		double number;
+
+		CHECK_FITS(found.list[i].dimm);
+		CHECK_FITS(found.list[i].type);
+		CHECK_FITS(found.list[i].text);
+		(void)pm_sensor_number(&found.list[i], &number);
+	}
+	return rc;
+}
+
 static reader *const readers[] = {
-	resources, dimms, goals, regions, capabilities, version, dry_run, slots};
+	resources, dimms, goals, regions, capabilities, version, dry_run, slots, sensors};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
