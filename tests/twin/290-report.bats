@@ -3,6 +3,26 @@
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 
+# Nodes tell pm-controller over TCP.
+setup_file() {
+	load helpers
+	local machine
+	for machine in head n1; do
+		pmtwin exec "$machine" -- sh -c 'cp /etc/slurm/pmem.conf /etc/slurm/pmem.conf.kept &&
+			printf "\nControllerAddr=head\n" >>/etc/slurm/pmem.conf'
+	done
+	pmtwin exec head -- systemctl restart pm-controller
+}
+
+teardown_file() {
+	load helpers
+	local machine
+	for machine in head n1; do
+		pmtwin exec "$machine" -- mv /etc/slurm/pmem.conf.kept /etc/slurm/pmem.conf
+	done
+	pmtwin exec head -- systemctl restart pm-controller
+}
+
 setup() {
 	load helpers
 	load jobs
@@ -49,15 +69,15 @@ room = bytearray(100 << 20)
 for at in range(0, len(room), 4096): room[at] = 1
 import time; time.sleep(120)'"
 	job=$output
-	wait_for 60 eval "on_head pmctl top --json $job | grep -q budget_bytes"
+	wait_for 60 eval "on_head pmctl top --json $job 2>/dev/null | grep -q budget_bytes"
 	sleep 5
 	run on_head pmctl top --json "$job"
 	run /usr/bin/python3 -c '
 import json, sys
 node = json.loads(sys.argv[1])["nodes"][0]
-print(sorted((rank["step"], rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"] >> 20)
-             for rank in node["ranks"] if rank["step"] == "0"))' "$output"
-	assert_output "[('0', 0, True, 64), ('0', 1, True, 64)]"
+print(sorted((rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"] >> 20)
+             for rank in node["ranks"] if "budget_bytes" in rank))' "$output"
+	assert_output "[(0, True, 64), (1, True, 64)]"
 	on_head scancel "$job"
 }
 
