@@ -36,6 +36,7 @@ has_record() {
 }
 
 @test "a job that a reboot gave its mode is in sacct once, with account and comment" {
+	local before waited
 	use_mode n1 appdirect
 	before=$(boot_id n1)
 	run_sbatch 0 --job-name=booted --pm-mode=memory --comment='needs 7 GiB' <<<"$WHERE"
@@ -44,7 +45,10 @@ has_record() {
 	wait_for 60 has_record booted 'user1|research|COMPLETED|n1'
 	run -0 recorded Comment,Constraints,AllocNodes,ExitCode --name=booted
 	assert_output 'needs 7 GiB|pm_memory|1|0:0'
-	on_head sacct -X -o JobID,User,Account,State,Elapsed,Planned,AllocNodes,Comment --name=booted | sed 's/^/# /' >&3
+	# Slurm 22.05 calls it Reserved.
+	waited=$(on_head sacct --helpformat | grep -owE 'Planned|Reserved' | head -n 1)
+	run -0 on_head sacct -X -o "JobID,User,Account,State,Elapsed,$waited,AllocNodes,Comment" --name=booted
+	sed 's/^/# /' <<<"$output" >&3
 }
 
 @test "a job for an account that its user does not belong to is refused" {
