@@ -79,22 +79,22 @@ script_of() {
 
 @test "on a login node" {
 	local at file
-	while read -r at file; do
+	while read -r at file <&4; do
 		on_login_node bash -e -c "$(what_runs "$file")"
 		[ "$status" -eq 0 ] || fail "$at ended with $status: $output"
 		admin scancel -f -u nobody
 		wait_for 30 no_jobs
-	done < <(typed 'on a login node')
+	done 4< <(typed 'on a login node')
 }
 
 # as_root PLACE COMMAND...: the blocks of the place, by the command. n1 is the node that they are about.
 as_root() {
 	local at file place=$1
 	shift
-	while read -r at file; do
+	while read -r at file <&4; do
 		run "$@" bash -e -c "$(sed 's/\<NODE\>/n1/' "$file")" 3>&-
 		[ "$status" -eq 0 ] || fail "$at ended with $status: $output"
-	done < <(typed "$place")
+	done 4< <(typed "$place")
 }
 
 @test "on a compute node" {
@@ -110,16 +110,16 @@ as_root() {
 
 @test "in a job, and they print the same" {
 	local at file
-	while read -r at file; do
+	while read -r at file <&4; do
 		run_srun -N1 --pm-mode=memory bash -e -c "$(<"$file")"
 		[ ! -s "$file.prints" ] || assert_output "$(<"$file.prints")"
-	done < <(typed 'in a job')
+	done 4< <(typed 'in a job')
 }
 
 @test "in a job's script" {
 	local at file
-	while read -r at file; do
+	while read -r at file <&4; do
 		run_sbatch <<<"$(script_of "$file")"
 		assert_line 'in mode memory'
-	done < <(typed "in a job's script")
+	done 4< <(typed "in a job's script")
 }

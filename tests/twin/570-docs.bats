@@ -28,7 +28,7 @@ make_reader() {
 
 @test "on a login node, for nodes in mode flat or appdirect" {
 	local at file place count=0
-	while read -r at file place; do
+	while read -r at file place <&4; do # commands there read their standard input
 		assert_equal "$at: $place" "$at: on a login node"
 		on_head rm -f ran
 		run timeout --kill-after=5 "$LIMIT_S" "$ROOT/twin/pmtwin" run -- sh -e -c "$(<"$file")" </dev/null
@@ -41,7 +41,7 @@ make_reader() {
 			assert_output --partial 140737479966720.0
 		fi
 		count=$((count + 1))
-	done <"$BATS_FILE_TMPDIR/list"
+	done 4<"$BATS_FILE_TMPDIR/list"
 	[ "$count" -gt 3 ] || fail "only $count blocks"
 }
 
