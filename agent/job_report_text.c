@@ -50,8 +50,10 @@ static const char *span(uint64_t ms, char ret[SPAN_MAX])
 		snprintf(ret, SPAN_MAX, "%" PRIu64 " s", s);
 	else if (s < 7200)
 		snprintf(ret, SPAN_MAX, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
-	else
+	else if (s < 48 * 3600)
 		snprintf(ret, SPAN_MAX, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+	else
+		snprintf(ret, SPAN_MAX, "%" PRIu64 " days", s / 86400);
 	return ret;
 }
 

@@ -42,15 +42,27 @@ static bool is_pmem(const struct pm_job_use *use, unsigned node)
 	return false;
 }
 
+/* The step that this process is in, which shows the others; a user may have set the variable. */
+static bool is_own(const char *step)
+{
+	const char *own = getenv("SLURM_STEP_ID");
+
+	return own && !strcmp(own, step);
+}
+
 /* Of "batch" and "interactive" the task is the script, which is not a rank. */
 static void add_rank(void *context, const char *step, unsigned task, pid_t process,
 	const struct pm_job_cgroup *cgroup)
 {
 	struct ranks *ranks = context;
 	cleanup_free char *path = pm_asprintf("/proc/%d/environ", (int)process), *environ = NULL;
-	json_object *row = pm_json_append_object(ranks->list);
 	uint64_t dram = 0, pmem = 0, budget;
+	json_object *row;
 	size_t length;
+
+	if (is_own(step))
+		return;
+	row = pm_json_append_object(ranks->list);
 
 	for (unsigned node = 0; node < cgroup->n_nodes; node++)
 		*(is_pmem(ranks->use, node) ? &pmem : &dram) += cgroup->node_bytes[node];

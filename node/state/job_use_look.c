@@ -11,6 +11,9 @@
 #include "node/tools/node_memory.h"
 #include "node/tools/quota.h"
 
+/* An empty directory has a block, which its owner has not written. */
+#define EMPTY_BYTES 4096
+
 static void set(struct pm_use_part *part, uint64_t bytes)
 {
 	if (!part)
@@ -69,7 +72,7 @@ static void look_at_directory(
 	if (fd < 0 || get_quota(fd, use, &quota))
 		return;
 	part = pm_job_use_part(use, "dir", number, (uint32_t)allotment->socket);
-	set(part, quota.used.bytes);
+	set(part, quota.used.bytes > EMPTY_BYTES ? quota.used.bytes : 0);
 	if (!quota.limit.bytes && !pm_quota_get(fd, PM_QUOTA_OF_USER, use->uid, &of_user, NULL))
 		quota.limit.bytes = of_user.limit.bytes;
 	if (part)

@@ -28,6 +28,10 @@ setup() {
 	load jobs
 }
 
+teardown() {
+	on_head scancel --me
+}
+
 # fill MIB: what holds that much memory for a moment.
 FILL='import sys, time
 room = bytearray(int(sys.argv[1]) << 20)
@@ -78,7 +82,6 @@ node = json.loads(sys.argv[1])["nodes"][0]
 print(sorted((rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"] >> 20)
              for rank in node["ranks"] if "budget_bytes" in rank))' "$output"
 	assert_output "[(0, True, 64), (1, True, 64)]"
-	on_head scancel "$job"
 }
 
 @test "memory of a flat job is told apart from its DRAM" {
