@@ -22,14 +22,24 @@ static void set(struct pm_use_part *part, uint64_t bytes)
 	part->peak_bytes = MAX(part->peak_bytes, bytes);
 }
 
-/* Flat memory is that of the NUMA nodes that the job was given. */
-static bool is_flat(const struct pm_jobview *view, unsigned node)
+/* Flat memory is that of the NUMA nodes that the job was given; NULL: the node is DRAM. */
+static const struct pm_allotment *flat_node(const struct pm_jobview *view, unsigned node)
 {
 	for (size_t i = 0; i < view->n; i++)
 		if (view->allotments[i].kind == PM_ALLOTMENT_NODE &&
 			strtoul(view->allotments[i].value, NULL, 10) == node)
-			return true;
-	return false;
+			return &view->allotments[i];
+	return NULL;
+}
+
+/* A node of persistent memory has no CPU by which its socket is known, but the view has it. */
+static struct pm_use_part *part_of(const struct pm_config *config, const struct pm_jobview *view,
+	struct pm_job_use *use, unsigned node)
+{
+	const struct pm_allotment *flat = flat_node(view, node);
+	int socket = flat ? flat->socket : pm_node_socket(config->fs_root, (int)node);
+
+	return pm_job_use_part(use, flat ? "pmem" : "dram", node, (uint32_t)socket);
 }
 
 static void look_at_memory(
@@ -44,9 +54,7 @@ static void look_at_memory(
 	use->memory_limit_bytes = cgroup.limit_bytes;
 	use->oom_kills = MAX(use->oom_kills, cgroup.oom_kills);
 	for (unsigned node = 0; node < cgroup.n_nodes; node++)
-		set(pm_job_use_part(use, is_flat(view, node) ? "pmem" : "dram", node,
-			    (uint32_t)pm_node_socket(config->fs_root, (int)node)),
-			cgroup.node_bytes[node]);
+		set(part_of(config, view, use, node), cgroup.node_bytes[node]);
 }
 
 /* Only root may ask for a project's: a user gets his own, of all his jobs. */
