@@ -124,8 +124,9 @@ static bool of_signal(const struct pm_job_report *report, char ret[PM_CAUSE_MAX]
 		return false;
 	return say(ret,
 		"ended by SIGBUS: a mapped page could not be had, because its file is shorter than "
-		"the mapping, or because persistent memory has a bad page there; 'pmctl health' on "
-		"the node tells of bad pages");
+		"the mapping, or because persistent memory has a bad page there; 'pmctl metrics' "
+		"on "
+		"the node counts its bad blocks");
 }
 
 static uint64_t longest_setup_s(const struct pm_job_report *report)

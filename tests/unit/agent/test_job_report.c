@@ -79,7 +79,7 @@ static void test_causes(void)
 		{"SIGBUS", "[" JOB("FAILED", ",\"signal\":7") "]",
 			"ended by SIGBUS: a mapped page could not be had, because its file is "
 			"shorter than the mapping, or because persistent memory has a bad page "
-			"there; 'pmctl health' on the node tells of bad pages"},
+			"there; 'pmctl metrics' on the node counts its bad blocks"},
 		{"time, with the set-up in it",
 			"[" JOB("TIMEOUT", ",\"time_limit_s\":60") "," NODE(
 				"n1", "5", "a", "flat", NO_PARTS) "]",
