@@ -12,14 +12,6 @@ static const char *const counts[] = {"reboots", "failed", "seconds"};
 
 #define N_COUNTS (sizeof(counts) / sizeof(counts[0]))
 
-static uint64_t number(const json_object *row, const char *key)
-{
-	uint64_t value = 0;
-
-	(void)pm_json_u64(row, key, &value);
-	return value;
-}
-
 /* The service has uids: it asks nobody for names. */
 static void add_user(json_object *row)
 {
@@ -37,8 +29,8 @@ static void add_user(json_object *row)
 
 static int most_first(const void *a, const void *b)
 {
-	uint64_t x = number(*(json_object *const *)a, "seconds");
-	uint64_t y = number(*(json_object *const *)b, "seconds");
+	uint64_t x = pm_json_number(*(json_object *const *)a, "seconds");
+	uint64_t y = pm_json_number(*(json_object *const *)b, "seconds");
 
 	return (x < y) - (x > y);
 }
@@ -51,7 +43,7 @@ static void add_total(json_object *root, json_object *rows)
 		uint64_t sum = 0;
 
 		for (size_t i = 0; i < json_object_array_length(rows); i++)
-			sum += number(json_object_array_get_idx(rows, i), counts[count]);
+			sum += pm_json_number(json_object_array_get_idx(rows, i), counts[count]);
 		pm_json_add_u64(total, counts[count], sum);
 	}
 }
@@ -74,9 +66,9 @@ json_object *pm_cluster_reboots(json_object *rows, const struct pm_message *requ
 static void add_row(struct pm_columns *columns, const char *name, const json_object *row)
 {
 	pm_columns_add(columns, "%s", name ? name : "-");
-	pm_columns_add(columns, "%" PRIu64, number(row, "reboots"));
-	pm_columns_add(columns, "%" PRIu64, number(row, "failed"));
-	pm_columns_add(columns, "%.2f", (double)number(row, "seconds") / 3600);
+	pm_columns_add(columns, "%" PRIu64, pm_json_number(row, "reboots"));
+	pm_columns_add(columns, "%" PRIu64, pm_json_number(row, "failed"));
+	pm_columns_add(columns, "%.2f", (double)pm_json_number(row, "seconds") / 3600);
 }
 
 void pm_print_cluster_reboots(const json_object *root, enum pm_reboots_by by)

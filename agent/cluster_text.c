@@ -14,21 +14,6 @@
 #define MODES_MAX 64
 #define TIME_MAX  32
 
-static uint64_t number(const json_object *row, const char *key)
-{
-	uint64_t value = 0;
-
-	(void)pm_json_u64(row, key, &value);
-	return value;
-}
-
-static const char *text(const json_object *row, const char *key)
-{
-	const char *value = pm_json_string(row, key);
-
-	return value ? value : "";
-}
-
 /* The modes that share a feature: "appdirect, flat"; "none" for no feature. */
 static const char *modes_of(const char *feature, char ret[MODES_MAX])
 {
@@ -69,18 +54,19 @@ static const char *seconds_or_dash(uint64_t seconds, char ret[TIME_MAX])
 
 static void print_mode(const struct pm_config *config, const json_object *row)
 {
-	const struct pm_mode_info *mode = pm_mode_by_feature(text(row, "feature"));
+	const struct pm_mode_info *mode = pm_mode_by_feature(pm_json_text(row, "feature"));
 	uint64_t memory = mode ? config->usable_memory_bytes[mode->mode] : 0;
 	uint64_t pmem = mode && mode->substate ? config->usable_pmem_bytes : 0;
 	char modes[MODES_MAX], reboot[TIME_MAX], sizes[2][PM_SIZE_TEXT];
 
 	printf("%-16s %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %10" PRIu64 " %6" PRIu64 " %6" PRIu64
 	       " %13" PRIu64 " %8s %10s %12s\n",
-		modes_of(text(row, "feature"), modes), number(row, "nodes"), number(row, "idle"),
-		number(row, "busy"), number(row, "rebooting"), number(row, "out"),
-		number(row, "could"), number(row, "jobs"),
-		seconds_or_dash(number(row, "reboot_s"), reboot), size_or_dash(memory, sizes[0]),
-		size_or_dash(pmem, sizes[1]));
+		modes_of(pm_json_text(row, "feature"), modes), pm_json_number(row, "nodes"),
+		pm_json_number(row, "idle"), pm_json_number(row, "busy"),
+		pm_json_number(row, "rebooting"), pm_json_number(row, "out"),
+		pm_json_number(row, "could"), pm_json_number(row, "jobs"),
+		seconds_or_dash(pm_json_number(row, "reboot_s"), reboot),
+		size_or_dash(memory, sizes[0]), size_or_dash(pmem, sizes[1]));
 }
 
 void pm_print_cluster_modes(const struct pm_config *config, json_object *list)
@@ -98,20 +84,20 @@ static void print_reboot(const json_object *row)
 {
 	char at[TIME_MAX];
 
-	if (!number(row, "start"))
+	if (!pm_json_number(row, "start"))
 		return;
-	printf("  %s: %s to %s, %" PRIu64 " s", local_time(number(row, "start"), at),
-		pm_mode_name_of_feature(text(row, "from")),
-		pm_mode_name_of_feature(text(row, "to")), number(row, "seconds"));
-	if (*text(row, "failure"))
-		printf(", FAILED: %s", text(row, "failure"));
+	printf("  %s: %s to %s, %" PRIu64 " s", local_time(pm_json_number(row, "start"), at),
+		pm_mode_name_of_feature(pm_json_text(row, "from")),
+		pm_mode_name_of_feature(pm_json_text(row, "to")), pm_json_number(row, "seconds"));
+	if (*pm_json_text(row, "failure"))
+		printf(", FAILED: %s", pm_json_text(row, "failure"));
 }
 
 static void print_node(const json_object *row)
 {
-	printf("%-16s %-10s %-10s %7" PRIu64 " %6" PRIu64, text(row, "node"),
-		pm_mode_name_of_feature(text(row, "feature")), text(row, "state"),
-		number(row, "reboots"), number(row, "failures"));
+	printf("%-16s %-10s %-10s %7" PRIu64 " %6" PRIu64, pm_json_text(row, "node"),
+		pm_mode_name_of_feature(pm_json_text(row, "feature")), pm_json_text(row, "state"),
+		pm_json_number(row, "reboots"), pm_json_number(row, "failures"));
 	print_reboot(row);
 	putchar('\n');
 }
@@ -128,15 +114,16 @@ void pm_print_cluster_nodes(json_object *list)
 
 static bool is_problem(const json_object *row)
 {
-	return !strcmp(text(row, "state"), "out") ||
-	       (!*text(row, "feature") && strcmp(text(row, "state"), "rebooting") != 0);
+	return !strcmp(pm_json_text(row, "state"), "out") ||
+	       (!*pm_json_text(row, "feature") &&
+		       strcmp(pm_json_text(row, "state"), "rebooting") != 0);
 }
 
 /* A node without a time is told last. */
 static int oldest_first(const void *a, const void *b)
 {
-	uint64_t x = number(*(json_object *const *)a, "since") - 1;
-	uint64_t y = number(*(json_object *const *)b, "since") - 1;
+	uint64_t x = pm_json_number(*(json_object *const *)a, "since") - 1;
+	uint64_t y = pm_json_number(*(json_object *const *)b, "since") - 1;
 
 	return (x > y) - (x < y);
 }
@@ -161,34 +148,35 @@ static void print_affected(const json_object *row)
 	print_jobs(row, "running", "jobs on it");
 	print_jobs(row, "waiting", "jobs that require it");
 	print_jobs(row, "turned_away", "jobs that it has turned away");
-	if (number(row, "more"))
-		printf("  further jobs: %" PRIu64 "\n", number(row, "more"));
+	if (pm_json_number(row, "more"))
+		printf("  further jobs: %" PRIu64 "\n", pm_json_number(row, "more"));
 }
 
 static void print_failure(const json_object *row)
 {
-	if (!*text(row, "failure"))
+	if (!*pm_json_text(row, "failure"))
 		return;
-	printf("  last reboot: %s", text(row, "failure"));
-	if (number(row, "job"))
-		printf(", for job %" PRIu64, number(row, "job"));
+	printf("  last reboot: %s", pm_json_text(row, "failure"));
+	if (pm_json_number(row, "job"))
+		printf(", for job %" PRIu64, pm_json_number(row, "job"));
 	putchar('\n');
 }
 
 static void print_problem(const json_object *row)
 {
-	const char *node = text(row, "node"), *reason = text(row, "reason");
+	const char *node = pm_json_text(row, "node"), *reason = pm_json_text(row, "reason");
 	char at[TIME_MAX];
 
 	printf("%s", node);
-	if (number(row, "since"))
-		printf(", since %s", local_time(number(row, "since"), at));
-	printf(": %s\n", *reason		 ? reason
-			 : *text(row, "feature") ? "Slurm has no reason for it"
-						 : "none of its active features is a mode's");
+	if (pm_json_number(row, "since"))
+		printf(", since %s", local_time(pm_json_number(row, "since"), at));
+	printf(": %s\n", *reason ? reason
+			 : *pm_json_text(row, "feature")
+				 ? "Slurm has no reason for it"
+				 : "none of its active features is a mode's");
 	print_failure(row);
-	if (*text(row, "comment"))
-		printf("  in the way of other modes: %s\n", text(row, "comment"));
+	if (*pm_json_text(row, "comment"))
+		printf("  in the way of other modes: %s\n", pm_json_text(row, "comment"));
 	print_affected(row);
 	printf("  next: ssh %s pmctl health; when that prints nothing: scontrol update NodeName=%s "
 	       "State=RESUME\n",

@@ -36,11 +36,7 @@ static bool is_state(const struct pm_job_report *report, const char *state)
 
 static uint64_t number(const struct pm_job_report *report, const char *key)
 {
-	uint64_t value = 0;
-
-	if (report->job)
-		(void)pm_json_u64(report->job, key, &value);
-	return value;
+	return report->job ? pm_json_number(report->job, key) : 0;
 }
 
 /* --- memory --- */

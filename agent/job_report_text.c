@@ -25,18 +25,12 @@ __attribute__((format(printf, 3, 4))) static void line(
 
 static uint64_t number(const struct pm_job_report *report, const char *key)
 {
-	uint64_t value = 0;
-
-	if (report->job)
-		(void)pm_json_u64(report->job, key, &value);
-	return value;
+	return report->job ? pm_json_number(report->job, key) : 0;
 }
 
 static const char *text(const struct pm_job_report *report, const char *key)
 {
-	const char *value = report->job ? pm_json_string(report->job, key) : NULL;
-
-	return value ? value : "";
+	return report->job ? pm_json_text(report->job, key) : "";
 }
 
 /* "1.4 s", "55 s", "2 h 5 min". */

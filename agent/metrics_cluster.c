@@ -7,25 +7,10 @@
 #include "base/cleanup.h"
 #include "site/modes.h"
 
-static const char *text(const json_object *row, const char *key)
-{
-	const char *value = pm_json_string(row, key);
-
-	return value ? value : "";
-}
-
-static uint64_t number(const json_object *row, const char *key)
-{
-	uint64_t value = 0;
-
-	(void)pm_json_u64(row, key, &value);
-	return value;
-}
-
 /* Modes that share a feature are counted by the first one; "none" for no feature. */
 static const char *mode_of(const json_object *row, const char *key)
 {
-	return pm_mode_name_of_feature(text(row, key));
+	return pm_mode_name_of_feature(pm_json_text(row, key));
 }
 
 /* --- by mode --- */
@@ -34,45 +19,46 @@ static void add_mode(struct pm_metrics *metrics, const json_object *row)
 {
 	static const char *const states[] = {"idle", "busy", "rebooting", "out"};
 	const char *mode = mode_of(row, "feature");
-	uint64_t failures = number(row, "failures");
+	uint64_t failures = pm_json_number(row, "failures");
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		pm_metric(metrics, CLUSTER_NODES, number(row, states[i]), mode, states[i]);
-	if (!*text(row, "feature"))
+		pm_metric(metrics, CLUSTER_NODES, pm_json_number(row, states[i]), mode, states[i]);
+	if (!*pm_json_text(row, "feature"))
 		return;
-	pm_metric(metrics, CLUSTER_COULD, number(row, "could"), mode);
-	pm_metric(metrics, CLUSTER_JOBS, number(row, "jobs"), mode);
-	pm_metric(metrics, CLUSTER_REBOOTS, number(row, "reboots") - failures, mode, "done");
+	pm_metric(metrics, CLUSTER_COULD, pm_json_number(row, "could"), mode);
+	pm_metric(metrics, CLUSTER_JOBS, pm_json_number(row, "jobs"), mode);
+	pm_metric(
+		metrics, CLUSTER_REBOOTS, pm_json_number(row, "reboots") - failures, mode, "done");
 	pm_metric(metrics, CLUSTER_REBOOTS, failures, mode, "failed");
-	if (number(row, "reboot_s"))
-		pm_metric(metrics, CLUSTER_REBOOT_TIME, number(row, "reboot_s"), mode);
+	if (pm_json_number(row, "reboot_s"))
+		pm_metric(metrics, CLUSTER_REBOOT_TIME, pm_json_number(row, "reboot_s"), mode);
 }
 
 /* --- by node --- */
 
 static bool is_in(const json_object *row, const char *state)
 {
-	return !strcmp(text(row, "state"), state);
+	return !strcmp(pm_json_text(row, "state"), state);
 }
 
 static void add_reboot(struct pm_metrics *metrics, const json_object *row)
 {
-	const char *node = text(row, "node"), *mode = mode_of(row, "to");
+	const char *node = pm_json_text(row, "node"), *mode = mode_of(row, "to");
 
-	if (!number(row, "start"))
+	if (!pm_json_number(row, "start"))
 		return;
 	if (is_in(row, "rebooting"))
-		pm_metric(metrics, NODE_REBOOT_START, number(row, "start"), node, mode);
+		pm_metric(metrics, NODE_REBOOT_START, pm_json_number(row, "start"), node, mode);
 	else
-		pm_metric(metrics, NODE_LAST_REBOOT, number(row, "seconds"), node, mode,
-			*text(row, "failure") ? "failed" : "done");
+		pm_metric(metrics, NODE_LAST_REBOOT, pm_json_number(row, "seconds"), node, mode,
+			*pm_json_text(row, "failure") ? "failed" : "done");
 }
 
 static void add_out(struct pm_metrics *metrics, const json_object *row)
 {
-	if (is_in(row, "out") && number(row, "since"))
-		pm_metric(metrics, NODE_OUT_SINCE, number(row, "since"), text(row, "node"),
-			pm_drain_cause(text(row, "reason")));
+	if (is_in(row, "out") && pm_json_number(row, "since"))
+		pm_metric(metrics, NODE_OUT_SINCE, pm_json_number(row, "since"),
+			pm_json_text(row, "node"), pm_drain_cause(pm_json_text(row, "reason")));
 }
 
 /* All causes have a number, so that a graph ends at 0. */
@@ -85,7 +71,7 @@ static void add_causes(struct pm_metrics *metrics, json_object *nodes)
 			const json_object *row = json_object_array_get_idx(nodes, i);
 
 			n += is_in(row, "out") &&
-			     !strcmp(pm_drain_cause(text(row, "reason")), *cause);
+			     !strcmp(pm_drain_cause(pm_json_text(row, "reason")), *cause);
 		}
 		pm_metric(metrics, CLUSTER_OUT, n, *cause);
 	}

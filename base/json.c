@@ -100,6 +100,21 @@ int pm_json_u64(const json_object *object, const char *key, uint64_t *ret)
 	return 0;
 }
 
+uint64_t pm_json_number(const json_object *object, const char *key)
+{
+	uint64_t value = 0;
+
+	(void)pm_json_u64(object, key, &value);
+	return value;
+}
+
+const char *pm_json_text(const json_object *object, const char *key)
+{
+	const char *value = pm_json_string(object, key);
+
+	return value ? value : "";
+}
+
 void pm_json_add_string(json_object *object, const char *key, const char *text)
 {
 	if (text)

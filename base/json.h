@@ -30,6 +30,10 @@ bool pm_json_copy_filled(const json_object *object, const char *key, char *to, s
 /* -ENOENT: missing; -EINVAL: not an integer from 0 to INT64_MAX. */
 int pm_json_u64(const json_object *object, const char *key, uint64_t *ret);
 
+/* For what is shown: the member, or 0 and "" if it is missing or of another type. */
+uint64_t pm_json_number(const json_object *object, const char *key);
+const char *pm_json_text(const json_object *object, const char *key);
+
 /* Adds a string member; NULL adds nothing. */
 void pm_json_add_string(json_object *object, const char *key, const char *text);
 void pm_json_add_u64(json_object *object, const char *key, uint64_t value);

@@ -81,15 +81,6 @@ static const char *excluded_nodes(const slurm_job_info_t *job)
 	return job->exc_nodes ? job->exc_nodes : "";
 }
 
-/* 0 if the key is missing. */
-static uint64_t number(const json_object *entry, const char *key)
-{
-	uint64_t value = 0;
-
-	(void)pm_json_u64(entry, key, &value);
-	return value;
-}
-
 static json_object *new_entry(const slurm_job_info_t *job)
 {
 	json_object *entry = json_object_new_object();
@@ -114,7 +105,7 @@ static json_object *find(const struct pm_rejected_jobs *rejected, const slurm_jo
 
 static bool is_held(const json_object *entry)
 {
-	return number(entry, "held") > 0;
+	return pm_json_number(entry, "held") > 0;
 }
 
 static json_object *find_or_add(struct pm_rejected_jobs *rejected, const slurm_job_info_t *job)
@@ -201,8 +192,8 @@ static int judge(const struct pm_cluster *cluster, const slurm_job_info_t *job, 
 		return -ENOMEM;
 	has_others = pm_candidates_count(cluster, job, more, /* modes_only= */ false).in_service >=
 		     pm_candidates_needed(job);
-	if (distinct >= limit ||
-		((!has_others || number(entry, "given_back")) && number(entry, "times") >= limit))
+	if (distinct >= limit || ((!has_others || pm_json_number(entry, "given_back")) &&
+					 pm_json_number(entry, "times") >= limit))
 		ret->sentence = hold_sentence(job->job_id, nodes);
 	json_object_object_del(entry, "made");
 	if (has_others && !ret->sentence)
@@ -220,7 +211,7 @@ int pm_rejected_add(struct pm_rejected_jobs *rejected, const struct pm_cluster *
 	if (!entry)
 		return pm_err_set(err, -ENOSPC, "too many jobs were turned away");
 	keep_users_list(entry, job);
-	pm_json_add_u64(entry, "times", number(entry, "times") + 1);
+	pm_json_add_u64(entry, "times", pm_json_number(entry, "times") + 1);
 	pm_json_add_u64(entry, "restarts", job->restart_cnt);
 	json_object_object_del(entry, "idle_since");
 	pm_json_add_string(json_object_object_get(entry, "nodes"), node, sentence);
@@ -249,7 +240,7 @@ int pm_rejected_begin_reinstatement(struct pm_rejected_jobs *rejected, const slu
 	json_object *entry = find(rejected, job);
 	int rc;
 
-	pm_json_add_u64(entry, "given_back", number(entry, "given_back") + 1);
+	pm_json_add_u64(entry, "given_back", pm_json_number(entry, "given_back") + 1);
 	json_object_object_del(entry, "idle_since");
 	rc = save(rejected, err);
 	if (rc)
@@ -281,7 +272,7 @@ uint64_t pm_rejected_idle_since(
 {
 	const json_object *entry = find(rejected, job);
 
-	return entry ? number(entry, "idle_since") : 0;
+	return entry ? pm_json_number(entry, "idle_since") : 0;
 }
 
 void pm_rejected_set_idle_since(

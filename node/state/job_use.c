@@ -161,19 +161,6 @@ static void close_dir(DIR **dir)
 		closedir(*dir);
 }
 
-/* "12.json" */
-static bool read_name(const char *name, uint32_t *ret)
-{
-	char digits[16];
-	size_t length = strcspn(name, ".");
-
-	if (length >= sizeof(digits) || strcmp(name + length, ".json") != 0)
-		return false;
-	memcpy(digits, name, length);
-	digits[length] = '\0';
-	return !pm_job_parse_id(digits, ret);
-}
-
 size_t pm_use_list(const struct pm_config *config, bool ended, uint32_t *ret, size_t max)
 {
 	cleanup_free char *path = dir_of(config, ended);
@@ -182,6 +169,6 @@ size_t pm_use_list(const struct pm_config *config, bool ended, uint32_t *ret, si
 	size_t n = 0;
 
 	while (dir && n < max && (entry = readdir(dir)))
-		n += read_name(entry->d_name, &ret[n]);
+		n += pm_job_is_file(entry->d_name, &ret[n]);
 	return n;
 }

@@ -83,8 +83,7 @@ static int read_record(int dir_fd, const char *name, uint32_t id, struct pm_job 
 	return 0;
 }
 
-/* "12.json". Temporaries of pm_file_write() have other names. */
-static bool is_record(const char *name, uint32_t *ret_id)
+bool pm_job_is_file(const char *name, uint32_t *ret_id)
 {
 	char digits[16];
 	size_t length = strcspn(name, ".");
@@ -112,7 +111,7 @@ static int add_record(struct pm_jobs *jobs, int dir_fd, const char *name, struct
 	struct pm_job job = {.state = PM_JOB_UNREADABLE};
 	int rc;
 
-	if (!is_record(name, &job.id))
+	if (!pm_job_is_file(name, &job.id))
 		return 0;
 	rc = read_record(dir_fd, name, job.id, &job);
 	if (rc && rc != -EBADMSG)

@@ -48,6 +48,9 @@ const char *pm_job_state_name(enum pm_job_state state);
 /* Decimal digits only, 1 to 4294967295, as Slurm prints job IDs. -EINVAL. */
 int pm_job_parse_id(const char *text, uint32_t *ret);
 
+/* True for the name of a job's file, "12.json"; temporaries of pm_file_write() have other names. */
+bool pm_job_is_file(const char *name, uint32_t *ret_id);
+
 /*
  * Reads all records of a directory, ordered by ID; none if there is no directory. A record is
  * UNREADABLE if it cannot be parsed, has another job's ID, or a user other than root could have
