@@ -98,7 +98,7 @@ run_on_n2_after_n1() {
 	before=$(boot_id n1)
 	pmtwin exec n1 -- pmctl set memory
 	pmtwin exec n1 -- pmctl reboot
-	wait_for 60 is_rebooted n1 "$before"
+	wait_for 180 is_rebooted n1 "$before"
 	run_sbatch 0 --pm-mode=appdirect <<<"$WHERE"
 	assert_output --regexp '^n[12] appdirect restarts [01]$'
 }
