@@ -12,7 +12,7 @@ static const char *const counts[] = {"reboots", "failed", "seconds"};
 
 #define N_COUNTS (sizeof(counts) / sizeof(counts[0]))
 
-/* The service has uids: it asks nobody for names. */
+/* The service sends uids, so that it never waits for a name service. */
 static void add_user(json_object *row)
 {
 	const char *name = pm_json_string(row, "name");

@@ -8,13 +8,6 @@
 
 #include "base/list.h"
 
-static bool is_type(const json_object *line, const char *type)
-{
-	const char *is = pm_json_string(line, "type");
-
-	return is && !strcmp(is, type);
-}
-
 static int add_node(struct pm_job_report *report, json_object *line, struct pm_err *err)
 {
 	struct pm_report_node *node = pm_list_next(&report->nodes, report->n_nodes, sizeof(*node));
@@ -32,10 +25,8 @@ static int add_node(struct pm_job_report *report, json_object *line, struct pm_e
 
 static void add_reboot(struct pm_job_report *report, const json_object *line)
 {
-	uint64_t start = 0, end = 0;
+	uint64_t start = pm_json_number(line, "start"), end = pm_json_number(line, "end");
 
-	(void)pm_json_u64(line, "start", &start);
-	(void)pm_json_u64(line, "end", &end);
 	report->failed += pm_json_string(line, "failure") != NULL;
 	report->first_s = report->reboots ? MIN(report->first_s, start) : start;
 	report->last_s = MAX(report->last_s, end);
@@ -72,11 +63,11 @@ int pm_job_report_read(json_object *lines, struct pm_job_report *ret, struct pm_
 	for (size_t i = 0; !rc && i < json_object_array_length(lines); i++) {
 		json_object *line = json_object_array_get_idx(lines, i);
 
-		if (is_type(line, "job"))
+		if (pm_json_is(line, "type", "job"))
 			report.job = line;
-		else if (is_type(line, "reboot"))
+		else if (pm_json_is(line, "type", "reboot"))
 			add_reboot(&report, line);
-		else if (is_type(line, "node"))
+		else if (pm_json_is(line, "type", "node"))
 			rc = add_node(&report, line, err);
 	}
 	if (rc) {

@@ -29,9 +29,7 @@ __attribute__((format(printf, 2, 3))) static bool say(
 
 static bool is_state(const struct pm_job_report *report, const char *state)
 {
-	const char *is = report->job ? pm_json_string(report->job, "state") : NULL;
-
-	return is && !strcmp(is, state);
+	return report->job && pm_json_is(report->job, "state", state);
 }
 
 static uint64_t number(const struct pm_job_report *report, const char *key)

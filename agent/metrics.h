@@ -42,7 +42,7 @@ json_object *pm_metrics_json(const struct pm_metrics *metrics);
 
 void pm_metrics_done(struct pm_metrics *metrics);
 
-/* The metrics of this node, in three parts. What cannot be read is missing, and noted. */
+/* The metrics of this node, in three parts. A value that cannot be read is left out, and noted. */
 void pm_metrics_add_node(struct pm_metrics *metrics);
 void pm_metrics_add_modules(struct pm_metrics *metrics);
 void pm_metrics_add_bad_blocks(struct pm_metrics *metrics);

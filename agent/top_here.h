@@ -6,7 +6,7 @@
 #include "site/config.h"
 
 /*
- * What a job uses on this node now: "node", the fields of protocol/job_use.h, and "ranks", an
+ * A job's present use of this node: "node", the fields of protocol/job_use.h, and "ranks", an
  * object for each task: step, task, dram_bytes, pmem_bytes, rank, and budget_bytes of a rank that
  * has one. -ENOENT: it does not run here, or has no mode; -EPERM: it is another user's.
  */

@@ -115,6 +115,13 @@ const char *pm_json_text(const json_object *object, const char *key)
 	return value ? value : "";
 }
 
+bool pm_json_is(const json_object *object, const char *key, const char *text)
+{
+	const char *value = pm_json_string(object, key);
+
+	return value && !strcmp(value, text);
+}
+
 void pm_json_add_string(json_object *object, const char *key, const char *text)
 {
 	if (text)

@@ -34,6 +34,9 @@ int pm_json_u64(const json_object *object, const char *key, uint64_t *ret);
 uint64_t pm_json_number(const json_object *object, const char *key);
 const char *pm_json_text(const json_object *object, const char *key);
 
+/* True if the member is this text. */
+bool pm_json_is(const json_object *object, const char *key, const char *text);
+
 /* Adds a string member; NULL adds nothing. */
 void pm_json_add_string(json_object *object, const char *key, const char *text);
 void pm_json_add_u64(json_object *object, const char *key, uint64_t value);

@@ -13,7 +13,7 @@
  * a reply holds; the rest begins behind the last:
  *
  *	name      a uid, an account, a partition; missing in the last row: no job waited for the
- *		  node, or it is not known whose
+ *		  node, or its job is not known
  *	reboots, failed, seconds: seconds of a node that is not back yet count until now
  *
  * `only`: reboots for jobs of this uid alone; NULL: all. NULL when out of memory.

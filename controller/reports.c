@@ -191,13 +191,6 @@ static json_object *read_lines(const struct pm_reports *reports, uint32_t job_id
 	return parse_lines(text);
 }
 
-static bool is_type(const json_object *line, const char *type)
-{
-	const char *is = pm_json_string(line, "type");
-
-	return is && !strcmp(is, type);
-}
-
 /* Slurm's own table knows the job's state better than the file, as long as it knows the job. */
 static json_object *with_job(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
 	uint32_t job_id, json_object *stored)
@@ -211,8 +204,8 @@ static json_object *with_job(const struct pm_cluster *cluster, const struct pm_r
 	for (size_t i = 0; i < json_object_array_length(stored); i++) {
 		json_object *line = json_object_array_get_idx(stored, i);
 
-		has_reboots |= is_type(line, "reboot");
-		if (!job || !is_type(line, "job"))
+		has_reboots |= pm_json_is(line, "type", "reboot");
+		if (!job || !pm_json_is(line, "type", "job"))
 			json_object_array_add(all, json_object_get(line));
 	}
 	if (!has_reboots)
@@ -257,9 +250,8 @@ int pm_reports_answer(const struct pm_reports *reports, const struct pm_cluster 
 	lines = with_job(cluster, reboots, request->job_id, stored);
 	if (!may_see(lines, viewer))
 		return pm_err_set(err, -ENOENT,
-			"there is no report of job %u: it had no mode, it ended before "
-			"JobReportDays, "
-			"or it is another user's",
+			"there is no report of job %u: it had no mode, it ended longer ago than "
+			"JobReportDays, or it is another user's",
 			(unsigned)request->job_id);
 	*ret = page_of(lines, request->after ? strtoul(request->after, NULL, 10) : 0);
 	return 0;

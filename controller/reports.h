@@ -3,10 +3,9 @@
 #define PM_REPORTS_H
 
 /*
- * What jobs used, node by node, for 'pmctl report': a file ID.jsonl for each job, with a JSON
- * object a line. Each node that ends the job adds its line (protocol/job_use.h) at the end; the
- * first one also adds the job as Slurm knows it, and the reboots for it. A line that a crash has
- * cut is skipped.
+ * Reports of jobs, for 'pmctl report': a file ID.jsonl for each job, a JSON object a line. Each
+ * node that ends the job adds its line (protocol/job_use.h) at the end; the first one also adds the
+ * job as Slurm knows it, and the reboots for it. A line that a crash has cut is skipped.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,7 +40,8 @@ int pm_reports_add(struct pm_reports *reports, const struct pm_cluster *cluster,
  *	node    node, and the fields of protocol/job_use.h
  *
  * `after` is the number of lines that were told already; as many as a reply holds. `viewer` is the
- *uid that asks; NULL: it may see all jobs. -ENOENT: there is no such job, or it is another user's.
+ * uid that asks, NULL for one that may see all jobs. -ENOENT: there is no such job, or it is
+ * another user's.
  */
 int pm_reports_answer(const struct pm_reports *reports, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, const struct pm_message *request, const uid_t *viewer,

@@ -6,9 +6,9 @@
 #include "site/config.h"
 
 /*
- * What a job uses on this node now, from its memory cgroup (node/tools/job_cgroup.h) and from the
- * quota of its directories: present values and highest ones go into *use. What cannot be read is
- * left as it is.
+ * A job's present use of this node, from its memory cgroup (node/tools/job_cgroup.h) and from the
+ * quota of its directories: present values and highest ones go into *use. A value that cannot be
+ * read is left as it is.
  */
 void pm_use_look_at(const struct pm_config *config, struct pm_job_use *use);
 
