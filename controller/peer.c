@@ -32,8 +32,7 @@ int pm_peer_read(struct pm_peer *peer)
 	return rc < 0 ? rc : used == (size_t)got ? 1 : -EMSGSIZE;
 }
 
-int pm_peer_read_request(
-	struct pm_peer *peer, const char *munge_socket, struct pm_message *ret, struct pm_err *err)
+int pm_peer_read_request(struct pm_peer *peer, const char *munge_socket, struct pm_err *err)
 {
 	cleanup_free char *opened = NULL;
 	const char *text = peer->in.body;
@@ -41,19 +40,19 @@ int pm_peer_read_request(
 	int rc = 0;
 
 	peer->has_request = true;
+	peer->asked_ms = pm_now_ms();
 	if (peer->remote) {
 		rc = pm_credential_open(munge_socket, text, &opened, &peer->uid, err);
 		text = opened;
 		length = rc ? 0 : strlen(opened);
 	}
 	if (!rc)
-		rc = pm_message_parse(text, length, ret, err);
+		rc = pm_message_parse(text, length, &peer->request, err);
 	if (rc)
 		return rc;
-	peer->id = ret->id;
-	if (pm_message_is_request(ret->type))
+	peer->id = peer->request.id;
+	if (pm_message_is_request(peer->request.type))
 		return 0;
-	pm_message_done(ret);
 	return pm_err_set(err, -EBADMSG, "message is not a request");
 }
 
@@ -122,6 +121,7 @@ void pm_peer_done(struct pm_peer *peer)
 {
 	if (peer->fd >= 0)
 		(void)close(peer->fd);
+	pm_message_done(&peer->request);
 	pm_frame_done(&peer->in);
 	free(peer->out);
 }

@@ -21,11 +21,14 @@ struct pm_peer {
 	bool remote;	   /* over TCP */
 	bool trusted;	   /* root or SlurmUser */
 	bool has_request;  /* its request is complete */
+	bool is_asked;	   /* `request` is to be served again in the next turn */
 	bool last;	   /* close it when `out` is written */
 	uid_t uid;	   /* over TCP unknown, (uid_t)-1, until its request is complete */
 	uint32_t address;  /* over TCP: its IPv4 address, or a hash of its IPv6 /64 */
 	uint64_t until_ms; /* deadline by pm_now_ms(); 0: none, a waiter */
+	uint64_t asked_ms; /* when its request was complete, by pm_now_ms() */
 	uint64_t id;	   /* of its request, for the replies */
+	struct pm_message request;
 	struct pm_frame in;
 	char *out;
 	size_t out_length, out_at;
@@ -39,11 +42,10 @@ struct pm_peer {
 int pm_peer_read(struct pm_peer *peer);
 
 /*
- * Opens the frame: *ret is the request, and over TCP peer->uid its sender; release *ret with
- * pm_message_done(). -EACCES: munge refuses; -EBADMSG, -EPROTONOSUPPORT: see pm_message_parse().
+ * Opens the frame: sets peer->request, and over TCP peer->uid to its sender. -EACCES: munge
+ * refuses; -EBADMSG, -EPROTONOSUPPORT: see pm_message_parse().
  */
-int pm_peer_read_request(
-	struct pm_peer *peer, const char *munge_socket, struct pm_message *ret, struct pm_err *err);
+int pm_peer_read_request(struct pm_peer *peer, const char *munge_socket, struct pm_err *err);
 
 /*
  * Queues a reply with the request's id. With `last` the peer is closed when the reply is written.

@@ -185,20 +185,26 @@ void pm_server_refuse(struct pm_server *server, struct pm_peer *peer, const char
 	pm_server_reply(server, peer, &reply, /* last= */ true);
 }
 
+static void serve_request(struct pm_peer *peer, const struct pm_server_calls *calls)
+{
+	peer->is_asked = !calls->serve(calls->context, peer);
+	if (!peer->is_asked)
+		pm_message_done(&peer->request);
+}
+
 /* The deadline of the request ends here; a reply that is not read has its own. */
-static void serve_request(
+static void read_request(
 	struct pm_server *server, struct pm_peer *peer, const struct pm_server_calls *calls)
 {
-	cleanup_with(pm_message_done) struct pm_message request = {0};
 	struct pm_err err = {0};
 
 	peer->until_ms = 0;
-	if (pm_peer_read_request(peer, server->munge_socket, &request, &err)) {
+	if (pm_peer_read_request(peer, server->munge_socket, &err)) {
 		pm_server_refuse(server, peer, err.text);
 		return;
 	}
 	peer->trusted = is_trusted(server, peer->uid);
-	calls->serve(calls->context, peer, &request);
+	serve_request(peer, calls);
 }
 
 /* True if the peer is to be closed. */
@@ -210,8 +216,10 @@ static bool serve(struct pm_server *server, struct pm_peer *peer, short events,
 	if (events & (POLLIN | POLLHUP | POLLERR)) {
 		rc = pm_peer_read(peer);
 		if (rc == 1)
-			serve_request(server, peer, calls);
+			read_request(server, peer, calls);
 	}
+	if (!rc && peer->is_asked)
+		serve_request(peer, calls);
 	if (rc >= 0 && peer->out)
 		rc = pm_peer_write(peer) == 0 ? 0 : -1;
 	else if (rc == 1)

@@ -28,11 +28,12 @@ struct pm_server {
 };
 
 /*
- * `serve` handles a request, `gone` a peer that is about to be closed and may be a waiter; both run
- * in pm_server_turn().
+ * `serve` handles peer->request; if it returns false, it gets the request again in the next turn.
+ * `gone` handles a peer that is about to be closed and may be a waiter. Both run in
+ * pm_server_turn().
  */
 struct pm_server_calls {
-	void (*serve)(void *context, struct pm_peer *peer, const struct pm_message *request);
+	bool (*serve)(void *context, struct pm_peer *peer);
 	void (*gone)(void *context, struct pm_peer *peer);
 	void *context;
 };

@@ -273,13 +273,22 @@ static void tell_reboots(
 				&service->reboots, request, only_of(peer, is_private), now_s()));
 }
 
+/*
+ * Loads the jobs for a request about one. False: the table may be older than the request and has no
+ * such job, and the next turn will have a newer one. So an unknown job costs slurmctld no more.
+ */
+static bool find_job(struct pm_service *service, const struct pm_peer *peer)
+{
+	load_fresh_jobs(service);
+	return service->fresh_jobs_ms >= peer->asked_ms ||
+	       pm_cluster_job(&service->cluster, peer->request.job_id);
+}
+
 static void explain(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
 {
-	const slurm_job_info_t *job;
+	const slurm_job_info_t *job = pm_cluster_job(&service->cluster, request->job_id);
 
-	load_fresh_jobs(service);
-	job = pm_cluster_job(&service->cluster, request->job_id);
 	if (!job ||
 		(service->cluster.private_jobs && !peer->trusted && peer->uid != job->user_id)) {
 		pm_server_refuse(
@@ -319,7 +328,6 @@ static void tell_report(
 	json_object *list = NULL;
 	struct pm_err err = {0};
 
-	load_fresh_jobs(service);
 	if (pm_reports_answer(&service->reports, &service->cluster, &service->reboots, request,
 		    peer->trusted ? NULL : &peer->uid, &list, &err))
 		pm_server_refuse(&service->server, peer, err.text);
@@ -351,9 +359,9 @@ static void handle_rejection(
 	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }
 
-static void serve(void *context, struct pm_peer *peer, const struct pm_message *request)
+static void handle(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
 {
-	struct pm_service *service = context;
 	bool all = peer->trusted || !service->cluster.private_jobs;
 
 	if (request->type == PM_MESSAGE_WAIT)
@@ -372,6 +380,17 @@ static void serve(void *context, struct pm_peer *peer, const struct pm_message *
 		tell_report(service, peer, request);
 	else
 		tell_of_nodes(service, peer, request);
+}
+
+static bool serve(void *context, struct pm_peer *peer)
+{
+	const struct pm_message *request = &peer->request;
+	bool of_job = request->type == PM_MESSAGE_EXPLAIN || request->type == PM_MESSAGE_REPORT;
+
+	if (of_job && !find_job(context, peer))
+		return false;
+	handle(context, peer, request);
+	return true;
 }
 
 static void gone(void *context, struct pm_peer *peer)

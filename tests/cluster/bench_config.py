@@ -32,9 +32,11 @@ class Bench:
 
     def environment(self) -> dict[str, str]:
         """The caller's own PM_ and locale settings, nothing of another Slurm, this SLURM_CONF."""
-        kept = {k: v for k, v in os.environ.items() if k.startswith(PRESERVED)}
-        return kept | {"PATH": f"{self.dir}/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                       "SLURM_CONF": f"{self.dir}/etc/slurm.conf", "PMBENCH": str(self.dir)}
+        return {k: v for k, v in os.environ.items() if k.startswith(PRESERVED)} | self.variables()
+
+    def variables(self) -> dict[str, str]:
+        return {"PATH": f"{self.dir}/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                "SLURM_CONF": f"{self.dir}/etc/slurm.conf", "PMBENCH": str(self.dir)}
 
 
 def free_ports(count: int) -> list[int]:
@@ -186,6 +188,28 @@ FsRoot={home}/machine/root
 """)
 
 
+def enter_script(bench: Bench) -> str:
+    """"enter user|exec|node NODE COMMAND...": in the bench's environment(); the user's folder is one that it may write."""
+    kept = "|".join(f"{prefix}*" for prefix in PRESERVED)
+    variables = " ".join(f"{name}={value}" for name, value in bench.variables().items())
+    return f"""\
+#!/bin/bash
+kept=()
+for name in $(compgen -e); do
+	case $name in {kept}) kept+=("$name=${{!name}}") ;; esac
+done
+who=$1
+shift
+if [ "$who" = user ]; then
+	cd {bench.dir}/home && set -- setpriv --reuid {bench.uid} --regid {bench.gid} --clear-groups -- "$@"
+elif [ "$who" = node ]; then
+	kept+=("SLURMD_NODENAME=$1")
+	shift
+fi
+exec env -i "${{kept[@]}}" {variables} "$@"
+"""
+
+
 def write_programs(bench: Bench, build: Path) -> None:
     """Stand where the installed programs stand, and find out which node calls."""
     home = bench.dir
@@ -199,10 +223,10 @@ def write_programs(bench: Bench, build: Path) -> None:
         write_script(home / "bin" / name, f"export SLURM_CONF={home}/etc/slurm.conf", f'exec /usr/bin/{name} "$@"')
     write_script(home / "bin" / "pm-reachable", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f'exec {home}/lib/pm-reachable "$@" "config={home}/$SLURMD_NODENAME/pmem.conf"')
-    bench_py = f"{TOP}/tests/cluster/bench"
     write_script(home / "bin" / "reset", f"export PM_BENCH={home}/pointer",
-                 f'exec {bench_py} power-cycle "$1"')
+                 f'exec {TOP}/tests/cluster/bench power-cycle "$1"')
     write(home / "pointer", f"{home}\n")
+    write(home / "bin" / "enter", enter_script(bench), 0o755)
     write_script(home / "bin" / "prolog_slurmctld", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f"export PM_CONTROLLER_SOCKET={home}/run/controller/socket",
                  f"exec {home}/lib/prolog_slurmctld")

@@ -127,6 +127,20 @@ print(answer["version"], [(node["node"], node["job"], node["mode"]) for node in 
 	assert_line 'Mode:       none asked for'
 }
 
+@test "a job is known at once, also where the service has just asked slurmctld" {
+	for _ in 1 2; do
+		run user_pmctl report 999999
+		run_client sbatch --parsable --hold --output=/dev/null --wrap=true
+		job=$output
+		run user_pmctl report "$job"
+		assert_line --index 0 "Job:        $job, wrap, PENDING"
+		run user_pmctl explain 999999
+		run_client sbatch --parsable --hold --output=/dev/null --wrap=true
+		run user_pmctl explain "$output"
+		assert_success
+	done
+}
+
 @test "only root may tell what a job used, and only in its form" {
 	local socket
 	socket=$(bench_dir)/run/controller/socket

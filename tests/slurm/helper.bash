@@ -271,7 +271,7 @@ clean_nodes() {
 	wait_for 20 no_jobs
 	let_epilogs_end
 	for node in n1 n2; do
-		bench inject $node none
+		[ ! -e "$(bench_dir)/$node/fault" ] || bench inject $node none
 		resume $node
 	done
 }

@@ -35,12 +35,13 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d
 
-# Pages in a browser: no C program runs there, so the sanitizers need not see it again.
-UNIT_ONCE := tests/unit/test_profile_page.py
+# No C program of ours runs there, so the sanitizers need not see them again.
+UNIT_ONCE := tests/unit/test_pmtwin_docs.sh $(addprefix tests/unit/test_,troubleshooting.py links.py metrics.py pmreport.py \
+	site_profile_report.py templates.sh run_all.sh profile_page.py)
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
-	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh tests/unit/test_pmtwin_docs.sh tests/unit/test_troubleshooting.py tests/unit/test_links.py tests/unit/test_metrics.py tests/unit/test_pmreport.py tests/unit/test_site_profile_report.py tests/unit/test_templates.sh tests/unit/test_run_all.sh $(UNIT_ONCE)
+	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh $(UNIT_ONCE)
 
 # make check-unit T=NAME: the tests of one file, test_NAME in any of the unit tests' languages or NAME.bats.
 T_PROGRAMS = $(filter %/test_$(T),$(UNIT_TESTS)) $(wildcard tests/unit/test_$(T).py tests/unit/test_$(T).sh)
