@@ -50,6 +50,7 @@ run_on_n2_after_n1() {
 	run on_head cat "$name"
 }
 
+# bats test_tags=long
 @test "the firmware rejects the goal: the job takes another node, which reboots for it" {
 	use_modes n1 appdirect n2 appdirect
 	pmtwin inject n1 goal-rejected
@@ -92,6 +93,7 @@ run_on_n2_after_n1() {
 	wait_for 60 node_answers n1
 }
 
+# bats test_tags=long
 @test "a node with a mode that was changed behind Slurm's back serves no job that asked for another" {
 	local before
 	use_mode n1 appdirect
@@ -120,6 +122,7 @@ set_percent() {
 	pmtwin exec head -- sed -i "s/node_reg_mem_percent=.*/node_reg_mem_percent=$1/" /etc/slurm/slurm-pmem.conf
 }
 
+# bats test_tags=long
 @test "nodes that slurmctld takes for too small, having misread the percentage, are given back" {
 	use_mode n1 appdirect
 	# slurmctld keeps the reason of a node that is in service, and writes none of its own then.
