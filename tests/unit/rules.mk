@@ -36,11 +36,11 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d
 
 # No C program of ours runs there, so the sanitizers need not see them again.
-UNIT_ONCE := tests/unit/test_pmtwin_docs.sh $(addprefix tests/unit/test_,troubleshooting.py links.py metrics.py pmreport.py \
-	site_profile_report.py templates.sh run_all.sh profile_page.py)
+UNIT_ONCE := $(addprefix tests/unit/test_,pmtwin_docs.sh troubleshooting.py links.py metrics.py pmreport.py \
+	site_profile_report.py templates.sh run_all.sh profile_page.py man_pages.sh)
 
 .PHONY: check-unit-c
-check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun
+check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun $(if $(UNIT_ONCE),man)
 	@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(UNIT_TESTS) tests/unit/test_docs.sh tests/unit/test_pmrun_docs.sh $(UNIT_ONCE)
 
 # make check-unit T=NAME: the tests of one file, test_NAME in any of the unit tests' languages or NAME.bats.
@@ -49,7 +49,7 @@ T_BATS     = $(wildcard tests/unit/$(T).bats)
 T_PYTEST   = $(wildcard tests/*/test_$(T).py)
 T_LUA      = $(wildcard tests/lua/test_$(T).lua)
 .PHONY: run-unit-one
-run-unit-one: $(filter %/test_$(T),$(UNIT_TESTS)) $(BUILD)/pmctl $(BUILD)/pmrun $(BUILD)/tests/pmshim.so
+run-unit-one: $(filter %/test_$(T),$(UNIT_TESTS)) $(BUILD)/pmctl $(BUILD)/pmrun $(BUILD)/tests/pmshim.so $(if $(filter man_pages,$(T)),man)
 	$(if $(strip $(T_PROGRAMS) $(T_BATS) $(filter-out tests/unit/%,$(T_PYTEST)) $(T_LUA)),,$(error no unit test is called '$(T)'; \
 		there are: $(sort $(patsubst test_%,%,$(basename $(notdir $(UNIT_TESTS) $(wildcard tests/unit/test_*.py tests/unit/*.bats \
 		tests/machine/test_*.py tests/twin/test_*.py tests/lua/test_*.lua)))))))
