@@ -192,17 +192,15 @@ uint64_t pm_plan_reserved_bytes(
 	       scale(dram_of(topology, package), request->reserve_percent, 100);
 }
 
-/* Reserve of a node: its package's, divided in proportion to the nodes' sizes. */
-static uint64_t reserve_of(const struct assignment *g, unsigned node)
+uint64_t pm_plan_reserved_of_node(
+	const struct pm_topology *t, unsigned node, const struct pm_plan_request *request)
 {
-	const struct pm_topology *t = g->topology;
 	uint64_t reserve = 0;
 
 	for (unsigned d = 0; d < t->n_domains; d++) {
 		if (t->domains[d].dram == (int)node)
-			reserve +=
-				scale(pm_plan_reserved_bytes(t, t->domains[d].package, g->request),
-					t->nodes[node].bytes, dram_of(t, t->domains[d].package));
+			reserve += scale(pm_plan_reserved_bytes(t, t->domains[d].package, request),
+				t->nodes[node].bytes, dram_of(t, t->domains[d].package));
 	}
 	return reserve;
 }
@@ -210,7 +208,8 @@ static uint64_t reserve_of(const struct assignment *g, unsigned node)
 static void set_usable(struct assignment *g)
 {
 	for (unsigned i = 0; i < g->topology->n_nodes; i++) {
-		uint64_t bytes = g->topology->nodes[i].bytes, reserve = reserve_of(g, i);
+		uint64_t bytes = g->topology->nodes[i].bytes;
+		uint64_t reserve = pm_plan_reserved_of_node(g->topology, i, g->request);
 
 		g->usable[i] = bytes > reserve ? bytes - reserve : 0;
 	}

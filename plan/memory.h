@@ -18,6 +18,13 @@ int pm_plan_assign_memory(struct pm_plan *plan, const struct pm_topology *topolo
 uint64_t pm_plan_reserved_bytes(const struct pm_topology *topology, unsigned package,
 	const struct pm_plan_request *request);
 
+/*
+ * The part of a memory node, by its index, in what its package keeps back: in proportion to the
+ * nodes' sizes. 0 for other memory than DRAM.
+ */
+uint64_t pm_plan_reserved_of_node(
+	const struct pm_topology *topology, unsigned node, const struct pm_plan_request *request);
+
 /* Splits a budget into its spaces. Their sum is the budget, rounded down to PM_PLAN_UNIT. */
 struct pm_spaces pm_plan_split_budget(uint64_t budget_bytes, const struct pm_spaces *asked);
 

@@ -35,9 +35,9 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d
 
-# No C program of ours runs there, so the sanitizers need not see them again.
+# They test pages, which the sanitizers need not see again.
 UNIT_ONCE := $(addprefix tests/unit/test_,pmtwin_docs.sh troubleshooting.py links.py metrics.py pmreport.py \
-	site_profile_report.py templates.sh run_all.sh profile_page.py man_pages.sh)
+	site_profile_report.py templates.sh run_all.sh pages.py profile_page.py man_pages.sh)
 
 .PHONY: check-unit-c
 check-unit-c: $(UNIT_TESTS) $(BUILD)/pmctl $(BUILD)/pmrun $(if $(UNIT_ONCE),man)

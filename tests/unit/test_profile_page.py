@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""The page of a profile, pmreport --html: what it is made of, and as a browser shows it, wide and narrow, light and dark; TAP."""
+"""The page of a profile, pmreport --html: what it is made of; TAP. test_pages.py shows it in a browser."""
 import re
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-from browser import WIDTHS, browsed
 from profile_records import GRANULE, MIB, end, mark, phase, program, read, site, thing
 from report import report
 
@@ -151,7 +149,7 @@ def of_bars() -> list[tuple[bool, str]]:
             (bars.sums({0: 1, 4: 2, 5: 3, 11: 4}, 11, 5) == [3, 3, 4], "with the sum of their objects")]
 
 
-# --- in a browser ---
+# --- names ---
 
 def crowded() -> str:
     """A page that has all there is: many sites with long names, phases and iterations, two programs, one without marks."""
@@ -177,22 +175,5 @@ def of_names() -> list[tuple[bool, str]]:
              "tables have the units of the axes")]
 
 
-def in_browser() -> list[tuple[bool, str]]:
-    page, results = crowded(), []
-    with tempfile.TemporaryDirectory() as folder:
-        for width in WIDTHS:
-            backs = set()
-            for scheme, theme in enumerate(("dark", "light")):
-                found = browsed(page, Path(folder), width, scheme)
-                wrong = {key: found[key][:3] for key in ("cut", "over", "tiny", "pale", "wide") if found.get(key)}
-                fits = found.get("width") == width and found["scroll"] <= width
-                results += [(fits, f"at {width} pixels, {theme}, nothing is wider than the page {'' if fits else found}"),
-                            (fits and not wrong, f"and no text is cut, tiny, pale or over another {wrong or ''}"),
-                            (found.get("pictures") == 8, "all pictures are shown, each once")]
-                backs.add(found.get("back"))
-            results.append((len(backs) == 2, "both themes have their colours"))
-    return results
-
-
 if __name__ == "__main__":
-    sys.exit(report(axes() + of_time() + of_marks() + of_pictures() + of_placement() + of_bars() + of_names() + in_browser()))
+    sys.exit(report(axes() + of_time() + of_marks() + of_pictures() + of_placement() + of_bars() + of_names()))

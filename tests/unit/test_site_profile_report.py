@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `pmctl report calibration` says of site profiles that are written here; TAP."""
+"""What `pmctl report calibration` says of site profiles that are written here; TAP. test_pages.py shows its page in a browser."""
 import json
 import sys
 import tempfile
@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from browser import WIDTHS, browsed
 from report import report
 
 TOP = Path(__file__).resolve().parents[2]
@@ -127,17 +126,9 @@ def page_is_sound() -> tuple[bool, str]:
             and all(in_bounds(picture) for picture in pictures(text))), "the page is well-formed, shows names as they are, and needs nothing else"
 
 
-def in_browser() -> list[tuple[bool, str]]:
-    """Wide tables and pictures are scrolled within the page."""
-    text, results = page.page([node("n1"), node("n2"), with_loops("n3")], [REFERENCE]), []
-    with tempfile.TemporaryDirectory() as folder:
-        for width in WIDTHS:
-            for scheme, theme in enumerate(("dark", "light")):
-                found = browsed(text, Path(folder), width, scheme)
-                wrong = {key: found[key][:3] for key in ("cut", "over", "tiny", "pale") if found.get(key)}
-                results.append((found.get("width") == width and found["scroll"] <= width and found["pictures"] > 0 and not wrong,
-                                f"at {width} pixels, {theme}, the page is as wide, and no text is cut, tiny, pale or over another {wrong or ''}"))
-    return results
+def in_full() -> str:
+    """A page that has all there is."""
+    return page.page([node("n1"), node("n2"), with_loops("n3")], [REFERENCE])
 
 
 def refused(text: str) -> str:
@@ -182,7 +173,6 @@ def main() -> int:
         ([step_of(top) for top in (0.3, 1, 4, 10, 39, 104)] == [0.1, 0.2, 1, 2, 10, 25], "grid lines are at round numbers"),
         (all(m.is_assumed or m.source.startswith("section ") for m in REFERENCE.measures), "each reference has its place, or is assumed"),
         *checks_of_loops(),
-        *in_browser(),
         (refused("{}") == "'/a.json' is not a site profile: 'format'; see pmem-profile(5)", "a file of another kind is refused"),
         (refused('{"format": "slurm-pmem site profile", "version": 9}') == "'/a.json' is not a site profile of version 1", "and another version"),
         (refused('{"format": "slurm-pmem site profile", "version": 1, "class": "a", "sockets": [{}]}') ==

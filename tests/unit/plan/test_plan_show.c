@@ -34,7 +34,8 @@ static struct pm_memory_node nodes[] = {
 static struct pm_topology topology = {packages, domains, cores, nodes, 2, 2, 4, 4, NULL};
 
 static struct pm_pmem_dir pmem_dirs[] = {{0, "/mnt/pmem0/<job>"}, {1, "/mnt/pmem1/job"}};
-static struct pm_plan_request request = {.ranks = 2, .pmem_dirs = pmem_dirs, .n_pmem_dirs = 2};
+static struct pm_plan_request request = {
+	.ranks = 2, .reserve_bytes = GIB, .pmem_dirs = pmem_dirs, .n_pmem_dirs = 2};
 static char *notes[] = {"core 3 is idle", NULL};
 static struct pm_plan_rank ranks[2];
 static struct pm_plan plan = {.ranks = ranks,
@@ -179,8 +180,16 @@ static void test_svg(void)
 	has_text(text, "rank 1, migration: 500 MiB", "a space");
 	has_text(text, "socket 1</text>", "a socket");
 	has_text(text, "persistent memory, node 3: 64 GiB</text>", "a tier");
+	has_text(text, ">1 GiB kept back</text>", "the grey part is the site's reserve");
+	ok(!strstr(text, "unused</text>"), "no other memory is grey");
+	has_text(text, "prefers-color-scheme:dark", "a dark theme");
 	has_text(text, "</svg>\n", "to its end");
 	free(text);
+	ranks[1].dram_bytes = 3 * GIB;
+	text = printed(pm_plan_print_svg);
+	has_text(text, ">1 GiB kept back, 4 GiB unused</text>", "what no rank has is told from it");
+	free(text);
+	fill();
 }
 
 int main(void)
