@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import Counter
 from dataclasses import dataclass
 from typing import Collection
 
 from pmprofile.measure import MIB, Report, Site, peak, span
-from pmprofile.records import Frame, Profile
+from pmprofile.records import SITE_FRAMES, Frame, Profile
 from pmprofile.symbols import Names
 
 HEAD = "pmadvice 1"
@@ -71,17 +72,29 @@ def key(frames: tuple[Frame, ...]) -> int:
     return found
 
 
-def line(choice: Choice, names: Names) -> str:
+def shortest_keys(sites: list[Site]) -> dict[int, int]:
+    """The key that the runtime is told of each site with large objects: of its three innermost frames, or of as many as tell it apart."""
+    shared = Counter(frames for site in sites for frames in {site.frames[:n] for n in range(SITE_FRAMES, len(site.frames) + 1)})
+    found = {}
+    for site in sites:
+        fewer = (site.frames[:n] for n in range(SITE_FRAMES, len(site.frames)))
+        found[site.key] = next((key(frames) for frames in fewer if shared[frames] == 1), site.key)
+    return found
+
+
+def line(choice: Choice, names: Names, keys: dict[int, int]) -> str:
     site = choice.site
     tier = "dram" if choice.in_dram else "pmem"
     limit = "" if choice.limit is None else f" {choice.limit}"
     if not site.is_large:
         limit = f" small {key(site.frames[:1]):016x}"
-    return (f"{tier} {site.key:016x}{limit}  # {site.peak / MIB:.1f}M at most, {site.uses:.1f} uses a byte: "
+    told = keys.get(site.key, site.key) if site.is_large else site.key
+    return (f"{tier} {told:016x}{limit}  # {site.peak / MIB:.1f}M at most, {site.uses:.1f} uses a byte: "
             f"{names[site.frames]}")
 
 
 def section(report: Report, choices: list[Choice], names: Names) -> str:
     head = f"program {report.build:016x} {os.path.basename(report.program)}"
     said = [choice for choice in choices if choice.site.is_large or not choice.in_dram]
-    return "\n".join([head, *(line(choice, names) for choice in said)])
+    keys = shortest_keys([site for site in report.sites if site.is_large and site.key])
+    return "\n".join([head, *(line(choice, names, keys) for choice in said)])

@@ -8,10 +8,10 @@ from typing import Iterator, NamedTuple
 
 VERSION = 1
 HEAD = struct.Struct("<HHI")
-PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER = range(1, 8)
+PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER, FURTHER_FRAMES = range(1, 9)
 PROGRAM_FIELDS = struct.Struct("<16s7QII")
 OBJECT_FIELDS = struct.Struct("<QQQQII")
-SITE_FRAMES = 3
+SITE_FRAMES = 3         # in a site's own record
 SPACES = ("metadata", "temporary", "migration", "free", "pmem", "lent")
 COUNTERS = ("cpu_ns", "page_faults", "instructions", "read_misses", "write_misses")
 ABSENT = 0xffffffffffffffff
@@ -53,6 +53,7 @@ class Profile:
     rank: int = NO_RANK
     program: str = ""
     sites: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
+    further: dict[int, tuple[Frame, ...]] = field(default_factory=dict)     # of sites with more than their own record holds
     objects: list[Object] = field(default_factory=list)
     iterations: list[tuple[int, int]] = field(default_factory=list)     # number, ns
     phases: list[tuple[int, str]] = field(default_factory=list)         # ns, name
@@ -93,11 +94,21 @@ def take_program(profile: Profile, number: int, body: bytes) -> None:
     check(profile.every_bytes > 0 and profile.granule_bytes > 0)
 
 
+def frames_in(body: bytes, number: int, room: int) -> tuple[Frame, ...]:
+    """So many frames, behind the key; there is room for more before their files' names."""
+    places = struct.unpack_from(f"<{2 * room}Q", body, 8)
+    files = texts(body[8 + 16 * room:])
+    return tuple(Frame(places[2 * i], places[2 * i + 1], files[i]) for i in range(number))
+
+
 def take_site(profile: Profile, number: int, body: bytes) -> None:
     key, = struct.unpack_from("<Q", body)
-    places = struct.unpack_from(f"<{2 * SITE_FRAMES}Q", body, 8)
-    files = texts(body[8 + 16 * SITE_FRAMES:])
-    profile.sites[key] = tuple(Frame(places[2 * i], places[2 * i + 1], files[i]) for i in range(number))
+    profile.sites[key] = frames_in(body, number, SITE_FRAMES)
+
+
+def take_further_frames(profile: Profile, number: int, body: bytes) -> None:
+    key, = struct.unpack_from("<Q", body)
+    profile.further[key] = frames_in(body, number, number)
 
 
 def take_object(profile: Profile, number: int, body: bytes) -> None:
@@ -126,7 +137,7 @@ def take_counters(profile: Profile, _: int, body: bytes) -> None:
 
 
 TAKERS = {PROGRAM: take_program, SITE: take_site, OBJECT: take_object, ITERATION: take_iteration, PHASE: take_phase,
-          END: take_end, COUNTER: take_counters}
+          END: take_end, COUNTER: take_counters, FURTHER_FRAMES: take_further_frames}
 
 
 def last_time(profile: Profile) -> int:
@@ -147,6 +158,7 @@ def read(path: Path) -> Profile:
             TAKERS.get(kind, lambda *_: None)(profile, number, body)
     except (struct.error, IndexError, ValueError):
         raise ProfileError(f"'{path}' is damaged") from None
+    profile.sites = {key: frames + profile.further.get(key, ()) for key, frames in profile.sites.items()}
     profile.iterations.sort(key=lambda mark: mark[1])
     profile.end_ns = profile.end_ns or last_time(profile)
     return profile

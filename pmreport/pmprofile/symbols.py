@@ -20,7 +20,8 @@ TOOLS = ("eu-addr2line", "addr2line")
 # Functions that only pass an allocation on: of the C++ library, by name or header, and the allocation functions themselves.
 LIBRARY = re.compile(r"(std|__gnu_cxx|__gnu_debug)::|operator new|(malloc|calloc|realloc|aligned_alloc|posix_memalign)$")
 HEADERS = re.compile(r"/include/(c\+\+|g\+\+|boost)/")
-
+# The functions that call main(), and those that threads begin with.
+STARTS = re.compile(r"__libc_start|(_start|start_thread|(__)?clone3?)$")
 
 BRIEF = 56              # letters of a short name, about
 
@@ -98,8 +99,8 @@ def names(frames: Iterable[Frame]) -> dict[Frame, Calls]:
 
 
 def users_calls(frames: Iterable[Frame], known: Mapping[Frame, Calls]) -> Calls:
-    """The program's own calls, innermost first: without main()'s caller and the library's; all if none is the program's."""
-    calls = tuple(one for frame in frames for one in known[frame] if not one.function.startswith("__libc_start"))
+    """The program's own calls, innermost first: without the callers of main() and threads, and the library's; all if none is its own."""
+    calls = tuple(one for frame in frames for one in known[frame] if not STARTS.match(one.function))
     return tuple(one for one in calls if not one.is_library) or calls
 
 
@@ -142,16 +143,27 @@ def briefs(texts: Iterable[str]) -> dict[str, str]:
     return {text: short_one if often[short_one] == 1 else brief(text, len(text)) for text, short_one in found.items()}
 
 
+def offsets(frames: tuple[Frame, ...], alike: list[tuple[Frame, ...]]) -> str:
+    """Of sites with the same lines: the offsets of the frames, innermost first, that tell this one from the others; else nothing."""
+    found, others = "", [other for other in alike if other != frames]
+    for i, frame in enumerate(frames):
+        same = [other for other in others if other[i:i + 1] == (frame,)]
+        if len(same) < len(others):
+            found += f" +0x{frame.offset:x}"
+        others = same
+    return found
+
+
 class Names:
     """The call sites of a report, for people."""
 
     def __init__(self, sites: Iterable[tuple[Frame, ...]], known: Mapping[Frame, Calls], by_function: bool = False):
         self.known, self.by_function = known, by_function
         texts = {frames: (function_of if by_function else where)(frames, known) for frames in sites}
-        often = Counter(texts.values())
-        # Those with the same lines have the innermost frame's offset behind it.
-        self.texts = {frames: f"{text} +0x{frames[0].offset:x}" if frames and often[text] > 1 else text
-                      for frames, text in texts.items()}
+        alike = defaultdict(list)
+        for frames, text in texts.items():
+            alike[text].append(frames)
+        self.texts = {frames: text + offsets(frames, alike[text]) for frames, text in texts.items()}
 
     def __getitem__(self, frames: tuple[Frame, ...]) -> str:
         return self.texts[frames]

@@ -250,11 +250,17 @@ static bool consume_quota(struct entry *entry, size_t bytes)
 	return quota_bytes == NO_QUOTA;
 }
 
+/* True: the walk of the stack ends with this key. */
+static bool is_advised(uint64_t key)
+{
+	return entry_of(key)->advice != PM_ADVICE_NONE;
+}
+
 enum pm_advice pm_advice_lookup(size_t bytes)
 {
-	struct pm_site site = pm_site_capture();
-	struct entry *entry = entry_of(site.key);
-	enum pm_advice found = site.key ? entry->advice : PM_ADVICE_NONE;
+	uint64_t key = pm_site_find(is_advised);
+	struct entry *entry = entry_of(key);
+	enum pm_advice found = key ? entry->advice : PM_ADVICE_NONE;
 
 	if (found == PM_ADVICE_DRAM && !consume_quota(entry, bytes))
 		found = PM_ADVICE_PMEM;
@@ -286,12 +292,12 @@ static bool is_leaf(const void *caller)
 
 bool pm_advice_is_cold(const void *caller)
 {
-	struct pm_site site;
+	uint64_t key;
 
 	if (!is_leaf(caller))
 		return false;
-	site = pm_site_capture();
-	if (!site.key || !entry_of(site.key)->is_cold)
+	key = pm_site_capture(PM_SITE_LEAST).key;
+	if (!key || !entry_of(key)->is_cold)
 		return false;
 	atomic_fetch_add_explicit(&advice.counts[PM_ADVICE_PMEM], 1, memory_order_relaxed);
 	return true;

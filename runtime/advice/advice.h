@@ -13,11 +13,13 @@
  *	pmem 76543210fedcba98 small 1032547698badcfe
  *
  * A `program` line has the program's build (runtime/profile/profile_format.h); the lines behind it
- * are for this program. Each of them has the key of a call site. A `dram` line may have a quota in
- * bytes: the first objects up to it go to DRAM, later ones to PMem. A `small` line is for the
- * site's objects below PM_LARGE. Its second key is the key of the innermost frame alone: with it,
- * one table lookup by return address rules out most small objects of other sites. Text behind # and
- * the program's name are for people.
+ * are for this program. Each of them has the key of a call site: of the three innermost frames or,
+ *where several sites have these in common, of as many more as tell them apart, up to
+ *PM_SITE_FRAMES. A `dram` line may have a quota in bytes: the first objects up to it go to DRAM,
+ *later ones to PMem. A `small` line is for the site's objects below PM_LARGE, and of three frames.
+ *Its second key is the key of the innermost frame alone: with it, one table lookup by return
+ *address rules out most small objects of other sites. Text behind # and the program's name are for
+ *people.
  *
  * The tables are filled before the first placed allocation and then read without a lock.
  */

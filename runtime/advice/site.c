@@ -107,12 +107,28 @@ struct pm_frame pm_site_program(void)
 struct walk {
 	struct pm_site site;
 	const struct link_map *ours;
+	unsigned n_max;
+	bool (*is_known)(uint64_t key); /* NULL: all frames are asked for */
 	int depth;
 };
 
-static bool is_full(const struct walk *walk)
+/* Adds a frame to a key of the frames before it. */
+static uint64_t add_to_key(uint64_t key, const struct pm_frame *frame)
 {
-	return walk->site.n == PM_SITE_FRAMES || walk->depth == DEPTH_MAX;
+	key = mix(key, &frame->build, sizeof(key));
+	return mix(key, &frame->offset, sizeof(key));
+}
+
+/* True: the site has the frames that were asked for. */
+static bool add_frame(struct walk *walk, struct pm_frame frame)
+{
+	struct pm_site *site = &walk->site;
+
+	site->frames[site->n] = frame;
+	site->key = add_to_key(site->n ? site->key : FNV_BASIS, &frame);
+	site->n++;
+	return site->n == walk->n_max ||
+	       (walk->is_known && site->n >= PM_SITE_LEAST && walk->is_known(site->key));
 }
 
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *argument)
@@ -126,18 +142,25 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *ar
 		return _URC_END_OF_STACK;
 	if (!walk->ours)
 		walk->ours = found.dlfo_link_map;
-	if (found.dlfo_link_map != walk->ours)
-		walk->site.frames[walk->site.n++] = frame_at(&found, address);
-	return is_full(walk) ? _URC_END_OF_STACK : _URC_NO_REASON;
+	if (found.dlfo_link_map != walk->ours && add_frame(walk, frame_at(&found, address)))
+		return _URC_END_OF_STACK;
+	return walk->depth == DEPTH_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-struct pm_site pm_site_capture(void)
+struct pm_site pm_site_capture(unsigned n)
 {
-	struct walk walk = {0};
+	struct walk walk = {.n_max = n};
 
 	(void)_Unwind_Backtrace(visit_frame, &walk);
-	walk.site.key = walk.site.n ? pm_site_key(walk.site.frames, walk.site.n) : 0;
 	return walk.site;
+}
+
+uint64_t pm_site_find(bool (*is_known)(uint64_t key))
+{
+	struct walk walk = {.n_max = PM_SITE_FRAMES, .is_known = is_known};
+
+	(void)_Unwind_Backtrace(visit_frame, &walk);
+	return walk.site.key;
 }
 
 bool pm_site_resolve(const void *address, struct pm_frame *ret)
@@ -154,9 +177,7 @@ uint64_t pm_site_key(const struct pm_frame *frames, unsigned n)
 {
 	uint64_t key = FNV_BASIS;
 
-	for (unsigned i = 0; i < n; i++) {
-		key = mix(key, &frames[i].build, sizeof(key));
-		key = mix(key, &frames[i].offset, sizeof(key));
-	}
+	for (unsigned i = 0; i < n; i++)
+		key = add_to_key(key, &frames[i]);
 	return key;
 }

@@ -61,19 +61,49 @@ static uint16_t round_up_8(size_t bytes)
 	return (uint16_t)((bytes + 7) / 8 * 8);
 }
 
+static struct pm_record_frame record_of(const struct pm_frame *frame)
+{
+	return (struct pm_record_frame){.build = frame->build, .offset = frame->offset};
+}
+
+/* The site's own record, which has room for PM_RECORD_FRAMES. */
 static void write_site(const struct pm_site *site)
 {
 	union {
 		struct pm_record_site record;
-		char room[sizeof(struct pm_record_site) + PM_SITE_FRAMES * NAME_BYTES + 8];
-	} u = {.record = {.head = {.kind = PM_RECORD_SITE, .number = site->n}, .key = site->key}};
+		char room[sizeof(struct pm_record_site) + PM_RECORD_FRAMES * NAME_BYTES + 8];
+	} u = {.record = {.head = {.kind = PM_RECORD_SITE}, .key = site->key}};
 	size_t used = sizeof(u.record);
+	unsigned n = site->n < PM_RECORD_FRAMES ? site->n : PM_RECORD_FRAMES;
 
-	for (unsigned i = 0; i < site->n; i++) {
-		u.record.frames[i].build = site->frames[i].build;
-		u.record.frames[i].offset = site->frames[i].offset;
+	for (unsigned i = 0; i < n; i++) {
+		u.record.frames[i] = record_of(&site->frames[i]);
 		used += append_text(u.room + used, site->frames[i].file);
 	}
+	u.record.head.number = n;
+	u.record.head.bytes = round_up_8(used);
+	pm_profile_file_append(&u.record.head);
+}
+
+/* The frames outside of these. */
+static void write_further_frames(const struct pm_site *site)
+{
+	enum { MOST = PM_SITE_FRAMES - PM_RECORD_FRAMES };
+	union {
+		struct pm_record_further_frames record;
+		char room[sizeof(struct pm_record_further_frames) +
+			  MOST * (sizeof(struct pm_record_frame) + NAME_BYTES) + 8];
+	} u = {.record = {.head = {.kind = PM_RECORD_FURTHER_FRAMES}, .key = site->key}};
+	unsigned n = site->n - PM_RECORD_FRAMES;
+	size_t used = sizeof(u.record) + n * sizeof(u.record.frames[0]);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct pm_frame *frame = &site->frames[PM_RECORD_FRAMES + i];
+
+		u.record.frames[i] = record_of(frame);
+		used += append_text(u.room + used, frame->file);
+	}
+	u.record.head.number = n;
 	u.record.head.bytes = round_up_8(used);
 	pm_profile_file_append(&u.record.head);
 }
@@ -96,12 +126,16 @@ static bool is_new(uint64_t key)
 	return false;
 }
 
-static uint64_t record_site(void)
+/* Samples have few frames: with many, most sites of small objects would have too few samples. */
+static uint64_t record_site(size_t bytes)
 {
-	struct pm_site site = pm_site_capture();
+	struct pm_site site = pm_site_capture(bytes < PM_LARGE ? PM_SITE_LEAST : PM_SITE_FRAMES);
 
-	if (site.key && is_new(site.key))
+	if (site.key && is_new(site.key)) {
+		if (site.n > PM_RECORD_FRAMES)
+			write_further_frames(&site);
 		write_site(&site);
+	}
 	return site.key;
 }
 
@@ -146,7 +180,7 @@ void pm_profile_alloc(const void *object, size_t bytes)
 {
 	int saved = errno;
 
-	*entry_of(object) = (struct live_object){.site = record_site(),
+	*entry_of(object) = (struct live_object){.site = record_site(bytes),
 		.bytes = bytes ? bytes : 1,
 		.from_ns = now(),
 		.from_iteration = marked_iteration()};

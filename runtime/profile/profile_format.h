@@ -26,7 +26,10 @@ enum pm_record_kind {
 	PM_RECORD_PHASE,
 	PM_RECORD_END,
 	PM_RECORD_COUNTERS,
+	PM_RECORD_FURTHER_FRAMES,
 };
+
+#define PM_RECORD_FRAMES 3 /* in a site's own record */
 
 struct pm_record {
 	uint16_t kind;	/* pm_record_kind */
@@ -54,12 +57,25 @@ struct pm_record_frame {
 	uint64_t offset; /* of the return address in the file */
 };
 
-/* `number` is the number of frames; the innermost comes first. */
+/*
+ * `number` is the number of frames in this record; the innermost comes first. The key is of all
+ * frames.
+ */
 struct pm_record_site {
 	struct pm_record head;
 	uint64_t key;
-	struct pm_record_frame frames[3];
+	struct pm_record_frame frames[PM_RECORD_FRAMES];
 	char files[]; /* a text for each frame */
+};
+
+/*
+ * Frames of a site outside of those in its own record, `number` of them. Readers that do not know
+ * this kind have the site with three frames. Comes before the site's own record.
+ */
+struct pm_record_further_frames {
+	struct pm_record head;
+	uint64_t key;
+	struct pm_record_frame frames[]; /* and a text for each */
 };
 
 /*

@@ -44,7 +44,7 @@ static size_t round_up_granule(size_t size)
 
 static void *alloc_by_lifetime(size_t size, size_t align, bool zero)
 {
-	uint64_t site = pm_site_capture().key;
+	uint64_t site = pm_site_capture(PM_SITE_LEAST).key;
 	void *object = pm_heap_alloc_predicted(size, align, zero, pm_lifetime_is_short(site, size));
 
 	if (object)

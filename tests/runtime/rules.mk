@@ -1,11 +1,11 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
 RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads streams tiers \
-	resource umf advise wrappers)
+	resource umf advise wrappers deep)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< $(LDLIBS) -pthread
 
-$(addprefix $(BUILD)/tests/runtime/,operators resource wrappers): $(BUILD)/tests/runtime/%: tests/runtime/%.cc runtime/pmplace.hpp runtime/pmplace.h
+$(addprefix $(BUILD)/tests/runtime/,operators resource wrappers deep): $(BUILD)/tests/runtime/%: tests/runtime/%.cc runtime/pmplace.hpp runtime/pmplace.h
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -I. -Wall -Wextra -Werror -o $@ $<
 

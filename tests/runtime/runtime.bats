@@ -482,6 +482,33 @@ found() {
 	assert_output --partial '--group-by=function and --advice exclude each other'
 }
 
+@test "wrappers of wrappers are told apart by their callers, and advice reaches each" {
+	PM_RANK_DRAM=$((8 * MIB)) PM_PROFILE=$profiles LD_PRELOAD=$runtime run -0 "$own/deep"
+	assert_line 'sum 330'
+	run -0 pmreport/pmreport "$profiles"
+	assert_line --regexp ' 20 +40\.0M .* layer deep\.cc:[0-9]+( < layer:[0-9]+){4} < scratch:[0-9]+ < main:[0-9]+$'
+	assert_line --regexp ' 1 +2\.0M .* layer deep\.cc:[0-9]+( < layer:[0-9]+){4} < field:[0-9]+ < main:[0-9]+$'
+	run -0 pmreport/pmreport "$profiles" --budget 10M --advice "$BATS_TEST_TMPDIR/advice"
+	assert_equal "$(grep -cE '^(dram|pmem) [0-9a-f]{16} ' "$BATS_TEST_TMPDIR/advice")" 2
+	PM_RANK_DRAM=$((8 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
+	assert_equal "$(told advised_objects dram) $(told advised_objects pmem) $(told advised_objects unknown)" '20 1 0'
+}
+
+@test "advice of three frames is good for all callers of a wrapper" {
+	PM_RANK_DRAM=$((8 * MIB)) PM_PROFILE=$profiles LD_PRELOAD=$runtime run -0 "$own/deep"
+	/usr/bin/python3 - "$profiles"/*.pmprof >"$BATS_TEST_TMPDIR/advice" <<-'END'
+		import sys
+		from pathlib import Path
+		sys.path.insert(0, "pmreport")
+		from pmprofile import advice, records
+		profile = records.read(Path(sys.argv[1]))
+		keys = {advice.key(frames[:3]) for frames in profile.sites.values() if len(frames) > 3}
+		print(f"pmadvice 1\nprogram {profile.build:016x}", *(f"pmem {key:016x}" for key in keys), sep="\n")
+	END
+	PM_RANK_DRAM=$((8 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
+	assert_equal "$(told advised_objects dram) $(told advised_objects pmem) $(told advised_objects unknown)" '0 21 0'
+}
+
 @test "call sites are the same in each rank and run" {
 	for rank in 0 1; do
 		PM_LOCAL_RANK=$rank PM_PROFILE=$profiles run -0 pic

@@ -26,9 +26,18 @@ def program(version: int = 1, budget: int = 64 * MIB) -> bytes:
     return record(1, version, struct.pack("<16s7QII", b"pmprofile", 0xabc, budget, LARGE, EVERY, GRANULE, FIRST, 0, 4711, 3) + b"/bin/app\0")
 
 
+def frames_of(frames: tuple[tuple[int, str], ...], room: int) -> tuple[list[int], bytes]:
+    """The numbers of a record's frames, with zeros up to its room, and their files."""
+    return ([number for offset, _ in frames for number in (7, offset)] + [0, 0] * (room - len(frames)),
+            b"".join(name.encode() + b"\0" for _, name in frames))
+
+
 def site(key: int, *frames: tuple[int, str]) -> bytes:
-    places = [number for offset, _ in frames for number in (7, offset)] + [0, 0] * (3 - len(frames))
-    return record(2, len(frames), struct.pack("<7Q", key, *places) + b"".join(name.encode() + b"\0" for _, name in frames))
+    """With more than three frames, the others are in a record of their own before it."""
+    places, files = frames_of(frames[:3], 3)
+    own = record(2, len(frames[:3]), struct.pack("<7Q", key, *places) + files)
+    places, files = frames_of(frames[3:], len(frames[3:]))
+    return (record(8, len(frames[3:]), struct.pack(f"<{1 + len(places)}Q", key, *places) + files) if places else b"") + own
 
 
 def thing(key: int, size: int, begin: int, end: int, space: int = 3) -> bytes:

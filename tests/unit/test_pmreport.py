@@ -32,10 +32,12 @@ def fails(*parts: bytes) -> str:
 def reading() -> list[tuple[bool, str]]:
     whole = read(program(), thing(5, MIB, 1, 9), record(99, 0, b"of the future"), site(5, (16, "/bin/app"), (32, "/lib/libc.so")),
                  mark(1, 4), record(5, 1, struct.pack("<Q", 6) + b"push".ljust(64, b"\0")), end(100, 2 * MIB))
+    deep = read(program(), site(6, *[(offset, "/bin/app") for offset in range(1, 5)], (5, "/lib/b.so")), end(100))
     cut = read(program(), thing(5, MIB, 1, 9), thing(6, MIB, 20, 30)[:-8])
     return [(whole.rank == 3 and whole.pid == 4711 and whole.program == "/bin/app", "who wrote it"),
             (whole.budget_bytes == 64 * MIB and whole.every_bytes == EVERY, "with what budget"),
             (whole.sites[5][1].file == "/lib/libc.so" and whole.sites[5][0].offset == 16, "a site has its frames"),
+            ([frame.offset for frame in deep.sites[6]] == [1, 2, 3, 4, 5] and deep.sites[6][4].file == "/lib/b.so", "and those outside of its record"),
             (whole.objects == [records.Object(3, 5, MIB, 1, 9, 0, 0)], "an object, its own numbers"),
             (whole.iterations == [(1, 4)] and whole.phases == [(6, "push")], "marks"),
             (whole.is_whole and whole.end_ns == 100 and whole.slab_bytes == 2 * MIB, "and an end"),
@@ -102,6 +104,7 @@ def naming() -> list[tuple[bool, str]]:
     known = {a: inside, b: (symbols.Call("main", "main.cpp", "11"),), c: (symbols.Call("main", "main.cpp", "11"),),
              d: (symbols.Call("std::allocator::allocate", "new.h", "9", True),)}
     told = symbols.Names([(a, b), (b,), (c,), (d,), ()], known)
+    alike = symbols.Names([(a, b), (a, c), (b, c), (b, b), (c, b)], known)
     return [(symbols.short(long) == name, f"{long} is {name}") for long, name in FUNCTIONS] + [
         (symbols.without_namespaces("a::b::Field::grow b.cc:7") == "Field::grow b.cc:7"
          and symbols.without_namespaces("a::b<c::d>::e") == "a::b<c::d>::e", "a short name has no namespaces"),
@@ -114,6 +117,8 @@ def naming() -> list[tuple[bool, str]]:
         (symbols.call("make_unique<A>", "/usr/include/c++/12/bits/unique_ptr.h:1065").is_library, "the library's, by its header"),
         (told[a, b] == "Allocate stl.cpp:4 < forces:6 < main main.cpp:11", "the program's own calls, a file once"),
         (told[b,] == "main main.cpp:11 +0x20" and told[c,] == "main main.cpp:11 +0x30", "equal lines have offsets"),
+        (alike[a, b].endswith(" +0x20") and alike[a, c].endswith(" +0x30"), "of the frames that differ"),
+        ([alike[x, y].partition(" +")[2] for x, y in ((b, c), (b, b), (c, b))] == ["0x20 +0x30", "0x20 +0x20", "0x30"], "of as many as tell them apart"),
         (told[d,] == "std::allocator::allocate new.h:9", "the library's, if there are no others"),
         (told[()] == "unknown", "a site without frames"),
         (symbols.Names([(a, b)], known, by_function=True)[a, b] == "Allocate < forces < main", "functions alone"),
@@ -175,6 +180,18 @@ def advising() -> list[tuple[bool, str]]:
              == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
 
 
+def keys() -> list[tuple[bool, str]]:
+    """Of sites a, b, c: the first two differ in the fifth frame; the third in the second; the last has no more than three."""
+    paths = ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 9, 6), (1, 8, 3, 4, 5, 6), (7, 2, 3))
+    p = read(program(), *[site(100 + i, *[(offset, "/bin/app") for offset in path]) for i, path in enumerate(paths)],
+             *[thing(100 + i, MIB, 0, 10) for i in range(4)], end(100))
+    told = advice.shortest_keys(measure.report([p]).sites)
+    frames = [p.sites[100 + i] for i in range(4)]
+    return [(told[100] == advice.key(frames[0][:5]) and told[101] == advice.key(frames[1][:5]), "a key is of as many frames as tell its site apart"),
+            (told[102] == advice.key(frames[2][:3]), "of three where these suffice"),
+            (told[103] == 103, "and of all where there are no more")]
+
+
 def has_options(page: str, parser: argparse.ArgumentParser) -> bool:
     options = {option: action for action in parser._actions for option in action.option_strings if option.startswith("--")}
     forms = {f"{option}={action.metavar}" if action.metavar else option for option, action in options.items()}
@@ -219,4 +236,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + naming() + grouping() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + keys() + naming() + grouping() + documented()))
