@@ -7,6 +7,8 @@ A marker is an HTML comment, the last line before its block:
     <!-- typed in the sources; not tested: REASON -->
     <!-- shows C -->
 
+The host is the one of the tests (tests/unit/test_doc_commands.py), the chroot the one into which tests/packages installs, the
+control host the one of the playbooks (tests/ansible/test_docs.py). A marker of a block in a list is indented as the list's text.
 "shows NAME.py" is a file that the commands of pages may start. In a block with lines that begin with "$ " these are the commands, and the others are what they print. Otherwise each line
 is one; a block of commands is one script, so that "cd" holds until its end.
 """
@@ -15,15 +17,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PLACES = ("on a login node", "in a job", "in a job's script", "on any machine", "in the sources",
-          "on a compute node, as root", "on the controller, as root", "on the web host of Open OnDemand")
-# The other pages of administrators have commands of apt, systemd and Ansible, which need a machine of their own.
-OF_ADMINISTRATORS = ("modes", "placement", "troubleshooting")
-TESTERS = ("bench of 20 nodes", "bench", "twin", "host")
+PLACES = ("on a login node", "in a job", "in a job's script", "on any machine", "in the sources", "where Ansible runs",
+          "on a compute node, as root", "on the controller, as root", "on a login node, as root", "on each machine, as root",
+          "on the host of Prometheus, as root", "on the web host of Open OnDemand")
+TESTERS = ("bench of 20 nodes", "bench", "twin", "host", "chroot", "control host")
 TYPED = re.compile(rf"<!-- typed ({'|'.join(PLACES)}); (?:tested on the ({'|'.join(TESTERS)})|not tested: .+) -->")
 SHOWN = re.compile(r"<!-- (shows|made by) .+ -->")
 FILE = re.compile(r"<!-- shows ([\w-]+\.py) -->")
@@ -46,7 +48,7 @@ class Block:
 
     @property
     def commands(self) -> str:
-        lines = self.text.splitlines(keepends=True)
+        lines = textwrap.dedent(self.text).splitlines(keepends=True)
         prompted = [line[2:] for line in lines if line.startswith("$ ")]
         return "".join(prompted or lines)
 
@@ -80,7 +82,7 @@ def blocks(path: Path) -> list[Block]:
             elif not before.startswith("<!--"):
                 before = ""
         else:
-            inside, before = None, line
+            inside, before = None, line.strip()
     for block in found:
         block.text = block.text.rstrip("\n") + "\n"
     return found
@@ -98,8 +100,7 @@ def page_name(path: Path) -> str:
 
 def pages() -> list[Path]:
     """All pages of which each block has a marker."""
-    of_administrators = [TOP / f"docs/admin/{name}.md" for name in OF_ADMINISTRATORS]
-    return [TOP / "README.md", *sorted((TOP / "docs/user").glob("*.md")), *of_administrators,
+    return [TOP / "README.md", TOP / "CONTRIBUTING.md", TOP / "ansible/README.md", *sorted((TOP / "docs").glob("*/*.md")),
             *sorted((TOP / "job_templates").glob("*/README.md"))]
 
 

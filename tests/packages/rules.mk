@@ -2,7 +2,7 @@
 packages_bats = PM_PACKAGES=$(abspath $(BUILD))/deb PM_SUITE=$(1) bats tests/packages/$(2).bats
 
 .PHONY: run-packages build-packages
-run-packages: $(addprefix run-packages-,bookworm-010-built bookworm-020-installed trixie-020-installed bookworm-030-rpm)
+run-packages: $(addprefix run-packages-,bookworm-010-built bookworm-020-installed trixie-020-installed bookworm-030-rpm bookworm-040-docs)
 build-packages:
 	packaging/deb $(BUILD)/deb bookworm
 	packaging/deb $(BUILD)/deb trixie

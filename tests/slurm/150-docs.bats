@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# README.md, the pages for users, and some for administrators: their commands for a login node, for a job and its script, for a
+# README.md and all pages: their commands for a login node, for a job and its script, for a
 # compute node and for the controller run as they stand.
-# Those of other machines are in tests/unit/test_doc_commands.py and tests/twin/570-docs.bats.
+# tests/unit/test_doc_commands.py names the places of the others.
 # shellcheck disable=SC2016,SC2154 # expanded in the job; output and status are set by run
 
 # Processors like those that the pages have in mind, in as many nodes as the largest job of theirs has.
@@ -65,9 +65,9 @@ waiting_job() {
 	echo "$output"
 }
 
-# what_runs FILE: its commands. Only a number of a job is another here.
+# what_runs FILE: its commands. Only a number of a job and NODE are others here.
 what_runs() {
-	sed "s/\<4711\>/$(grep -q 4711 "$1" && waiting_job)/" "$1"
+	sed "s/\<4711\>/$(grep -q 4711 "$1" && waiting_job)/; s/\<NODE\>/n1/" "$1"
 }
 
 # script_of FILE: a whole script, where the page has some of its lines. At its end it says its mode.
@@ -87,13 +87,15 @@ script_of() {
 	done 4< <(typed 'on a login node')
 }
 
-# as_root PLACE COMMAND...: the blocks of the place, by the command. n1 is the node that they are about.
+# as_root PLACE COMMAND...: the blocks of the place, by the command. n1 is the node that they are about. A reservation goes at
+# once, since no job would start that may run into it.
 as_root() {
 	local at file place=$1
 	shift
 	while read -r at file <&4; do
 		run "$@" bash -e -c "$(sed 's/\<NODE\>/n1/' "$file")" 3>&-
 		[ "$status" -eq 0 ] || fail "$at ended with $status: $output"
+		! grep -q 'create reservation' "$file" || admin scontrol delete reservationname=upgrade
 	done 4< <(typed "$place")
 }
 
