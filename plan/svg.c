@@ -38,7 +38,8 @@ static const char *const colours[N_COLOURS] = {"#4e9ad6", "#f2a541", "#4fb89a", 
 /* On paper the picture is light. A narrow window shows it whole; a small image shows the wide one.
  */
 static const char style[] =
-	".pm-plan{fill:#1f2933;max-width:100%%;font-family:Helvetica,Arial,sans-serif;"
+	".pm-plan{color-scheme:light dark;fill:#1f2933;max-width:100%%;"
+	"font-family:Helvetica,Arial,sans-serif;"
 	"print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
 	".pm-plan .page{fill:#f5f7fa}.pm-plan .panel{fill:#fff;stroke:#9aa5b1}\n"
 	".pm-plan .under{fill:#fff}.pm-plan .edge{fill:none;stroke:#fff}\n"

@@ -95,7 +95,9 @@ as_root() {
 	while read -r at file <&4; do
 		run "$@" bash -e -c "$(sed 's/\<NODE\>/n1/' "$file")" 3>&-
 		[ "$status" -eq 0 ] || fail "$at ended with $status: $output"
-		! grep -q 'create reservation' "$file" || admin scontrol delete reservationname=upgrade
+		if grep -q 'create reservation' "$file"; then
+			admin scontrol delete reservationname=upgrade
+		fi
 	done 4< <(typed "$place")
 }
 
