@@ -5,7 +5,7 @@ set -uo pipefail
 pages=${PM_BUILD:-build}/man
 . tests/unit/check.bash
 
-warnings_of() { MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$1" 2>&1 >/dev/null; }
+warnings_of() { { MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$1" >/dev/null; } 2>&1; }
 
 is_silent() {
 	local said
