@@ -35,7 +35,7 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d
 
-# They test pages, which the sanitizers need not see again.
+# They run no program that the sanitizers would say more about.
 UNIT_ONCE := $(addprefix tests/unit/test_,pmtwin_docs.sh troubleshooting.py links.py metrics.py pmreport.py \
 	site_profile_report.py templates.sh run_all.sh pages.py profile_page.py man_pages.sh)
 
