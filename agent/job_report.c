@@ -79,6 +79,21 @@ int pm_job_report_read(json_object *lines, struct pm_job_report *ret, struct pm_
 	return 0;
 }
 
+bool pm_job_report_is_running(const struct pm_job_report *report)
+{
+	return report->job && pm_json_is(report->job, "state", "RUNNING");
+}
+
+bool pm_job_report_is_whole(const struct pm_job_report *report)
+{
+	if (!report->job)
+		return true;
+	if (pm_job_report_is_running(report) || pm_json_is(report->job, "state", "PENDING"))
+		return false;
+	return !*pm_json_text(report->job, "feature") ||
+	       report->n_nodes >= pm_json_number(report->job, "n_nodes");
+}
+
 static uint64_t peak_of(const struct pm_job_use *use, const char *tier)
 {
 	return tier ? pm_job_use_peak(use, tier) : use->memory_peak_bytes;

@@ -26,6 +26,12 @@ struct pm_job_report {
 /* -ENOMEM; -EBADMSG: a node's line has other fields. Release with pm_job_report_done(). */
 int pm_job_report_read(json_object *lines, struct pm_job_report *ret, struct pm_err *err);
 
+/* By Slurm's word. */
+bool pm_job_report_is_running(const struct pm_job_report *report);
+
+/* The job has ended and each of its nodes has reported, or none will: it had no mode. */
+bool pm_job_report_is_whole(const struct pm_job_report *report);
+
 /* The node with the highest use of a tier ("dram", "pmem", "dir"), or of memory in all (NULL);
  * NULL: none has any. */
 const struct pm_report_node *pm_job_report_highest(

@@ -9,7 +9,8 @@
 
 /*
  * A sentence about the end of a job that did not succeed: memory, space, a signal of the memory
- * system, time, or a node. False: none of these is known to be the cause.
+ * system, time, or a node; of one that runs, about a process of it that was killed. False: none of
+ * these is known to be the cause.
  */
 bool pm_job_report_cause(
 	const struct pm_job_report *report, const struct pm_config *config, char ret[PM_CAUSE_MAX]);

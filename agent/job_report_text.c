@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/job_report_cause.h"
 #include "base/units.h"
@@ -94,6 +95,8 @@ static const struct pm_report_node *slowest(const struct pm_job_report *report, 
 	uint64_t longest = 0;
 
 	for (size_t i = 0; i < report->n_nodes; i++) {
+		if (after && !report->nodes[i].use.end_s)
+			continue;
 		uint64_t ms =
 			after ? report->nodes[i].use.cleanup_ms : report->nodes[i].use.setup_ms;
 
@@ -123,11 +126,19 @@ static void print_cleanup(const struct pm_job_report *report, FILE *out)
 	if (node)
 		line(out, "Clean-up:", "%s (%s), after the job's time",
 			span(node->use.cleanup_ms, took), node->node);
+	else if (report->n_nodes)
+		line(out, "Clean-up:", "not known yet, it follows the job's time");
+}
+
+/* Slurm has the end of the time limit as the end of a job that runs. */
+static uint64_t end_of(const struct pm_job_report *report)
+{
+	return pm_job_report_is_running(report) ? (uint64_t)time(NULL) : number(report, "end");
 }
 
 static void print_time(const struct pm_job_report *report, FILE *out)
 {
-	uint64_t start = number(report, "start"), end = number(report, "end");
+	uint64_t start = number(report, "start"), end = end_of(report);
 	uint64_t limit = number(report, "time_limit_s");
 	char took[SPAN_MAX], most[SPAN_MAX];
 
@@ -187,6 +198,19 @@ static void print_tier(
 	fprintf(out, " at most (%s)\n", node->node);
 }
 
+/* Nodes report after their clean-up. */
+static void print_missing(const struct pm_job_report *report, FILE *out)
+{
+	uint64_t all = number(report, "n_nodes");
+
+	if (!report->n_nodes)
+		line(out, "So far:", "no node has reported; they do at the job's end");
+	else if (report->n_nodes < all)
+		line(out, "So far:",
+			"of %zu of %" PRIu64 " nodes; the others report at the job's end",
+			report->n_nodes, all);
+}
+
 void pm_job_report_print(const struct pm_job_report *report, uint32_t job_id,
 	const struct pm_config *config, FILE *out)
 {
@@ -202,10 +226,9 @@ void pm_job_report_print(const struct pm_job_report *report, uint32_t job_id,
 	print_tier(report, "pmem", "  PMem:", out);
 	print_tier(report, "dir", "  $PM_DIR:", out);
 	print_cleanup(report, out);
-	if (!report->n_nodes)
-		line(out, "So far:", "no node has reported; they do at the job's end");
+	print_missing(report, out);
 	if (pm_job_report_cause(report, config, sentence))
-		line(out, "Ended:", "%s", sentence);
+		line(out, pm_job_report_is_running(report) ? "Killed:" : "Ended:", "%s", sentence);
 	else if (pm_job_report_advice(report, config, sentence))
 		line(out, "Try:", "%s", sentence);
 }

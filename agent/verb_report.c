@@ -2,16 +2,22 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/ask_controller.h"
 #include "agent/job_report.h"
+#include "agent/job_report_here.h"
 #include "agent/job_report_text.h"
 #include "agent/pmctl.h"
+#include "agent/pmreport.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/units.h"
 #include "node/state/jobs.h"
 
 #define TIMEOUT_MS 10000
+#define WAIT_MAX_S 3600
 
 /* Moves the rows to the end of the list. Their number. */
 static size_t move(json_object *rows, json_object *list)
@@ -44,6 +50,42 @@ static int ask(
 	return 0;
 }
 
+/* All that is known now; *ret is an array. */
+static int gather(
+	const struct pm_agent *agent, uint32_t job_id, json_object **ret, struct pm_err *err)
+{
+	cleanup_with(pm_json_cleanup) json_object *lines = json_object_new_array();
+	int rc = lines ? ask(agent, job_id, lines, err) : pm_err_nomem(err);
+
+	if (rc)
+		return rc;
+	pm_job_report_add_here(&agent->op.config, job_id, lines);
+	*ret = pm_steal(lines);
+	return 0;
+}
+
+static bool is_whole(json_object *lines)
+{
+	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
+
+	return pm_job_report_read(lines, &report, &(struct pm_err){0}) ||
+	       pm_job_report_is_whole(&report);
+}
+
+/* Asks again each second, until all nodes have reported or the time has passed. */
+static int gather_within(const struct pm_agent *agent, uint32_t job_id, uint64_t wait_s,
+	json_object **ret, struct pm_err *err)
+{
+	uint64_t end_ms = pm_now_ms() + wait_s * 1000;
+	int rc;
+
+	while (!(rc = gather(agent, job_id, ret, err)) && pm_now_ms() < end_ms && !is_whole(*ret)) {
+		json_object_put(pm_steal(*ret));
+		(void)sleep(1);
+	}
+	return rc;
+}
+
 /* "job" is one object, "reboot" and "node" are arrays of them. */
 static void add_line(json_object *root, json_object *line)
 {
@@ -61,14 +103,22 @@ static void add_line(json_object *root, json_object *line)
 	json_object_array_add(list, json_object_get(line));
 }
 
-static void print_lines(json_object *lines)
+static json_object *whole_of(json_object *lines)
 {
 	json_object *root = json_object_new_object();
 
 	pm_json_add_u64(root, "version", 1);
 	for (size_t i = 0; i < json_object_array_length(lines); i++)
 		add_line(root, json_object_array_get_idx(lines, i));
-	pm_print_json(root);
+	return root;
+}
+
+static int write_page(const struct pm_agent *agent, json_object *lines, struct pm_err *err)
+{
+	cleanup_with(pm_json_cleanup) json_object *root = whole_of(lines);
+
+	return pm_run_pmreport_of_job(
+		json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN), agent->output, err);
 }
 
 static int print(
@@ -77,8 +127,10 @@ static int print(
 	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
 	int rc;
 
+	if (agent->output)
+		return write_page(agent, lines, err);
 	if (agent->given & PM_OPT_JSON) {
-		print_lines(lines);
+		pm_print_json(whole_of(lines));
 		return 0;
 	}
 	rc = pm_job_report_read(lines, &report, err);
@@ -89,7 +141,8 @@ static int print(
 
 int pm_verb_report(struct pm_agent *agent)
 {
-	cleanup_with(pm_json_cleanup) json_object *lines = json_object_new_array();
+	cleanup_with(pm_json_cleanup) json_object *lines = NULL;
+	uint64_t wait_s = 0;
 	uint32_t job_id;
 	struct pm_err err;
 	int rc;
@@ -98,7 +151,12 @@ int pm_verb_report(struct pm_agent *agent)
 		fprintf(stderr, "pmctl: report: '%s' is not a job's number\n", agent->words[0]);
 		return PM_EXIT_USAGE;
 	}
-	rc = lines ? ask(agent, job_id, lines, &err) : pm_err_nomem(&err);
+	if (agent->wait && (pm_parse_u64(agent->wait, &wait_s) || wait_s > WAIT_MAX_S)) {
+		fprintf(stderr, "pmctl: report: --wait: '%s' is not a number of seconds up to %d\n",
+			agent->wait, WAIT_MAX_S);
+		return PM_EXIT_USAGE;
+	}
+	rc = gather_within(agent, job_id, wait_s, &lines, &err);
 	if (!rc)
 		rc = print(agent, job_id, lines, &err);
 	return pm_finish(agent, rc, &err);

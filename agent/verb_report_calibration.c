@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks site profiles and has pmreport report on them: tables and pages are its work. */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/pmctl.h"
+#include "agent/pmreport.h"
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/strv.h"
@@ -77,23 +74,6 @@ static char **arguments(const struct pm_agent *agent)
 	return NULL;
 }
 
-/* It is installed beside pmctl. Returns only on failure. */
-static int run_pmreport(char **list, struct pm_err *err)
-{
-	char path[PATH_MAX], *name;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("pmreport"));
-
-	if (n < 0)
-		return pm_err_sys(err, -errno, "read '/proc/self/exe'");
-	path[n] = '\0';
-	name = strrchr(path, '/') + 1;
-	strcpy(name, "pmreport");
-	execv(path, list);
-	return pm_err_set(err, -errno,
-		"run '%s': %s; it is in the package slurm-pmem-client, and needs python3", path,
-		strerrordesc_np(errno));
-}
-
 int pm_verb_report_calibration(struct pm_agent *agent)
 {
 	cleanup_with(pm_strv_cleanup) char **list = NULL;
@@ -102,7 +82,7 @@ int pm_verb_report_calibration(struct pm_agent *agent)
 
 	if (!rc) {
 		list = arguments(agent);
-		rc = list ? run_pmreport(list, &err) : pm_err_nomem(&err);
+		rc = list ? pm_run_pmreport(list, &err) : pm_err_nomem(&err);
 	}
 	return pm_finish(agent, rc, &err);
 }

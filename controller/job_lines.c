@@ -79,6 +79,7 @@ json_object *pm_job_line(const slurm_job_info_t *job)
 	add_text(line, "account", job->account);
 	add_text(line, "partition", job->partition);
 	add_text(line, "nodes", job->nodes);
+	pm_json_add_u64(line, "n_nodes", job->num_nodes);
 	pm_json_add_string(line, "feature", feature ? feature : "");
 	pm_json_add_string(line, "state", state_of(job->job_state));
 	add_exit(line, job->exit_code);

@@ -150,6 +150,12 @@ int pm_use_read_ended(
 	return read_use(config, /* ended= */ true, job_id, ret, err);
 }
 
+int pm_use_read_running(
+	const struct pm_config *config, uint32_t job_id, struct pm_job_use *ret, struct pm_err *err)
+{
+	return read_use(config, /* ended= */ false, job_id, ret, err);
+}
+
 int pm_use_sent(const struct pm_config *config, uint32_t job_id, struct pm_err *err)
 {
 	return remove_use(config, /* ended= */ true, job_id, err);

@@ -36,6 +36,10 @@ int pm_use_read_ended(const struct pm_config *config, uint32_t job_id, struct pm
 	struct pm_err *err);
 int pm_use_sent(const struct pm_config *config, uint32_t job_id, struct pm_err *err);
 
+/* The same of a job that runs, in RunDir: as of the last look. */
+int pm_use_read_running(const struct pm_config *config, uint32_t job_id, struct pm_job_use *ret,
+	struct pm_err *err);
+
 /* The jobs with a file in RunDir, or in StateDir (`ended`): at most `max`; the number of them. */
 size_t pm_use_list(const struct pm_config *config, bool ended, uint32_t *ret, size_t max);
 

@@ -71,10 +71,10 @@ def panel(found: Timeline, tier: int, budget: int, time: Scale, at: tuple[float,
             + (budget_line(budget, y, time) if has_budget else ""))
 
 
-def time_axis(time: Scale, y: float) -> str:
+def time_axis(time: Scale, y: float, since: str) -> str:
     ticks = "".join(svg.line("axis", (at, at), (y, y + 4)) + svg.text(at, y + 17, words, "tick", "middle") for at, words in time.ticks())
     return (svg.line("axis", (time.start, time.end), (y, y)) + ticks
-            + svg.text(time.end, y + 34, f"time since the process began, {time.unit[0]}", "tick", "end"))
+            + svg.text(time.end, y + 34, f"time since {since}, {time.unit[0]}", "tick", "end"))
 
 
 def tiers_of(found: Timeline) -> list[int]:
@@ -103,5 +103,5 @@ def chart(name: str, form: svg.Format, profile: Profile, clock: Clock, found: Ti
     body = [marks.draw_row(row, time, i * marks.ROW) for i, row in enumerate(rows)]
     body += [panel(found, tier, profile.budget_bytes, time, at) for tier, at in zip(tiers_of(found), ends)]
     body += [marks.draw_iterations(clock, time, heads, bottom)] if clock.starts else []
-    body += [time_axis(time, bottom)]
+    body += [time_axis(time, bottom, "the process began")]
     return svg.picture(name, (form.width, bottom + FOOT), ("Memory over time, by call site", described(found, profile)), body)

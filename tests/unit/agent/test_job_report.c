@@ -3,6 +3,7 @@
 
 #include "agent/job_report.h"
 #include "agent/job_report_cause.h"
+#include "agent/job_report_text.h"
 #include "base/cleanup.h"
 #include "site/modes.h"
 #include "tests/unit/tap.h"
@@ -140,8 +141,63 @@ static void test_last_run(void)
 	is_text(report.nodes[0].node, "n3", "on its node");
 }
 
+#define ENDED NODE("n1", "5", "a", "memory", "\"end\":9,\"cleanup_ms\":1500," NO_PARTS)
+#define RUNS  NODE("n2", "5", "a", "memory", "\"memory_peak_bytes\":1048576," NO_PARTS)
+
+/* The report as it is printed; the result is good until the next call. */
+static const char *printed(const char *text, bool *ret_whole)
+{
+	static char *words;
+	cleanup_with(pm_json_cleanup) json_object *lines = parse(text);
+	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
+	struct pm_config config = {0};
+	size_t length;
+	FILE *out;
+
+	free(words);
+	out = open_memstream(&words, &length);
+	if (!out || pm_job_report_read(lines, &report, &(struct pm_err){0}))
+		return "";
+	pm_job_report_print(&report, 12, &config, out);
+	(void)fclose(out);
+	*ret_whole = pm_job_report_is_whole(&report);
+	return words;
+}
+
+static void test_so_far(void)
+{
+	bool whole;
+	const char *words =
+		printed("[" JOB("RUNNING", ",\"n_nodes\":2,\"feature\":\"pm_memory\"") "," RUNS "]",
+			&whole);
+
+	has_text(words, "Clean-up:   not known yet, it follows the job's time\n",
+		"of a job that runs");
+	has_text(words, "So far:     of 1 of 2 nodes; the others report at the job's end\n",
+		"one node");
+	ok(!whole, "is not all");
+	words = printed("[" JOB("FAILED", ",\"n_nodes\":2,\"feature\":\"pm_memory\"") "," RUNS
+										      "," ENDED "]",
+		&whole);
+	has_text(words, "Clean-up:   1.5 s (n1), after the job's time\n", "a node that has ended");
+	ok(!strstr(words, "So far:"), "no node is missing");
+	ok(whole, "which is all");
+	(void)printed("[" JOB("FAILED", ",\"n_nodes\":2,\"feature\":\"pm_memory\"") "," ENDED "]",
+		&whole);
+	ok(!whole, "one of two nodes is not");
+	(void)printed("[" JOB("FAILED", ",\"n_nodes\":2,\"feature\":\"\"") "]", &whole);
+	ok(whole, "a job without a mode has no nodes to wait for");
+	words = printed("[" JOB("RUNNING", "") "," NODE("n1", "5", "a", "memory",
+				"\"memory_peak_bytes\":8192,\"memory_limit_bytes\":8192,\"oom_"
+				"kills\":1," NO_PARTS) "]",
+		&whole);
+	has_text(words, "Killed:     out of memory on n1: 8 KiB of 8 KiB",
+		"a process that was killed");
+}
+
 int main(void)
 {
+	test_so_far();
 	test_causes();
 	test_advice();
 	test_last_run();

@@ -1,0 +1,1 @@
+"""The page of one job, from `pmctl report --json`."""
