@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/contexts.h"
+#include "spank_plugin/end_report.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/refuse.h"
 #include "spank_plugin/request.h"
@@ -10,6 +11,7 @@ int pm_allocator_init_post_opt(spank_t sp, int ac, char **av)
 
 	if (pm_request_check(sp, ac, av, &err))
 		pm_refuse(&err, PM_EXIT_PLUGIN);
+	pm_end_report_ask();
 	pm_option_end_component(sp);
 	return 0;
 }

@@ -53,7 +53,8 @@ int pm_remote_task_init(spank_t sp, int ac, char **av);
 
 /*
  * slurmstepd, as root, when a task has ended: reports a runtime that did not attach; after the
- * last task it notes what the job has used (node/state/job_use.h). Always 0.
+ * last task it notes what the job has used (node/state/job_use.h), and a batch script's prints the
+ * job's report if that is asked for (end_report.h). Always 0.
  */
 int pm_remote_task_exit(spank_t sp, int ac, char **av);
 

@@ -2,6 +2,7 @@
 #include <slurm/spank.h>
 
 #include "spank_plugin/contexts.h"
+#include "spank_plugin/end_report.h"
 #include "spank_plugin/option.h"
 
 SPANK_PLUGIN(pmem, 1)
@@ -61,4 +62,12 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 {
 	return pm_remote_task_exit(sp, ac, av);
+}
+
+int slurm_spank_exit(spank_t sp, int ac, char **av)
+{
+	(void)sp;
+	if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
+		pm_end_report_of_client(ac, av);
+	return 0;
 }

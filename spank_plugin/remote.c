@@ -8,6 +8,8 @@
 #include "node/state/jobview.h"
 #include "spank_plugin/command.h"
 #include "spank_plugin/contexts.h"
+#include "spank_plugin/end_report.h"
+#include "spank_plugin/job_output.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/task_env.h"
 #include "spank_plugin/rank.h"
@@ -119,6 +121,7 @@ int pm_remote_task_init(spank_t sp, int ac, char **av)
 	struct pm_err err = {0};
 	int rc = pm_settings_load(ac, av, &config, &err);
 
+	pm_job_output_give();
 	if (rc && !pm_option_mode() && !pm_step()->insists)
 		return 0;
 	if (!rc)
@@ -130,19 +133,26 @@ int pm_remote_task_init(spank_t sp, int ac, char **av)
 	return 0;
 }
 
+static bool is_last(spank_t sp)
+{
+	static uint32_t ended;
+	uint32_t tasks;
+
+	return spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &tasks) == ESPANK_SUCCESS &&
+	       ++ended >= tasks;
+}
+
 /*
  * The job's memory cgroup still exists, but not for much longer: the last look at it, for the
  * job's report.
  */
 static void look_at_use(spank_t sp, int ac, char **av)
 {
-	static uint32_t ended;
 	cleanup_with(pm_config_done) struct pm_config config = {0};
-	uint32_t job_id, tasks;
+	uint32_t job_id;
 
 	if (!pm_step()->has_record || spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
-		spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS ||
-		++ended < tasks || pm_settings_load(ac, av, &config, NULL))
+		pm_settings_load(ac, av, &config, NULL))
 		return;
 	(void)pm_use_look(&config, job_id, NULL);
 }
@@ -150,6 +160,9 @@ static void look_at_use(spank_t sp, int ac, char **av)
 int pm_remote_task_exit(spank_t sp, int ac, char **av)
 {
 	pm_rank_end();
+	if (!is_last(sp))
+		return 0;
 	look_at_use(sp, ac, av);
+	pm_end_report_of_batch(sp, ac, av);
 	return 0;
 }

@@ -14,7 +14,7 @@ static bool names_file(const char *word)
 	return !strncasecmp(word, CONFIG_WORD, strlen(CONFIG_WORD));
 }
 
-static const char *config_file(int ac, char **av)
+const char *pm_settings_file(int ac, char **av)
 {
 	const char *path = NULL;
 
@@ -51,7 +51,7 @@ static int set_words(struct pm_config *config, int ac, char **av, struct pm_err 
 int pm_settings_load(int ac, char **av, struct pm_config *ret, struct pm_err *err)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
-	int rc = pm_config_load(config_file(ac, av), &config, err);
+	int rc = pm_config_load(pm_settings_file(ac, av), &config, err);
 
 	if (!rc)
 		rc = set_words(&config, ac, av, err);

@@ -13,4 +13,7 @@
  */
 int pm_settings_load(int ac, char **av, struct pm_config *ret, struct pm_err *err);
 
+/* FILE of config=FILE; NULL: the default one. */
+const char *pm_settings_file(int ac, char **av);
+
 #endif

@@ -15,6 +15,7 @@
 #include "site/plan.h"
 #include "site/rank_model.h"
 #include "spank_plugin/contexts.h"
+#include "spank_plugin/end_report.h"
 #include "spank_plugin/option.h"
 #include "spank_plugin/settings.h"
 #include "spank_plugin/skipped_prolog.h"
@@ -273,6 +274,7 @@ int pm_remote_init_post_opt(spank_t sp, int ac, char **av)
 	step.has_record = !unset && has_record(sp, &config);
 	if (!unset)
 		(void)pm_skipped_prolog_check(sp, &config, step.has_record, &step.unprepared);
+	pm_end_report_prepare(sp);
 	if (!is_srun(sp) || is_daemon(sp))
 		return 0;
 	rc = read_words(sp, &step.err);

@@ -152,3 +152,86 @@ print(answer["version"], [(node["node"], node["job"], node["mode"]) for node in 
 	run ls "$(bench_dir)/kept/reports"
 	refute_output --partial 67108800
 }
+
+# output_of OPTION...: what a batch job with the script on stdin left in its output file, in $output; its number in $job.
+output_of() {
+	local script
+	script=$(mktemp "$(bench_dir)/home/job.XXXXXX")
+	cat >"$script"
+	chmod 755 "$script"
+	run bench sbatch --parsable --wait --output="$script.out" "$@" "$script"
+	job=${output%%$'\n'*}
+	run cat "$script.out"
+}
+
+@test "--pm-report: the report ends a batch job's output, of what its first node knows" {
+	put_in appdirect n1
+	put_in appdirect n2
+	output_of -N2 --pm-report --pm-mode=appdirect --job-name=told <<-'END'
+		#!/bin/sh
+		srun echo ran
+	END
+	assert_line --index 0 ran
+	assert_line --index 2 "Job:        $job, told, RUNNING"
+	assert_line 'Mode:       appdirect, on n[1-2]'
+	assert_line --regexp '^Set-up:     [0-9.]+ s \(n1\), part of the job.s time$'
+	assert_line "Clean-up:   not known yet, it follows the job's time"
+	assert_line "So far:     of 1 of 2 nodes; the others report at the job's end"
+	[ "$(grep -c '^Job:' <<<"$output")" -eq 1 ]
+	wait_for 30 reported "$job" 2
+	run user_pmctl report "$job"
+	refute_line --partial 'So far:'
+	assert_line --regexp "^Clean-up:   [0-9.]+ s"
+}
+
+@test "PM_JOB_REPORT asks for it, 0 does not, and a job without a mode has a report" {
+	PM_JOB_REPORT=1 output_of -w n1 <<<$'#!/bin/sh\necho ran'
+	assert_line --index 0 ran
+	assert_line --index 1 --regexp '^Job: .* RUNNING$'
+	assert_line 'Mode:       none asked for'
+	PM_JOB_REPORT=0 output_of -w n1 <<<$'#!/bin/sh\necho ran'
+	assert_output ran
+}
+
+@test "--pm-report of a script that is killed, and of one that has moved its output away" {
+	local other
+	put_in appdirect n1
+	other=$(bench_dir)/home/other
+	echo kept >"$other"
+	output_of -w n1 --pm-report --pm-mode=appdirect <<-'END'
+		#!/bin/sh
+		out=$(readlink /proc/self/fd/1)
+		echo "$out"
+		mv "$out" "$out.moved"
+		ln -s "$PWD/other" "$out"
+		scancel "$SLURM_JOB_ID"
+		sleep 300
+	END
+	assert_output kept
+	run cat "$(bench_dir)"/home/job.??????.out.moved
+	assert_line --regexp "^Job:        $job, .*, CANCELLED$"
+	assert_line --partial 'Clean-up:   not known yet'
+}
+
+@test "--pm-report when pm-controller does not answer: a sentence, and the job has its end" {
+	put_in appdirect n1
+	bench service kill
+	output_of -w n1 --pm-report --pm-mode=appdirect <<<$'#!/bin/sh\necho ran'
+	assert_line --index 0 ran
+	assert_line --partial 'pm: --pm-report: report: '
+	wait_for 30 job_is "$job" COMPLETED
+}
+
+@test "--pm-report of srun and salloc: on stderr, when the nodes have reported; not for steps in a job" {
+	local out
+	out=$BATS_TEST_TMPDIR/out
+	put_in appdirect n1
+	run bash -c '"$@" 2>&1 >"$0"' "$out" "$TOP/tests/cluster/bench" srun -w n1 --pm-report --pm-mode=appdirect echo ran
+	assert_line --regexp '^Job: .*, echo, COMPLETED$'
+	assert_line --regexp '^Clean-up:   [0-9.]+ s \(n1\)'
+	assert_equal "$(cat "$out")" ran
+	run_salloc -w n1 --pm-report --pm-mode=appdirect srun echo ran
+	assert_line --index 0 --partial 'salloc: Granted'
+	[ "$(grep -c '^Job: .*COMPLETED$' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^ran$' <<<"$output")" -eq 1 ]
+}
