@@ -162,6 +162,13 @@ int pm_verb_job_begin(struct pm_agent *agent)
 	return agent->job ? begin(agent, modes) : check_mode(agent, modes);
 }
 
+/* The one that was started at the job's begin may have been killed. */
+static void end_use(const struct pm_agent *agent, uint32_t job_id, uint64_t cleanup_ms)
+{
+	if (!pm_use_end(&agent->op.config, job_id, cleanup_ms, NULL))
+		pm_background_start(&agent->op, (const char *const[]){"job", "watch", NULL});
+}
+
 int pm_verb_job_end(struct pm_agent *agent)
 {
 	cleanup_close int lock_fd = -1;
@@ -177,6 +184,6 @@ int pm_verb_job_end(struct pm_agent *agent)
 	since_ms = pm_now_ms();
 	(void)pm_use_look(&agent->op.config, id, NULL);
 	status = finish(agent, pm_job_end(&agent->op, id, &err), &err);
-	(void)pm_use_end(&agent->op.config, id, pm_now_ms() - since_ms, NULL);
+	end_use(agent, id, pm_now_ms() - since_ms);
 	return status;
 }

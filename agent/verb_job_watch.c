@@ -82,6 +82,8 @@ static int send_one(const struct pm_agent *agent, uint32_t job_id, struct pm_err
 	rc = pm_ask_controller(&agent->op.config, CALL_MS, &message, &reply, err);
 	if (rc && rc != -ENOENT && rc != -EREMOTEIO)
 		return rc;
+	if (!rc && reply.type == PM_MESSAGE_STILL)
+		return -EAGAIN;
 	return pm_use_sent(&agent->op.config, job_id, err);
 }
 

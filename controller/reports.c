@@ -55,6 +55,7 @@ static int write_line(int fd, json_object *line, struct pm_err *err)
 {
 	cleanup_free char *text = NULL;
 	size_t length;
+	ssize_t n;
 
 	if (!line)
 		return pm_err_nomem(err);
@@ -62,9 +63,10 @@ static int write_line(int fd, json_object *line, struct pm_err *err)
 	if (!text)
 		return pm_err_nomem(err);
 	length = strlen(text);
-	if (write(fd, text, length) == (ssize_t)length)
+	n = write(fd, text, length);
+	if (n == (ssize_t)length)
 		return 0;
-	return pm_err_sys(err, errno ? -errno : -ENOSPC, "write a job's report");
+	return pm_err_sys(err, n < 0 ? -errno : -ENOSPC, "write a job's report");
 }
 
 static void add_reboots(json_object *lines, const struct pm_reboots *reboots, uint32_t job_id)
@@ -159,7 +161,11 @@ int pm_reports_add(struct pm_reports *reports, const struct pm_cluster *cluster,
 		use.n_samples = 0;
 	end_line(fd, bytes);
 	rc = bytes ? 0 : write_job(fd, cluster, reboots, message->job_id, err);
-	return rc ? rc : write_node(fd, message->node, &use, err);
+	if (!rc)
+		rc = write_node(fd, message->node, &use, err);
+	if (rc)
+		(void)!ftruncate(fd, bytes);
+	return rc;
 }
 
 /* --- telling --- */

@@ -27,7 +27,7 @@ int pm_reports_open(struct pm_reports *reports, const char *dir, struct pm_err *
 
 /*
  * Adds the line of a message 'used'. -EBADMSG: it has other fields, or is for another job; -EFBIG:
- * the job's file is full; else of the file.
+ * the job's file is full; else of the file, which is then as it was: the node sends it again.
  */
 int pm_reports_add(struct pm_reports *reports, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, const struct pm_message *message, struct pm_err *err);

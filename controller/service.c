@@ -304,6 +304,7 @@ static void keep_use(
 {
 	struct pm_message reply = {.type = PM_MESSAGE_NOTED};
 	struct pm_err err = {0};
+	int rc;
 
 	if (!peer->trusted) {
 		pm_server_refuse(
@@ -312,13 +313,16 @@ static void keep_use(
 	}
 	if (!pm_cluster_job(&service->cluster, message->job_id))
 		load_fresh_jobs(service);
-	if (!pm_reports_add(
-		    &service->reports, &service->cluster, &service->reboots, message, &err)) {
-		pm_server_reply(&service->server, peer, &reply, /* last= */ true);
+	rc = pm_reports_add(&service->reports, &service->cluster, &service->reboots, message, &err);
+	if (rc)
+		fprintf(stderr, "%s: %s\n", message->node, err.text);
+	if (rc == -EBADMSG || rc == -EFBIG) {
+		pm_server_refuse(&service->server, peer, err.text);
 		return;
 	}
-	fprintf(stderr, "%s: %s\n", message->node, err.text);
-	pm_server_refuse(&service->server, peer, err.text);
+	if (rc)
+		reply.type = PM_MESSAGE_STILL;
+	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }
 
 /* A job's memory is told to its owner alone, whatever PrivateData says. */

@@ -30,7 +30,7 @@ enum pm_message_type {
 	PM_MESSAGE_REPORT,	/* what did this job use, node by node? */
 	PM_MESSAGE_REBOOTS,	/* how many reboots were there for whom? */
 	/* replies */
-	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting */
+	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting; to used: not recorded, send again */
 	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
 	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes, explain, reboots, report */
 	PM_MESSAGE_NOTED,    /* to turned-away: recorded, the node requeues the job; to used */

@@ -235,3 +235,36 @@ output_of() {
 	[ "$(grep -c '^Job: .*COMPLETED$' <<<"$output")" -eq 1 ]
 	[ "$(grep -c '^ran$' <<<"$output")" -eq 1 ]
 }
+
+# watches_of NODE: the processes that watch its jobs.
+watches_of() {
+	pgrep -f "$(bench_dir)/lib/pmctl .*$1/pmem.conf job watch" || true
+}
+
+@test "a report that the service could not write is sent again" {
+	local reports
+	reports=$(bench_dir)/kept/reports
+	put_in appdirect n1
+	mv "$reports" "$reports.away"
+	run_job -w n1 --pm-mode=appdirect --wrap=true
+	wait_for 30 eval '[[ -n $(ls "$(bench_dir)/n1/state/used") ]]'
+	mv "$reports.away" "$reports"
+	wait_for 60 reported "$job" 1
+}
+
+@test "a watch that is killed: the job's end has one send the report, and none is left" {
+	local watch
+	put_in appdirect n1
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap='sleep 300'
+	job=$output
+	wait_for 20 job_is "$job" RUNNING
+	wait_for 20 eval '[[ -n $(watches_of n1) ]]'
+	watch=$(watches_of n1)
+	kill -9 "$watch"
+	wait_for 10 eval '[[ -z $(watches_of n1) ]]'
+	admin scancel "$job"
+	wait_for 30 reported "$job" 1
+	run user_pmctl report "$job"
+	assert_line --regexp '^Clean-up:   [0-9.]+ s \(n1\)'
+	wait_for 30 eval '[[ -z $(watches_of n1) ]]'
+}

@@ -132,10 +132,41 @@ print(sorted((rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"]
 
 @test "the time limit passes" {
 	use_mode n1 appdirect
-	end_of 1+ -w n1 --pm-mode=appdirect --time=1 <<-'END'
+	end_of 1+ -w n1 --pm-mode=appdirect --time=1 --pm-report --output=limit.out <<-'END'
 		#!/bin/bash
 		sleep 300
 	END
 	report_of "$job"
 	assert_line --regexp '^Ended:      the time limit of 60 s passed, in which the set-up of the nodes took up to [0-9]+ s; ask for more with --time$'
+	run on_head cat limit.out
+	assert_line --regexp "^Job:        $job, .*, TIMEOUT$"
+	assert_line --regexp '^Ended:      the time limit of 60 s passed'
+	assert_line "Clean-up:   not known yet, it follows the job's time"
+}
+
+@test "--pm-report of a script that the kernel kills, in its output file" {
+	use_mode n1 appdirect
+	end_of 1+ -w n1 --pm-mode=appdirect --mem=200M --pm-report --output=killed.out <<-END
+		#!/bin/bash
+		stat -c %U /proc/self/fd/1
+		exec /usr/bin/python3 -c '$FILL' 400
+	END
+	run on_head cat killed.out
+	assert_line --index 0 user1
+	assert_line --regexp '^(Killed|Ended): +out of memory on n1: (19[0-9]|200) MiB of 200 MiB were in use; ask for more with --mem'
+	assert_line --regexp '^  DRAM:     .* on socket [01].* at most \(n1\)$'
+}
+
+@test "the page of a job has its memory over time" {
+	use_mode n1 appdirect
+	end_of 0 -w n1 --pm-mode=appdirect --pm-size=256M <<-END
+		#!/bin/bash
+		dd if=/dev/zero of=\$PM_DIR/file bs=1M count=100
+		srun /usr/bin/python3 -c '$FILL' 200
+	END
+	report_of "$job"
+	run on_head pmctl report --output=- "$job"
+	assert_output --partial '<!doctype html>'
+	assert_output --partial 'Memory, MiB'
+	assert_output --partial 'quota 256 MiB'
 }

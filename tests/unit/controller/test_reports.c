@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "controller/reports.h"
+#include "tests/unit/loop.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
@@ -105,6 +106,67 @@ static void test_torn(struct pm_reports *reports)
 	is_number((long long)json_object_array_length(list), 5, "is told, and the cut line is not");
 }
 
+/* Takes all but `spare` bytes of the file system; false: there is none of its own. */
+static bool fill(off_t spare)
+{
+	static const char bytes[4096];
+	int fd = open(scratch_path("full/ballast"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+	struct stat info;
+
+	if (fd < 0)
+		return false;
+	while (write(fd, bytes, sizeof(bytes)) > 0)
+		;
+	if (spare && (fstat(fd, &info) || ftruncate(fd, info.st_size - spare)))
+		spare = -1;
+	close(fd);
+	return spare >= 0;
+}
+
+/* A line of more than a page. */
+static const char *long_use(void)
+{
+	static char text[16384];
+	int n = snprintf(text, sizeof(text), "%s",
+		"[{\"job\":12,\"uid\":1000,\"mode\":\"memory\",\"begin\":150,\"setup_ms\":20,"
+		"\"parts\":[],\"samples\":[");
+
+	for (int i = 0; i < 120; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			"%s{\"after_s\":%d,\"dram_bytes\":1000000000000}", i ? "," : "", i);
+	snprintf(text + n, sizeof(text) - (size_t)n, "]}]");
+	return text;
+}
+
+static void test_full(void)
+{
+	struct pm_reports reports = {.keep_days = 30};
+	struct pm_err err = {0};
+	int rc;
+
+	if (!loop_mount("tmpfs", scratch_path("full"), "tmpfs", "size=64k")) {
+		ok(geteuid() != 0, "a file system of its own is for root alone");
+		return;
+	}
+	is_number(pm_reports_open(&reports, scratch_path("full/reports"), &err), 0, "a small disk");
+	ok(fill(0), "is full");
+	is_number(add(&reports, 12, "n1", USE("12")), -ENOSPC, "nothing can be added");
+	ok(fill(4096), "it has a page");
+	is_number(add(&reports, 12, "n1", long_use()), -ENOSPC, "too little for a long line");
+	is_number(access(scratch_path("full/reports/12.jsonl"), F_OK), 0, "the file is there");
+	is_number(add(&reports, 12, "n1", USE("12")), 0, "and has room, as it kept no part of it");
+	ok(fill(16384), "others make room");
+	is_number(add(&reports, 12, "n2", long_use()), 0, "the second time");
+	{
+		cleanup_with(pm_json_cleanup) json_object *list =
+			ask(&reports, 12, NULL, &owner, &rc);
+
+		is_number((long long)json_object_array_length(list), 4, "nothing is missing");
+		is_text(type_of(list, 0), "job", "from the job on");
+	}
+	pm_reports_done(&reports);
+}
+
 static void test_sweep(struct pm_reports *reports)
 {
 	uint64_t now_s = (uint64_t)time(NULL);
@@ -135,6 +197,7 @@ int main(void)
 	test_viewers(&reports);
 	test_wrong(&reports);
 	test_torn(&reports);
+	test_full();
 	test_sweep(&reports);
 	test_none(&reports);
 	pm_reports_done(&reports);
