@@ -6,6 +6,7 @@
  * A job's report, put together from the lines of pm-controller (controller/reports.h). Pointers
  * into the lines; the last run of a requeued job alone.
  */
+#include "agent/runtime_reports.h"
 #include "base/json.h"
 #include "protocol/job_use.h"
 
@@ -20,6 +21,7 @@ struct pm_job_report {
 	size_t n_nodes;
 	/* Of the reboots for the job: */
 	unsigned reboots, failed;
+	struct pm_runtime_sums runtime; /* zeroed by pm_job_report_read() */
 	uint64_t first_s, last_s; /* Unix time of the first one's start and the last one's end */
 };
 

@@ -198,6 +198,15 @@ static void print_tier(
 	fprintf(out, " at most (%s)\n", node->node);
 }
 
+static void print_runtime(const struct pm_job_report *report, FILE *out)
+{
+	if (!report->runtime.processes)
+		return;
+	fprintf(out, "%-12s", "Runtime:");
+	pm_runtime_reports_print(&report->runtime, out);
+	fputc('\n', out);
+}
+
 /* Nodes report after their clean-up. */
 static void print_missing(const struct pm_job_report *report, FILE *out)
 {
@@ -225,6 +234,7 @@ void pm_job_report_print(const struct pm_job_report *report, uint32_t job_id,
 	print_tier(report, "dram", "  DRAM:", out);
 	print_tier(report, "pmem", "  PMem:", out);
 	print_tier(report, "dir", "  $PM_DIR:", out);
+	print_runtime(report, out);
 	print_cleanup(report, out);
 	print_missing(report, out);
 	if (pm_job_report_cause(report, config, sentence))

@@ -28,7 +28,7 @@ struct pm_agent {
 	const struct pm_verb *verb;
 	uint64_t given; /* options on the command line */
 	const char *expect, *job, *uid, *gid, *size, *namespace, *output, *memory, *allocated, *run,
-		*site_profile, *class, *by, *since, *wait;
+		*site_profile, *class, *by, *since, *wait, *runtime;
 	int n_words; /* the rest of the command line */
 	char **words;
 	bool quiet; /* prints nothing, logs to the system log only */

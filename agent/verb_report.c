@@ -103,20 +103,20 @@ static void add_line(json_object *root, json_object *line)
 	json_object_array_add(list, json_object_get(line));
 }
 
-static json_object *whole_of(json_object *lines)
+static json_object *whole_of(json_object *lines, const struct pm_runtime_sums *runtime)
 {
 	json_object *root = json_object_new_object();
 
 	pm_json_add_u64(root, "version", 1);
 	for (size_t i = 0; i < json_object_array_length(lines); i++)
 		add_line(root, json_object_array_get_idx(lines, i));
+	if (runtime->processes)
+		pm_runtime_reports_format(runtime, pm_json_add_object(root, "runtime"));
 	return root;
 }
 
-static int write_page(const struct pm_agent *agent, json_object *lines, struct pm_err *err)
+static int write_page(const struct pm_agent *agent, json_object *root, struct pm_err *err)
 {
-	cleanup_with(pm_json_cleanup) json_object *root = whole_of(lines);
-
 	return pm_run_pmreport_of_job(
 		json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN), agent->output, err);
 }
@@ -125,18 +125,42 @@ static int print(
 	const struct pm_agent *agent, uint32_t job_id, json_object *lines, struct pm_err *err)
 {
 	cleanup_with(pm_job_report_done) struct pm_job_report report = {0};
-	int rc;
+	int rc = pm_job_report_read(lines, &report, err);
 
-	if (agent->output)
-		return write_page(agent, lines, err);
-	if (agent->given & PM_OPT_JSON) {
-		pm_print_json(whole_of(lines));
-		return 0;
+	if (!rc && agent->runtime)
+		rc = pm_runtime_reports_read(agent->runtime, &report.runtime, err);
+	if (rc)
+		return rc;
+	if (agent->output) {
+		cleanup_with(pm_json_cleanup) json_object *root = whole_of(lines, &report.runtime);
+
+		return write_page(agent, root, err);
 	}
-	rc = pm_job_report_read(lines, &report, err);
-	if (!rc)
+	if (agent->given & PM_OPT_JSON)
+		pm_print_json(whole_of(lines, &report.runtime));
+	else
 		pm_job_report_print(&report, job_id, &agent->op.config, stdout);
-	return rc;
+	return 0;
+}
+
+/* -EINVAL after a sentence about the command line. */
+static int check(const struct pm_agent *agent, uint32_t *ret_job_id, uint64_t *ret_wait_s)
+{
+	if (pm_job_parse_id(agent->words[0], ret_job_id)) {
+		fprintf(stderr, "pmctl: report: '%s' is not a job's number\n", agent->words[0]);
+		return -EINVAL;
+	}
+	if (agent->wait && (pm_parse_u64(agent->wait, ret_wait_s) || *ret_wait_s > WAIT_MAX_S)) {
+		fprintf(stderr, "pmctl: report: --wait: '%s' is not a number of seconds up to %d\n",
+			agent->wait, WAIT_MAX_S);
+		return -EINVAL;
+	}
+	if (agent->runtime && !geteuid()) {
+		fprintf(stderr, "pmctl: report: --runtime: root does not read users' files, run it "
+				"as the user\n");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int pm_verb_report(struct pm_agent *agent)
@@ -147,15 +171,8 @@ int pm_verb_report(struct pm_agent *agent)
 	struct pm_err err;
 	int rc;
 
-	if (pm_job_parse_id(agent->words[0], &job_id)) {
-		fprintf(stderr, "pmctl: report: '%s' is not a job's number\n", agent->words[0]);
+	if (check(agent, &job_id, &wait_s))
 		return PM_EXIT_USAGE;
-	}
-	if (agent->wait && (pm_parse_u64(agent->wait, &wait_s) || wait_s > WAIT_MAX_S)) {
-		fprintf(stderr, "pmctl: report: --wait: '%s' is not a number of seconds up to %d\n",
-			agent->wait, WAIT_MAX_S);
-		return PM_EXIT_USAGE;
-	}
 	rc = gather_within(agent, job_id, wait_s, &lines, &err);
 	if (!rc)
 		rc = print(agent, job_id, lines, &err);

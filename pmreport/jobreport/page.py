@@ -68,6 +68,15 @@ def over_time(node: Node, number: int) -> str:
                    f'<figure class="chart">{drawn}{legend(node)}<figcaption>{escape(note)}</figcaption></figure>')
 
 
+def runtime(job: Job) -> str:
+    """What the ranks' placement runtime has reported."""
+    counts = {"dram": "in DRAM, at most", "pmem": "in PMem, at most", "spilled": "spilled", "promoted": "promoted"}
+    rows = [(size(job.runtime[f"{key}_bytes"]), size(job.runtime[f"{key}_most_bytes"]), job.runtime[f"{key}_most_rank"] or "-", words)
+            for key, words in counts.items() if job.runtime.get(f"{key}_bytes")]
+    note = paragraph(f"Of {job.runtime.get('processes')} processes.", "soft")
+    return section("Objects of the placement runtime", table(("all", "most of a rank", "rank", "bytes"), rows), note) if rows else ""
+
+
 def charts(job: Job, top: int) -> str:
     found = [(node, i) for i, node in enumerate(job.nodes) if panels_of(node)]
     more = found[top:]
@@ -97,6 +106,6 @@ def reboots(job: Job) -> str:
 
 def page(job: Job, top: int) -> str:
     name = escape(f"Job {job.number}" + (f", {job.facts['name']}" if job.facts.get("name") else ""))
-    blocks = (f"<h1>{name}</h1>", facts(job), warnings(job), charts(job, top), nodes(job), parts(job), reboots(job))
+    blocks = (f"<h1>{name}</h1>", facts(job), warnings(job), charts(job, top), nodes(job), parts(job), runtime(job), reboots(job))
     return ('<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
             f"<title>{name}</title><style>{STYLE}</style>" + "\n".join(block for block in blocks if block) + "</html>\n")

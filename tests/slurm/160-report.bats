@@ -238,7 +238,7 @@ output_of() {
 
 # watches_of NODE: the processes that watch its jobs.
 watches_of() {
-	pgrep -f "$(bench_dir)/lib/pmctl .*$1/pmem.conf job watch" || true
+	pgrep -f "^pmctl job watch --config=$(realpath "$(bench_dir)")/$1/pmem.conf" || true
 }
 
 @test "a report that the service could not write is sent again" {

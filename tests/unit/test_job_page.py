@@ -30,6 +30,10 @@ def node(name: str = "n1", levels: Any = ((1, 0, 0), (2, 4, 1)), **more: Any) ->
             "memory_peak_bytes": 6 * GIB, "memory_limit_bytes": 9 * GIB, "step_s": 4, "parts": parts, "samples": samples, **more}
 
 
+RUNTIME = {"processes": 2} | {f"{key}_{what}": value for key in ("dram", "pmem", "spilled", "promoted")
+                              for what, value in (("bytes", 6 * GIB), ("most_bytes", 4 * GIB), ("most_rank", "1"))}
+
+
 def read(*nodes: dict[str, Any], **more: Any) -> job.Job:
     facts = {"job": 17, "name": "<a&b>", "state": "COMPLETED", "nodes": "n1", "n_nodes": len(nodes), "feature": "pm_appdirect"}
     return job.read(json.dumps({"version": 1, "job": facts, "node": list(nodes), **more}), "f")
@@ -88,6 +92,7 @@ def of_page() -> list[tuple[bool, str]]:
             ("10 min" not in text and "5 min 0 s" in text and "n1 did not come back from its reboot as it should: late" in text, "reboots are told"),
             ("<svg" not in empty and "No look at the job" in empty, "without a look there is no picture"),
             ("<summary>2 more nodes</summary>" in many and len(pictures(many)) == 12, "further nodes are folded away"),
+            ("Objects of the placement runtime" in page.page(read(node(), runtime=RUNTIME), 4) and "placement runtime" not in text, "the runtime's sums"),
             ("1 of 2 nodes have not reported" in page.page(read(node(), job={"n_nodes": 2}), 4), "nodes that are missing are counted"),
             (all(word not in text for word in ("<script", "http://", "https://", "src=", "<link")), "the page needs nothing else")]
 
@@ -111,7 +116,7 @@ def crowded() -> str:
     nodes = [node(f"{long}{i}", levels, setup_ms=setup, end=1480, memory_limit_bytes=limit * GIB) for i, (setup, limit) in
              enumerate(((500000, 40), (10, 3000), (90000, 36)))]
     reboots = [{"node": f"{long}1", "from": "memory", "to": "flat", "start": 1, "end": 900, "failure": "it is in mode memory " * 9}]
-    return page.page(read(*nodes, job=facts, reboot=reboots), 2)
+    return page.page(read(*nodes, job=facts, reboot=reboots, runtime=RUNTIME), 2)
 
 
 def in_browser() -> list[tuple[bool, str]]:

@@ -6,6 +6,7 @@
 #include "agent/job_report_text.h"
 #include "base/cleanup.h"
 #include "site/modes.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
 
 #define NODE(name, begin, run, mode, more)                                                         \
@@ -195,8 +196,50 @@ static void test_so_far(void)
 		"a process that was killed");
 }
 
+#define RANK(rank, dram, pmem, spilled, more)                                                      \
+	"{\"rank\":\"" rank "\",\"pid\":4,\"dram_bytes\":" dram                                    \
+	",\"spaces\":{\"pmem\":{\"peak_bytes\":" pmem "}},\"spilled_bytes\":" spilled more "}\n"
+
+static const char *runtime_line(const char *text, struct pm_err *err)
+{
+	static char words[400];
+	struct pm_runtime_sums sums = {0};
+	FILE *out;
+
+	words[0] = '\0';
+	err->text[0] = '\0';
+	if (pm_runtime_reports_read(scratch_file("report", text), &sums, err))
+		return words;
+	out = fmemopen(words, sizeof(words), "w");
+	pm_runtime_reports_print(&sums, out);
+	(void)fclose(out);
+	return words;
+}
+
+static void test_runtime(void)
+{
+	struct pm_err err;
+
+	is_text(runtime_line(RANK("0", "1048576", "4194304", "0", "")
+				     RANK("1", "3145728", "2097152", "1048576",
+					     ",\"sizing\":{\"promoted_bytes\":1048576},\"moved\":{"
+					     "\"promoted_bytes\":1048576}"),
+			&err),
+		"2 processes: 4 MiB in DRAM (rank 1: 3 MiB), 6 MiB in PMem (rank 0: 4 MiB), 1 MiB "
+		"spilled (rank 1: 1 MiB), 2 MiB promoted (rank 1: 2 MiB)",
+		"sums, and the rank with most");
+	is_text(runtime_line(RANK("0", "1048576", "0", "0", ""), &err), "1 process: 1 MiB in DRAM",
+		"one process");
+	is_text(runtime_line(RANK("0", "1", "0", "0", "") "{\"rank\":\"0\"}\n", &err), "",
+		"another file");
+	has_text(err.text, ", line 2: not a report that PM_REPORT has written", "with its line");
+	is_text(runtime_line(RANK("\\u001b[2J", "1", "0", "0", ""), &err), "",
+		"a rank that is not a number");
+}
+
 int main(void)
 {
+	test_runtime();
 	test_so_far();
 	test_causes();
 	test_advice();
