@@ -3,9 +3,10 @@
 #define PM_OPTION_H
 
 /*
- * The plugin's options: --pm-mode, --pm-size and --pm-namespace for the job's nodes, --pm-report for
- * its end, and those of the plan for a step's ranks, as pmrun has them: plan/options.def. Each has an environment
- * variable, its twin. Registration, help, checks and Slurm's carrier follow from one table.
+ * The plugin's options: --pm-mode, --pm-size and --pm-namespace for the job's nodes, --pm-report
+ * for its end, and those of the plan for a step's ranks, as pmrun has them: plan/options.def. Each
+ * has an environment variable, its twin. Registration, help, checks and Slurm's carrier follow from
+ * one table.
  *
  * Heterogeneous jobs: sbatch, salloc and srun read the components one after the other in one
  * process, and each ends with init_post_opt. Slurm does not forget an option of an earlier
