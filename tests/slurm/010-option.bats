@@ -18,6 +18,7 @@ teardown() {
 		assert_output --regexp 'memory, appdirect, flat, mixed'
 		assert_output --partial '--pm-size=SIZE'
 		assert_output --partial '--pm-namespace=KIND'
+		assert_output --partial '--pm-report'
 	done
 }
 
