@@ -16,6 +16,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "pmreport"))
 sys.dont_write_bytecode = True
 
+from jobreport import cli as job_cli  # noqa: E402
 from siteprofile import cli as calibration_cli  # noqa: E402
 
 from pmprofile import advice, cli, lifetimes, measure, records, symbols, text  # noqa: E402
@@ -230,9 +231,11 @@ def schema() -> list[tuple[bool, str]]:
 
 
 def documented() -> list[tuple[bool, str]]:
-    page, calibration = (TOP / "docs/man/pmreport.1.rst").read_text().split("CALIBRATION\n")
+    page, rest = (TOP / "docs/man/pmreport.1.rst").read_text().split("CALIBRATION\n")
+    calibration, job = rest.split("\nJOB\n")
     return [*schema(), (has_options(page, cli.parser()), "the page has the options that there are"),
-            (has_options(calibration, calibration_cli.parser()), "and those of pmreport calibration")]
+            (has_options(calibration, calibration_cli.parser()), "and those of pmreport calibration"),
+            (has_options(job, job_cli.parser()), "and of pmreport job")]
 
 
 if __name__ == "__main__":
