@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spank_plugin/job_output.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -126,6 +127,6 @@ void pm_job_output_write(spank_t sp, int fd, const char *text)
 		limit_time();
 		_exit(become(&owner) || write_all(fd, text));
 	}
-	if (child > 0)
-		(void)waitpid(child, NULL, 0);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
 }
