@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""The page of a job, pmreport job: what it is made of, and as a browser shows it, wide and narrow, light and dark; TAP."""
+"""The page of a job, pmreport job: what it is made of; TAP. test_pages.py shows it in a browser."""
 import json
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-from browser import WIDTHS, browsed
 from report import report
 
 TOP = Path(__file__).resolve().parents[2]
@@ -119,22 +117,5 @@ def crowded() -> str:
     return page.page(read(*nodes, job=facts, reboot=reboots, runtime=RUNTIME), 2)
 
 
-def in_browser() -> list[tuple[bool, str]]:
-    text, results = crowded(), []
-    with tempfile.TemporaryDirectory() as folder:
-        for width in WIDTHS:
-            backs = set()
-            for scheme, theme in enumerate(("dark", "light")):
-                found = browsed(text, Path(folder), width, scheme)
-                wrong = {key: found[key][:3] for key in ("cut", "over", "tiny", "pale", "wide") if found.get(key)}
-                fits = found.get("width") == width and found["scroll"] <= width
-                results += [(fits, f"at {width} pixels, {theme}, nothing is wider than the page {'' if fits else found}"),
-                            (fits and not wrong, f"and no text is cut, tiny, pale or over another {wrong or ''}"),
-                            (found.get("pictures") == 3, "all pictures are shown, each once")]
-                backs.add(found.get("back"))
-            results.append((len(backs) == 2, "both themes have their colours"))
-    return results
-
-
 if __name__ == "__main__":
-    sys.exit(report(reading() + of_page() + of_command() + in_browser()))
+    sys.exit(report(reading() + of_page() + of_command()))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages and pictures in a browser: of profiles, of site profiles, of plans; wide and narrow, light and dark; TAP."""
+"""Pages and pictures in a browser: of profiles, of jobs, of site profiles, of plans; wide and narrow, light and dark; TAP."""
 import os
 import subprocess
 import sys
@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import test_job_page
 import test_profile_page
 import test_site_profile_report
 from browser import THEMES, WIDTHS, Shown, browsed
@@ -16,6 +17,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PM_BUILD", TOP / "build"))
 WRONG = ("cut", "over", "tiny", "pale", "edge")
 CALIBRATION = "a calibration's page"
+PICTURES = {"a profile's page": 8, "a job's page": 3}
 
 # The plans: few ranks and many, one socket and four, cores with four threads, nodes of all kinds.
 PLANS = {"docs/user": ["-n4", "--pm-threads=10", "--machine=2x24x2,96G+768G"],
@@ -48,7 +50,7 @@ def of_page(shown: Shown, found: dict[str, Any], is_wide_cut: bool) -> list[tupl
 
 
 def main() -> int:
-    pages = {"a profile's page": test_profile_page.crowded(), CALIBRATION: test_site_profile_report.in_full()}
+    pages = {"a profile's page": test_profile_page.crowded(), "a job's page": test_job_page.crowded(), CALIBRATION: test_site_profile_report.in_full()}
     # pmrun trusts no configuration in a folder that others may write.
     with tempfile.TemporaryDirectory(dir=None if os.getuid() else "/run") as folder:
         config = Path(folder) / "pmem.conf"
@@ -59,8 +61,8 @@ def main() -> int:
     for page in pages:
         backs = {width: {every[Shown(page, width, theme)].get("back") for theme in THEMES} for width in WIDTHS}
         results.append((all(len(colours) == 2 for colours in backs.values()), f"{page}: both themes have their colours"))
-    results.append((all(found.get("pictures") == 8 for shown, found in every.items() if shown.page == "a profile's page"),
-                    "a profile's page shows all pictures, each once"))
+    results += [(all(found.get("pictures") == count for shown, found in every.items() if shown.page == page), f"{page} shows all pictures, each once")
+                for page, count in PICTURES.items()]
     results.append((all(found.get("pictures") == 1 for shown, found in every.items() if shown.page.startswith("the plan")),
                     "a plan is shown once, in the form that suits the width"))
     return report(results)
