@@ -50,7 +50,7 @@ rows=$(grep -oE '^\| `--pm-[a-z-]+[^`]*` \| `PM_[A-Z_]+' docs/user/placement.md 
 check "its options are the help's" diff <("$pmrun" --help | sed -nE 's/^  (--pm-[a-z-]+).*\((PM_[A-Z_]+)\)$/\1 \2/p' | sort) - <<<"$rows"
 # The plugin has more, about the job's nodes: README.md lists all of its options.
 of_jobs=$(sed -nE 's/^ {6}(--pm-[a-z-]+).*/\1/p' README.md | grep -vxF -e "$("$pmrun" --help | grep -oE -- '--pm-[a-z-]+')" | sort)
-rows=$(sed -nE 's/^\| `(--pm-[a-z-]+)[^`]*` \| `PM_[A-Z_]+` .*/\1/p' docs/user/modes.md | sort)
+rows=$(sed -nE 's/^\| `(--pm-[a-z-]+)[^`]*` \| `PM_[A-Z_]+(=1)?` .*/\1/p' docs/user/modes.md | sort)
 check "docs/user/modes.md has the options about the job's nodes" test -n "$of_jobs" -a "$rows" = "$of_jobs"
 
 # shellcheck source=launcher/pmrun.bash
