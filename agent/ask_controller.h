@@ -2,13 +2,17 @@
 #ifndef PM_AGENT_ASK_CONTROLLER_H
 #define PM_AGENT_ASK_CONTROLLER_H
 
-/* One request to pm-controller: over TCP to ControllerAddr, without one over its socket here. */
+/*
+ * One request to pm-controller: over TCP to ControllerAddr; with none over its socket here. With
+ * auto over its socket on slurmctld's host, elsewhere over TCP to the first of these hosts that can
+ * be reached.
+ */
 #include "protocol/message.h"
 #include "site/config.h"
 
 /*
- * Release *ret with pm_message_done(). -ENOENT: pmem.conf has no ControllerAddr, and no service
- * runs here; -EREMOTEIO: the service refuses, the sentence is its own; else of
+ * Release *ret with pm_message_done(). -ENOENT: no service runs here, and pmem.conf and
+ * slurm.conf name none; -EREMOTEIO: the service refuses, the sentence is its own; else of
  * protocol/client_tcp.h and client.h.
  */
 int pm_ask_controller(const struct pm_config *config, unsigned timeout_ms,

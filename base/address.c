@@ -41,7 +41,7 @@ int pm_address_parse(const char *text, char **ret_host, char **ret_port, struct 
 	rest = behind_host(text, &start, &length);
 	if (!rest || strspn(start, host_characters) < length ||
 		(*rest && (*rest != ':' || !is_port(rest + 1))))
-		return pm_err_set(err, -EINVAL, "none, HOST or HOST:PORT expected");
+		return pm_err_set(err, -EINVAL, "auto, none, HOST or HOST:PORT expected");
 	host = strndup(start, length);
 	port = strdup(*rest ? rest + 1 : PM_ADDRESS_PORT);
 	if (!host || !port)

@@ -90,6 +90,8 @@ static int open_tcp(struct pm_service *service, const char *address, struct pm_e
 
 	if (!strcmp(address, "none"))
 		return 0;
+	if (!strcmp(address, "auto"))
+		return pm_server_open_tcp(&service->server, PM_ADDRESS_PORT, err);
 	rc = pm_address_parse(address, &host, &port, err);
 	return rc ? rc : pm_server_open_tcp(&service->server, port, err);
 }

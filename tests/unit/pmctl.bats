@@ -1025,7 +1025,7 @@ print(answer["version"], samples == sum(not line.startswith("#") for line in lin
 	assert_output "1 True {'labels': {'mode': 'memory'}, 'value': 1} counter"
 	run -1 pmctl metrics --cluster
 	assert_line 'slurm_pmem_controller_up 0'
-	assert_line 'pmctl: metrics: no ControllerAddr in pmem.conf'
+	assert_line --regexp '^pmctl: metrics: ControllerAddr=auto in pmem.conf: '
 	refute_line --partial slurm_pmem_cluster
 }
 
