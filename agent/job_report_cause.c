@@ -111,16 +111,45 @@ static bool of_space(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 
 /* --- the rest --- */
 
+static const struct pm_use_part *bad_part(
+	const struct pm_job_report *report, const struct pm_report_node **ret_node)
+{
+	for (size_t i = 0; i < report->n_nodes; i++)
+		for (size_t k = 0; k < report->nodes[i].use.n_parts; k++) {
+			*ret_node = &report->nodes[i];
+			if (report->nodes[i].use.parts[k].bad_pages)
+				return &report->nodes[i].use.parts[k];
+		}
+	return NULL;
+}
+
+/* "$PM_DIR0 (persistent memory)" */
+static const char *tier_of(const struct pm_use_part *part, char ret[PM_CAUSE_MAX])
+{
+	if (!strcmp(part->tier, "dir"))
+		say(ret, "$PM_DIR%u (persistent memory)", (unsigned)part->number);
+	else
+		say(ret, "%s", strcmp(part->tier, "pmem") != 0 ? "DRAM" : "persistent memory");
+	return ret;
+}
+
 static bool of_signal(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 {
+	const struct pm_report_node *node;
+	const struct pm_use_part *bad = bad_part(report, &node);
+	char tier[PM_CAUSE_MAX];
+
 	/* A shell reports a signal of its child as 128 and the number. */
 	if (number(report, "signal") != SIGBUS && number(report, "exit_status") != 128 + SIGBUS)
 		return false;
+	if (bad)
+		return say(ret,
+			"ended by SIGBUS: a page of %s on socket %u of %s is bad; submit the job "
+			"again with --exclude=%s, and tell your administrators",
+			tier_of(bad, tier), (unsigned)bad->socket, node->node, node->node);
 	return say(ret,
-		"ended by SIGBUS: a mapped page could not be had, because its file is shorter than "
-		"the mapping, or because persistent memory has a bad page there; 'pmctl metrics' "
-		"on "
-		"the node counts its bad blocks");
+		"ended by SIGBUS: no node reports a bad page, so most likely a mapped file became "
+		"shorter than its mapping; look which files the program maps");
 }
 
 static uint64_t longest_setup_s(const struct pm_job_report *report)
@@ -144,6 +173,24 @@ static bool of_time(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 		number(report, "time_limit_s"), longest_setup_s(report));
 }
 
+/* Slurm does not say which one; the others report. */
+static bool of_lost_node(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
+{
+	const char *nodes = pm_json_text(report->job, "nodes");
+	bool one = *nodes && !strpbrk(nodes, ",[");
+
+	if (!one)
+		return say(ret,
+			"Slurm lost one of the nodes%s%s: its power, its network or its slurmd "
+			"failed; 'pmctl cluster --problems' names it; submit the job again, with "
+			"--requeue to have Slurm do that",
+			*nodes ? " " : "", nodes);
+	return say(ret,
+		"Slurm lost %s: its power, its network or its slurmd failed; submit the job again "
+		"with --exclude=%s, or with --requeue to have Slurm do that",
+		nodes, nodes);
+}
+
 static bool of_node(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 {
 	if (is_state(report, "BOOT_FAIL") || report->failed)
@@ -153,7 +200,7 @@ static bool of_node(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 			report->failed ? report->failed : 1);
 	if (!is_state(report, "NODE_FAIL"))
 		return false;
-	return say(ret, "Slurm lost one of the nodes; 'pmctl cluster --problems' names it");
+	return of_lost_node(report, ret);
 }
 
 bool pm_job_report_cause(

@@ -13,6 +13,7 @@ static const struct pm_field part_fields[] = {
 	{"bytes", PM_FIELD_U64, PM_FIELD(struct pm_use_part, bytes), .optional = true},
 	{"peak_bytes", PM_FIELD_U64, PM_FIELD(struct pm_use_part, peak_bytes)},
 	{"limit_bytes", PM_FIELD_U64, PM_FIELD(struct pm_use_part, limit_bytes), .optional = true},
+	{"bad_pages", PM_FIELD_U64, PM_FIELD(struct pm_use_part, bad_pages), .optional = true},
 	{0},
 };
 

@@ -22,6 +22,8 @@ struct pm_use_part {
 	uint32_t socket;
 	uint64_t bytes, peak_bytes;
 	uint64_t limit_bytes; /* of "dir": its quota; 0: none */
+	/* That failed while the job ran; of "dir" also blocks known to be bad on its socket. */
+	uint64_t bad_pages;
 };
 
 /* A point of the job's memory over time. */

@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "base/secure.h"
 #include "base/store.h"
+#include "node/state/job_use_bad.h"
 #include "node/state/job_use_look.h"
 #include "site/modes.h"
 
@@ -139,6 +140,7 @@ int pm_use_end(
 		return rc;
 	use.end_s = (uint64_t)time(NULL) - cleanup_ms / 1000;
 	use.cleanup_ms = cleanup_ms;
+	pm_use_add_bad(config->fs_root, &use);
 	if (pm_use_list(config, /* ended= */ true, ended, ENDED_MAX) < ENDED_MAX)
 		rc = write_use(config, /* ended= */ true, &use, err);
 	return rc ? rc : remove_use(config, /* ended= */ false, job_id, err);

@@ -18,6 +18,9 @@
 #define DIR_PART(peak, limit)                                                                      \
 	"\"parts\":[{\"tier\":\"dir\",\"number\":0,\"socket\":0,\"peak_bytes\":" peak              \
 	",\"limit_bytes\":" limit "}]"
+#define BAD_PART(tier, number)                                                                     \
+	"\"parts\":[{\"tier\":\"" tier "\",\"number\":" number                                     \
+	",\"socket\":1,\"peak_bytes\":1,\"bad_pages\":1}]"
 #define GIB(n) (UINT64_C(n) << 30)
 
 static json_object *parse(const char *text)
@@ -79,9 +82,28 @@ static void test_causes(void)
 				DIR_PART("1000000000", "1073741824")) "]",
 			""},
 		{"SIGBUS", "[" JOB("FAILED", ",\"signal\":7") "]",
-			"ended by SIGBUS: a mapped page could not be had, because its file is "
-			"shorter than the mapping, or because persistent memory has a bad page "
-			"there; 'pmctl metrics' on the node counts its bad blocks"},
+			"ended by SIGBUS: no node reports a bad page, so most likely a mapped file "
+			"became shorter than its mapping; look which files the program maps"},
+		{"SIGBUS of a bad page in a directory",
+			"[" JOB("FAILED", ",\"exit_status\":135") "," NODE(
+				"n1", "5", "a", "appdirect", BAD_PART("dir", "1")) "]",
+			"ended by SIGBUS: a page of $PM_DIR1 (persistent memory) on socket 1 of n1 "
+			"is bad; submit the job again with --exclude=n1, and tell your "
+			"administrators"},
+		{"of flat memory",
+			"[" JOB("FAILED", ",\"signal\":7") "," NODE(
+				"n1", "5", "a", "flat", BAD_PART("pmem", "2")) "]",
+			"ended by SIGBUS: a page of persistent memory on socket 1 of n1 is bad; "
+			"submit the job again with --exclude=n1, and tell your administrators"},
+		{"of DRAM",
+			"[" JOB("FAILED", ",\"signal\":7") "," NODE(
+				"n1", "5", "a", "memory", BAD_PART("dram", "1")) "]",
+			"ended by SIGBUS: a page of DRAM on socket 1 of n1 is bad; submit the job "
+			"again with --exclude=n1, and tell your administrators"},
+		{"a bad page that ended no job",
+			"[" JOB("FAILED", ",\"signal\":9") "," NODE(
+				"n1", "5", "a", "flat", BAD_PART("pmem", "2")) "]",
+			""},
 		{"time, with the set-up in it",
 			"[" JOB("TIMEOUT", ",\"time_limit_s\":60") "," NODE(
 				"n1", "5", "a", "flat", NO_PARTS) "]",
@@ -89,7 +111,16 @@ static void test_causes(void)
 			"to "
 			"2 s; ask for more with --time"},
 		{"a node that was lost", "[" JOB("NODE_FAIL", "") "]",
-			"Slurm lost one of the nodes; 'pmctl cluster --problems' names it"},
+			"Slurm lost one of the nodes: its power, its network or its slurmd failed; "
+			"'pmctl cluster --problems' names it; submit the job again, with --requeue "
+			"to have Slurm do that"},
+		{"one of two nodes", "[" JOB("NODE_FAIL", ",\"nodes\":\"n[1-2]\"") "]",
+			"Slurm lost one of the nodes n[1-2]: its power, its network or its slurmd "
+			"failed; 'pmctl cluster --problems' names it; submit the job again, with "
+			"--requeue to have Slurm do that"},
+		{"the only node", "[" JOB("NODE_FAIL", ",\"nodes\":\"n1\"") "]",
+			"Slurm lost n1: its power, its network or its slurmd failed; submit the "
+			"job again with --exclude=n1, or with --requeue to have Slurm do that"},
 		{"a reboot that failed",
 			"[" JOB("FAILED",
 				"") ",{\"type\":\"reboot\",\"node\":\"n1\",\"start\":1,\"end\":9,"
