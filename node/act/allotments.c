@@ -331,8 +331,11 @@ static int discard_orphans(const struct pm_operation *op, int root_fd,
 	while ((entry = readdir(dir))) {
 		uint32_t id = orphan_id(entry->d_name, jobs);
 
-		if (id)
-			(void)discard(op, root_fd, region, id);
+		if (!id)
+			continue;
+		(void)discard(op, root_fd, region, id);
+		pm_report(op, "%s: closed the directory of job %u, which has no record",
+			region->mount_point, (unsigned)id);
 	}
 	return 0;
 }

@@ -186,6 +186,17 @@ static int finish(const struct pm_operation *op, const struct pm_jobs *jobs,
 	return rc ? pm_err_prefix(err, "clean up after job %u", (unsigned)job->id) : 0;
 }
 
+static int finish_reported(const struct pm_operation *op, const struct pm_jobs *jobs,
+	const struct pm_job *job, const char *boot_id, struct pm_err *err)
+{
+	int rc = finish(op, jobs, job, boot_id, err);
+
+	if (!rc)
+		pm_report(op, "job %u of an earlier boot is over: what it had is taken back",
+			(unsigned)job->id);
+	return rc;
+}
+
 static int finish_dead(const struct pm_operation *op, const struct pm_jobs *jobs,
 	const char *boot_id, struct pm_err *err)
 {
@@ -194,7 +205,7 @@ static int finish_dead(const struct pm_operation *op, const struct pm_jobs *jobs
 	for (size_t i = 0; !rc && i < jobs->n; i++)
 		if (jobs->list[i].state != PM_JOB_UNREADABLE &&
 			strcmp(jobs->list[i].boot_id, boot_id))
-			rc = finish(op, jobs, &jobs->list[i], boot_id, err);
+			rc = finish_reported(op, jobs, &jobs->list[i], boot_id, err);
 	return rc;
 }
 

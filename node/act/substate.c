@@ -171,6 +171,9 @@ static int note_steps(struct reach *reach, size_t n, struct pm_err *err)
 		cleanup_free char *text = pm_action_text(&reach->op->config, &reach->steps.list[i]);
 
 		rc = text ? pm_os_journal_add(&reach->journal, text, err) : pm_err_nomem(err);
+		if (!rc && reach->target.only_leftovers)
+			pm_report(reach->op, "a leftover of %s: '%s'",
+				reach->steps.list[i].region->nd.dev, text);
 	}
 	return rc ? rc : pm_state_write_os_journal(&reach->op->config, &reach->journal, err);
 }
@@ -342,14 +345,18 @@ int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, st
 static int restore_policy(const struct pm_operation *op, struct pm_err *err)
 {
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
-	char boot_id[PM_BOOT_ID_MAX];
+	char boot_id[PM_BOOT_ID_MAX], policy[sizeof(journal.policy)];
 	int rc = pm_kernel_boot_id(op->config.fs_root, boot_id, err);
 
 	if (!rc)
 		rc = pm_state_read_os_journal(&op->config, &journal, err);
-	if (rc || strcmp(journal.boot_id, boot_id))
+	if (rc || strcmp(journal.boot_id, boot_id) || !*journal.policy)
 		return rc;
-	return pm_flat_restore_policy(op, &journal, err);
+	snprintf(policy, sizeof(policy), "%s", journal.policy);
+	rc = pm_flat_restore_policy(op, &journal, err);
+	if (!rc)
+		pm_report(op, "the kernel's policy for new memory is '%s' again", policy);
+	return rc;
 }
 
 int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err)
