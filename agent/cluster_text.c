@@ -14,6 +14,9 @@
 #define MODES_MAX 64
 #define TIME_MAX  32
 
+/* Slurm's, of a node that registers with less memory than slurm.conf has. */
+#define LOW_MEMORY "Low RealMemory"
+
 /* The modes that share a feature: "appdirect, flat"; "none" for no feature. */
 static const char *modes_of(const char *feature, char ret[MODES_MAX])
 {
@@ -95,17 +98,20 @@ static void print_reboot(const json_object *row)
 
 static void print_node(const json_object *row)
 {
-	printf("%-16s %-10s %-10s %7" PRIu64 " %6" PRIu64, pm_json_text(row, "node"),
-		pm_mode_name_of_feature(pm_json_text(row, "feature")), pm_json_text(row, "state"),
-		pm_json_number(row, "reboots"), pm_json_number(row, "failures"));
+	const char *substate = pm_json_text(row, "substate");
+
+	printf("%-16s %-10s %-9s %-10s %7" PRIu64 " %6" PRIu64, pm_json_text(row, "node"),
+		pm_mode_name_of_feature(pm_json_text(row, "feature")), *substate ? substate : "-",
+		pm_json_text(row, "state"), pm_json_number(row, "reboots"),
+		pm_json_number(row, "failures"));
 	print_reboot(row);
 	putchar('\n');
 }
 
 void pm_print_cluster_nodes(json_object *list)
 {
-	printf("%-16s %-10s %-10s %7s %6s  %s\n", "NODE", "MODE", "STATE", "REBOOTS", "FAILED",
-		"LAST REBOOT");
+	printf("%-16s %-10s %-9s %-10s %7s %6s  %s\n", "NODE", "MODE", "SUB-STATE", "STATE",
+		"REBOOTS", "FAILED", "LAST REBOOT");
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		print_node(json_object_array_get_idx(list, i));
 }
@@ -162,6 +168,20 @@ static void print_failure(const json_object *row)
 	putchar('\n');
 }
 
+/* In another mode than that with the most memory a node has less than slurm.conf says. */
+static void print_next(const char *node, const char *reason)
+{
+	if (!strncmp(reason, LOW_MEMORY, strlen(LOW_MEMORY)))
+		puts("  slurmctld up to 24.11 may misread node_reg_mem_percent; then "
+		     "pm-reregister.timer on the controller resumes the node within a minute\n"
+		     "  next, if it does not: on the controller systemctl status "
+		     "pm-reregister.timer");
+	else
+		printf("  next: ssh %s pmctl health; when that prints nothing: scontrol update "
+		       "NodeName=%s State=RESUME\n",
+			node, node);
+}
+
 static void print_problem(const json_object *row)
 {
 	const char *node = pm_json_text(row, "node"), *reason = pm_json_text(row, "reason");
@@ -178,9 +198,7 @@ static void print_problem(const json_object *row)
 	if (*pm_json_text(row, "comment"))
 		printf("  in the way of other modes: %s\n", pm_json_text(row, "comment"));
 	print_affected(row);
-	printf("  next: ssh %s pmctl health; when that prints nothing: scontrol update NodeName=%s "
-	       "State=RESUME\n",
-		node, node);
+	print_next(node, reason);
 }
 
 void pm_print_cluster_problems(json_object *list)

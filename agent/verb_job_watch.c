@@ -6,6 +6,7 @@
 
 #include "agent/ask_controller.h"
 #include "agent/pmctl.h"
+#include "agent/tell_substate.h"
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -105,12 +106,14 @@ static void watch(const struct pm_agent *agent)
 {
 	unsigned interval_s = agent->op.config.job_use_interval_s ?: RETRY_S, tries = 0;
 	uint64_t since_ms = pm_now_ms(), sent_ms = 0;
+	struct pm_told told = {0};
 	bool sent = false;
 
 	for (;;) {
 		uint64_t now_ms = pm_now_ms();
 		size_t running = look_at_all(agent);
 
+		pm_tell_substate(&agent->op.config, &told);
 		if (!sent_ms || now_ms - sent_ms >= RETRY_S * 1000) {
 			sent = send_all(agent);
 			sent_ms = sent ? 0 : now_ms;

@@ -186,6 +186,7 @@ int main(int argc, char **argv)
 	pm_rejected_done(&service.rejected);
 	pm_reboots_done(&service.reboots);
 	pm_reports_done(&service.reports);
+	pm_substates_done(&service.substates);
 	pm_server_done(&service.server);
 	pm_cluster_done(&service.cluster);
 	return rc ? 1 : 0;

@@ -19,6 +19,9 @@
 /* Slurm's reasons have no limit. */
 #define REASON_MAX 300
 
+/* How Slurm's reason begins for a node that registers with less memory than slurm.conf has. */
+#define LOW_MEMORY "Low RealMemory"
+
 static const char *const use_names[PM_NODE_USES] = {
 	[PM_NODE_IDLE] = "idle",
 	[PM_NODE_BUSY] = "busy",
@@ -184,6 +187,27 @@ static void add_reason(json_object *row, const node_info_t *node)
 		pm_json_add_u64(row, "by", node->reason_uid);
 }
 
+/* Of the boot that Slurm or the service has seen last: a virtual node's boot time is its host's. */
+static uint64_t boot_of(const struct pm_overview *overview, const node_info_t *node)
+{
+	size_t n;
+	const struct pm_reboot *list = pm_reboots_of(overview->reboots, node->name, &n);
+	uint64_t boot_s = node->boot_time > 0 ? (uint64_t)node->boot_time : 0;
+
+	return n && list[n - 1].start_s > boot_s ? list[n - 1].start_s : boot_s;
+}
+
+static void add_substate(
+	json_object *row, const struct pm_overview *overview, const node_info_t *node)
+{
+	const char *substate = overview->substates ? pm_substates_of(overview->substates,
+							     node->name, boot_of(overview, node))
+						   : NULL;
+
+	if (substate)
+		pm_json_add_string(row, "substate", substate);
+}
+
 static bool serves(const node_info_t *node)
 {
 	enum pm_node_use use = pm_node_use(node->node_state);
@@ -211,11 +235,25 @@ static json_object *as_json(const struct pm_overview *overview, const node_info_
 	pm_json_add_string(row, "node", node->name);
 	pm_json_add_string(row, "feature", feature ? feature : "");
 	pm_json_add_string(row, "state", use_names[pm_node_use(node->node_state)]);
+	add_substate(row, overview, node);
 	add_reboots(row, overview, node->name);
 	add_reason(row, node);
 	if (!serves(node))
 		add_problem(row, overview, node);
 	return row;
+}
+
+/*
+ * slurmctld that misreads node_reg_mem_percent at a node's first registration refuses the node's
+ * features, too: without them it is told by Slurm's reason.
+ */
+static bool is_told(const node_info_t *node)
+{
+	bool has_features = node->features && *node->features;
+
+	return pm_node_has_modes(node) ||
+	       (!has_features && node->reason && strstr(node->reason, LOW_MEMORY) == node->reason &&
+		       pm_node_use(node->node_state) == PM_NODE_OUT);
 }
 
 /* The place of the first node with a name behind `after`. */
@@ -235,7 +273,7 @@ json_object *pm_overview_nodes(const struct pm_overview *overview, const char *a
 	size_t bytes = 0;
 
 	for (uint32_t i = first_behind(cluster, after); list && i < cluster->n_by_name; i++)
-		if (pm_node_has_modes(cluster->by_name[i]) &&
+		if (is_told(cluster->by_name[i]) &&
 			!pm_page_add(list, as_json(overview, cluster->by_name[i]), &bytes))
 			break;
 	return list;

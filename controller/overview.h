@@ -10,6 +10,7 @@
 #include "controller/cluster.h"
 #include "controller/reboots.h"
 #include "controller/rejected_jobs.h"
+#include "controller/substates.h"
 
 enum pm_node_use {
 	PM_NODE_IDLE,	   /* a job can start there at once */
@@ -41,15 +42,18 @@ struct pm_overview {
 	const struct pm_cluster *cluster;
 	const struct pm_reboots *reboots;
 	const struct pm_rejected_jobs *rejected;
-	const uid_t *only; /* names jobs of this uid alone; NULL: all */
+	const struct pm_substates *substates; /* NULL: none are known */
+	const uid_t *only;		      /* names jobs of this uid alone; NULL: all */
 	uint64_t now_s;
 };
 
 /*
- * An array with an object for each node that can have a mode, in the order of their names, from the
+ * An array with an object for each node that can have a mode, or that Slurm has refused for its
+ * memory before it knew its features, in the order of their names, from the
  * first one behind `after` (NULL: all), as many as a reply holds; the rest begins behind the last:
  *
  *	node, feature ("": none), state: "idle", "busy", "rebooting", "out"
+ *	substate: that the node has told since its boot; missing: none
  *	from, to, start, seconds, failure, job, uid: of its last reboot, where there is one
  *	reboots, failures: in the last 24 hours, where there are any
  *	reason, since, by: of a node that Slurm gives a reason for; `by` is a uid

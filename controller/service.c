@@ -243,6 +243,7 @@ static void tell_nodes(
 	const struct pm_overview overview = {.cluster = &service->cluster,
 		.reboots = &service->reboots,
 		.rejected = &service->rejected,
+		.substates = &service->substates,
 		.only = only_of(peer, service->cluster.private_jobs),
 		.now_s = now_s()};
 
@@ -325,6 +326,21 @@ static void keep_use(
 	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }
 
+static void keep_substate(
+	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
+{
+	struct pm_message reply = {.type = PM_MESSAGE_NOTED};
+	struct pm_err err = {0};
+
+	if (!peer->trusted)
+		pm_server_refuse(
+			&service->server, peer, "only root and SlurmUser may tell a sub-state");
+	else if (pm_substates_set(&service->substates, message->node, message->text, now_s(), &err))
+		pm_server_refuse(&service->server, peer, err.text);
+	else
+		pm_server_reply(&service->server, peer, &reply, /* last= */ true);
+}
+
 /* A job's memory is told to its owner alone, whatever PrivateData says. */
 static void tell_report(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *request)
@@ -380,6 +396,8 @@ static void handle(
 		handle_rejection(service, peer, request);
 	else if (request->type == PM_MESSAGE_USED)
 		keep_use(service, peer, request);
+	else if (request->type == PM_MESSAGE_SUBSTATE)
+		keep_substate(service, peer, request);
 	else if (request->type == PM_MESSAGE_REPORT)
 		tell_report(service, peer, request);
 	else

@@ -15,6 +15,7 @@
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
 #include "controller/reports.h"
+#include "controller/substates.h"
 #include "controller/waiters.h"
 
 struct pm_service {
@@ -27,6 +28,7 @@ struct pm_service {
 	struct pm_reboots reboots;
 	struct pm_announcements announcements;
 	struct pm_reports reports;
+	struct pm_substates substates;
 	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */

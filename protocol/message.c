@@ -43,6 +43,7 @@ static const struct {
 	[PM_MESSAGE_USED] = {"used", JOB | NODE | LIST, true},
 	[PM_MESSAGE_REPORT] = {"report", JOB | AFTER, true},
 	[PM_MESSAGE_REBOOTS] = {"reboots", BY | SINCE | AFTER, true},
+	[PM_MESSAGE_SUBSTATE] = {"substate", NODE | TEXT, true},
 	[PM_MESSAGE_STILL] = {"still", 0, false},
 	[PM_MESSAGE_READY] = {"ready", 0, false},
 	[PM_MESSAGE_LIST] = {"list", LIST, false},

@@ -29,11 +29,13 @@ enum pm_message_type {
 	PM_MESSAGE_USED,	/* this node has ended a job, which used this much */
 	PM_MESSAGE_REPORT,	/* what did this job use, node by node? */
 	PM_MESSAGE_REBOOTS,	/* how many reboots were there for whom? */
+	PM_MESSAGE_SUBSTATE,	/* this node has reached a sub-state */
 	/* replies */
-	PM_MESSAGE_STILL,    /* to wait: not yet, keep waiting; to used: not recorded, send again */
-	PM_MESSAGE_READY,    /* to wait: Slurm may look at the nodes */
-	PM_MESSAGE_LIST,     /* to waiting, modes, cluster, nodes, explain, reboots, report */
-	PM_MESSAGE_NOTED,    /* to turned-away: recorded, the node requeues the job; to used */
+	PM_MESSAGE_STILL, /* to wait: not yet, keep waiting; to used: not recorded, send again */
+	PM_MESSAGE_READY, /* to wait: Slurm may look at the nodes */
+	PM_MESSAGE_LIST,  /* to waiting, modes, cluster, nodes, explain, reboots, report */
+	PM_MESSAGE_NOTED, /* to turned-away: recorded, the node requeues the job; to used, substate
+			   */
 	PM_MESSAGE_REQUEUED, /* to turned-away: the controller has requeued it, perhaps held */
 	PM_MESSAGE_ERROR,    /* to any request, the last reply */
 	PM_MESSAGE_MAX,

@@ -55,7 +55,7 @@ boot_n1_hangs() {
 }
 
 n1_reboots() {
-	user_pmctl cluster --nodes | grep -Eqx 'n1 +memory +rebooting .*'
+	user_pmctl cluster --nodes | grep -Eqx 'n1 +memory +- +rebooting .*'
 }
 
 @test "a line for each mode: nodes, jobs that wait, and how long a reboot takes" {
@@ -74,10 +74,29 @@ print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_m
 
 @test "a line for each node, with its last reboot" {
 	put_in_both
-	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +idle +[1-9][0-9]* +[0-9]+  20.*: .* to memory, [0-9]+ s"'
+	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +- +idle +[1-9][0-9]* +[0-9]+  20.*: .* to memory, [0-9]+ s"'
 	run user_pmctl cluster --nodes
-	assert_line --regexp '^n2 +appdirect +idle '
+	assert_line --regexp '^n2 +appdirect +- +idle '
 	assert_equal "${#lines[@]}" 3
+}
+
+@test "the sub-state that a node has told, until its next boot" {
+	local socket
+	socket=$(bench_dir)/run/controller/socket
+	put_in_both
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$TOP/tests/slurm/ask.py" "$socket" ask \
+		'{"type":"substate","node":"n2","text":"flat"}'
+	assert_output --partial 'only root and SlurmUser may tell a sub-state'
+	run "$TOP/tests/slurm/ask.py" "$socket" ask '{"type":"substate","node":"n2","text":"flut"}'
+	assert_output --partial "'flut' is not a sub-state"
+	run "$TOP/tests/slurm/ask.py" "$socket" ask '{"type":"substate","node":"n2","text":"flat"}'
+	assert_output --partial noted
+	run user_pmctl cluster --nodes
+	assert_line --regexp '^n1 +memory +- +idle '
+	assert_line --regexp '^n2 +appdirect +flat +idle '
+	put_in memory n2
+	run user_pmctl cluster --nodes
+	assert_line --regexp '^n2 +memory +- +idle '
 }
 
 @test "reboots that were seen are known to the next service" {
@@ -159,6 +178,10 @@ sums_agree() {
 	assert_line --regexp '^n2, since 20[0-9-]+ [0-9:]+: the fan is loud$'
 	assert_line '  next: ssh n2 pmctl health; when that prints nothing: scontrol update NodeName=n2 State=RESUME'
 	refute_line --partial n1
+	admin scontrol update nodename=n2 state=drain reason='Low RealMemory (reported:1 < 100.00% of configured:2)'
+	wait_for 30 eval 'user_pmctl cluster --problems | grep -q "Low RealMemory"'
+	run user_pmctl cluster --problems
+	assert_line '  next, if it does not: on the controller systemctl status pm-reregister.timer'
 }
 
 @test "a node that does not serve names the jobs that it concerns" {

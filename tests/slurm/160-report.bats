@@ -69,7 +69,7 @@ reported() {
 	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap=true
 	job=$output
 	wait_for 20 boot_hangs n1
-	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +rebooting .*"'
+	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +- +rebooting .*"'
 	bench power-cycle n1
 	bench inject n1 none
 	wait_for 60 job_is "$job" COMPLETED

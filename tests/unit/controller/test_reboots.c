@@ -232,7 +232,8 @@ static void test_overview(void)
 	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
 	cleanup_with(pm_json_cleanup) json_object *modes = NULL, *nodes = NULL, *rest = NULL;
 	struct pm_rejected_jobs rejected = {0};
-	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, 3000};
+	cleanup_with(pm_substates_done) struct pm_substates substates = {0};
+	struct pm_overview overview = {&cluster, &reboots, &rejected, &substates, NULL, 3000};
 	struct pm_err err;
 
 	start_over();
@@ -249,9 +250,35 @@ static void test_overview(void)
 	is_number((long long)of(modes, 0, "reboots"), 1, "as one in this day");
 	is_number((long long)of(modes, 1, "could"), 0, "a node out of service could not");
 	is_number((long long)json_object_array_length(modes), 3, "each node has a mode");
+	records[1].boot_time = records[2].boot_time = 2500;
+	(void)pm_substates_set(&substates, "n2", "flat", 2499, &err);
+	(void)pm_substates_set(&substates, "n1", "flat", 2499, &err);
+	(void)pm_substates_set(&substates, "n1", "fsdax", 2500, &err);
+	is_number(pm_substates_set(&substates, "n1", "flut", 2600, &err), -EINVAL, "no sub-state");
 	nodes = pm_overview_nodes(&overview, NULL);
+	is_text(text_of(nodes, 0, "substate"), "fsdax", "the sub-state that was told last");
+	is_text(text_of(nodes, 1, "substate"), NULL, "none that was told before the boot");
+	records[1].boot_time = 0;
+	json_object_put(nodes);
+	(void)pm_substates_set(&substates, "n1", "fsdax", 1999, &err);
+	nodes = pm_overview_nodes(&overview, NULL);
+	is_text(text_of(nodes, 0, "substate"), NULL, "none before a reboot that was seen");
 	is_number((long long)json_object_array_length(nodes), 2, "a login node has none");
 	is_text(text_of(nodes, 1, "reason"), "the fan is loud", "a reason");
+	set(0, NODE_STATE_IDLE | NODE_STATE_DRAIN, "");
+	records[0].reason = "Low RealMemory (reported:1 < 100.00% of configured:2)";
+	json_object_put(nodes);
+	nodes = pm_overview_nodes(&overview, NULL);
+	is_text(text_of(nodes, 0, "node"), "login", "a node whose features Slurm refused");
+	records[0].features = "gpu";
+	json_object_put(nodes);
+	nodes = pm_overview_nodes(&overview, NULL);
+	is_text(text_of(nodes, 0, "node"), "n1", "not one that has others");
+	records[0].features = NULL;
+	records[0].node_state = NODE_STATE_IDLE;
+	json_object_put(nodes);
+	nodes = pm_overview_nodes(&overview, NULL);
+	is_text(text_of(nodes, 0, "node"), "n1", "not one that serves");
 	rest = pm_overview_nodes(&overview, "n1");
 	is_text(text_of(rest, 0, "node"), "n2", "the nodes behind one");
 }
@@ -302,7 +329,7 @@ static void test_affected(void)
 	cleanup_with(pm_rejected_done) struct pm_rejected_jobs rejected = {0};
 	cleanup_with(pm_json_cleanup) json_object *all = NULL, *mine = NULL, *sound = NULL;
 	job_info_msg_t table_of_jobs = {.record_count = 8, .job_array = affected};
-	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, 3000};
+	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, NULL, 3000};
 	struct pm_rejection_verdict verdict = {0};
 	const uid_t other = 1001;
 	struct pm_err err;
@@ -348,7 +375,7 @@ static void test_many_affected(void)
 	static slurm_job_info_t many[50];
 	job_info_msg_t table_of_jobs = {.record_count = 50, .job_array = many};
 	struct pm_rejected_jobs rejected = {0};
-	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, 3000};
+	struct pm_overview overview = {&cluster, &reboots, &rejected, NULL, NULL, 3000};
 
 	start_over();
 	set(1, NODE_STATE_DOWN, "pm_memory");
