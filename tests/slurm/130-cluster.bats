@@ -91,12 +91,11 @@ print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_m
 	assert_output --partial "'flut' is not a sub-state"
 	run "$TOP/tests/slurm/ask.py" "$socket" ask '{"type":"substate","node":"n2","text":"flat"}'
 	assert_output --partial noted
+	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eq "^n2 +appdirect +flat +idle "'
 	run user_pmctl cluster --nodes
-	assert_line --regexp '^n1 +memory +- +idle '
-	assert_line --regexp '^n2 +appdirect +flat +idle '
+	assert_line --regexp '^n1 +memory +- '
 	put_in memory n2
-	run user_pmctl cluster --nodes
-	assert_line --regexp '^n2 +memory +- +idle '
+	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eq "^n2 +memory +- +idle "'
 }
 
 @test "reboots that were seen are known to the next service" {
