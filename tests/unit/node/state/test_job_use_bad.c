@@ -96,6 +96,8 @@ static void test_job(void)
 	log_of(5, "Memory failure: 0x240001: recovery action for clean LRU page: Recovered");
 	is_number((long long)bad_of("pmem", 3), 1, "a page of flat memory");
 	is_number((long long)bad_of("dir", 0), 0, "none of the directory");
+	log_of(5, "Memory failure: 0x250000: recovery action for clean LRU page: Recovered");
+	is_number((long long)bad_of("pmem", 3), 1, "one that is offline again");
 	log_of(20, "Memory failure: 0x8000: recovery action for clean LRU page: Recovered");
 	is_number((long long)bad_of("dram", 0), 0, "before the job");
 	log_of(5, "Memory failure: 0x8000: recovery action for clean LRU page: Recovered");
