@@ -3,26 +3,6 @@
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 
-# Nodes tell pm-controller over TCP.
-setup_file() {
-	load helpers
-	local machine
-	for machine in head n1; do
-		pmtwin exec "$machine" -- sh -c 'cp /etc/slurm/pmem.conf /etc/slurm/pmem.conf.kept &&
-			printf "\nControllerAddr=head\n" >>/etc/slurm/pmem.conf'
-	done
-	pmtwin exec head -- systemctl restart pm-controller
-}
-
-teardown_file() {
-	load helpers
-	local machine
-	for machine in head n1; do
-		pmtwin exec "$machine" -- mv /etc/slurm/pmem.conf.kept /etc/slurm/pmem.conf
-	done
-	pmtwin exec head -- systemctl restart pm-controller
-}
-
 setup() {
 	load helpers
 	load jobs
@@ -40,7 +20,7 @@ time.sleep(4)'
 
 # report_of ID: once the node has reported.
 report_of() {
-	wait_for 60 eval "on_head pmctl report --json $1 | grep -q setup_ms"
+	wait_for 180 eval "on_head pmctl report --json $1 | grep -q setup_ms"
 	run on_head pmctl report "$1"
 }
 
@@ -127,7 +107,57 @@ print(sorted((rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"]
 		room[4096] = 1'
 	END
 	report_of "$job"
-	assert_line --partial 'Ended:      ended by SIGBUS: a mapped page could not be had'
+	assert_line --partial 'Ended:      ended by SIGBUS: no node reports a bad page, so most likely a mapped file became shorter'
+}
+
+# start OPTION...: a job in the background; its script is on stdin, its number in $job.
+start() {
+	run_user 0 sh -c 'rm -f report.out; cat >report.job; sbatch --parsable --output=report.out "$@" report.job' sh "$@"
+	job=$output
+}
+
+# written TEXT: the job has written it.
+written() { [ "$(on_head cat report.out 2>/dev/null)" = "$1" ]; }
+
+state_is() { on_head pmctl report --json "$1" 2>/dev/null | grep -q "\"$2\""; }
+
+# poison NAME: a page of the job's mapping of it fails.
+poison() {
+	pmtwin copy "$ROOT/tests/twin/programs/poison.py" n1:/run/poison.py
+	pmtwin exec n1 -- /usr/bin/python3 /run/poison.py "$1"
+}
+
+# mapped [FILE]: holds a mapping of the file, or of memory.
+MAPPED='import mmap, os, sys, time
+file = os.open(sys.argv[1], os.O_RDWR) if len(sys.argv) > 1 else -1
+room = mmap.mmap(file, 8 << 20)
+room[0] = 1
+print("mapped", flush=True)
+while True: time.sleep(0.2); room[0] = 2'
+
+@test "SIGBUS by a bad page of a file in \$PM_DIR" {
+	use_mode n1 appdirect
+	start -w n1 --pm-mode=appdirect <<-END
+		#!/bin/bash
+		truncate --size=8M "\$PM_DIR/kept"
+		exec /usr/bin/python3 -c '$MAPPED' "\$PM_DIR/kept"
+	END
+	wait_for 120 written mapped
+	poison /kept
+	report_of "$job"
+	assert_line 'Ended:      ended by SIGBUS: a page of $PM_DIR0 (persistent memory) on socket 0 of n1 is bad; submit the job again with --exclude=n1, and tell your administrators'
+}
+
+@test "SIGBUS by a bad page of flat memory" {
+	use_mode n1 appdirect
+	start -w n1 --pm-mode=flat <<-END
+		#!/bin/bash
+		exec numactl --membind=\$PM_NODE1 /usr/bin/python3 -c '$MAPPED'
+	END
+	wait_for 180 written mapped
+	poison /dev/zero
+	report_of "$job"
+	assert_line 'Ended:      ended by SIGBUS: a page of persistent memory on socket 1 of n1 is bad; submit the job again with --exclude=n1, and tell your administrators'
 }
 
 @test "the time limit passes" {
@@ -169,4 +199,19 @@ print(sorted((rank["rank"], rank["dram_bytes"] > 100 << 20, rank["budget_bytes"]
 	assert_output --partial '<!doctype html>'
 	assert_output --partial 'Memory, MiB'
 	assert_output --partial 'quota 256 MiB'
+}
+
+@test "a node that loses its power" {
+	use_mode n1 appdirect
+	start -w n1 --no-requeue --pm-mode=appdirect <<-END
+		#!/bin/bash
+		echo there
+		sleep 900
+	END
+	wait_for 120 written there
+	pmtwin power-cycle --wait 120 n1
+	wait_for 300 state_is "$job" NODE_FAIL
+	run on_head pmctl report "$job"
+	assert_line 'Ended:      Slurm lost n1: its power, its network or its slurmd failed; submit the job again with --exclude=n1, or with --requeue to have Slurm do that'
+	restore_node n1
 }
