@@ -11,8 +11,8 @@ struct pm_told {
 };
 
 /*
- * Sends the sub-state that the last change in this boot has reached, if *told has another. What
- * fails is tried again in a later call, after a while.
+ * Sends the sub-state of the jobs that have begun, else of the last change in this boot, if *told
+ * has another. What fails is tried again in a later call, after a while.
  */
 void pm_tell_substate(const struct pm_config *config, struct pm_told *told);
 

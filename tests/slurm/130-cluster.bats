@@ -76,7 +76,7 @@ print(answer["version"], sorted(modes), modes["pm_memory"]["could"], modes["pm_m
 	put_in_both
 	wait_for 30 eval 'user_pmctl cluster --nodes | grep -Eqx "n1 +memory +- +idle +[1-9][0-9]* +[0-9]+  20.*: .* to memory, [0-9]+ s"'
 	run user_pmctl cluster --nodes
-	assert_line --regexp '^n2 +appdirect +- +idle '
+	assert_line --regexp '^n2 +appdirect +(-|fsdax) +idle '
 	assert_equal "${#lines[@]}" 3
 }
 
