@@ -77,7 +77,8 @@ def ask(tool: str, file: str, frames: list[Frame]) -> dict[Frame, Calls]:
     run = subprocess.run([tool, "-a", "-i", "-f", "-C", "-e", file], input="".join(f"0x{f.offset - 1:x}\n" for f in frames),
                          capture_output=True, text=True, timeout=120, check=False)
     parts = [part.splitlines()[1:] for part in re.split(r"(?m)^(?=0x[0-9a-f]+$)", run.stdout) if part]
-    if run.returncode or len(parts) != len(frames):
+    # The status of elfutils' is that of the last address alone: 1 if it has no line.
+    if len(parts) != len(frames):
         return {}
     found = {frame: tuple(call(name, place) for name, place in zip(lines[::2], lines[1::2]) if name != "??")
              for frame, lines in zip(frames, parts)}

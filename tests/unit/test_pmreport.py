@@ -5,6 +5,7 @@ import json
 import re
 import struct
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,20 @@ def naming() -> list[tuple[bool, str]]:
         (not symbols.Names([(a,)], {a: (symbols.Call("main"),)}).are_without_lines("/bin/other"), "of the program")]
 
 
+def asking() -> list[tuple[bool, str]]:
+    """A tool that knows a line of the first address, and none of the last: elfutils' ends with 1 then."""
+    known, unknown = (records.Frame(7, offset, "/bin/app") for offset in (16, 32))
+    with tempfile.TemporaryDirectory() as folder:
+        tool = Path(folder) / "tool"
+        tool.write_text("#!/bin/sh\nprintf '0xf\\nf\\na.c:7\\n0x1f\\n??\\n??:0\\n'\nexit 1\n")
+        tool.chmod(0o755)
+        found = symbols.ask(str(tool), "/bin/app", [known, unknown])
+        tool.write_text("#!/bin/sh\nexit 1\n")
+        nothing = symbols.ask(str(tool), "/bin/app", [known, unknown])
+    return [(found == {known: (symbols.Call("f", "a.c", "7"),)}, "the last address without a line takes nothing from the others"),
+            (nothing == {}, "a file that cannot be read has no names")]
+
+
 def grouping() -> list[tuple[bool, str]]:
     p = read(program(), site(1, (16, "/bin/app")), site(2, (32, "/bin/app")), thing(1, 3 * MIB, 10, 20), thing(2, 3 * MIB, 30, 40), end(50))
     one, = measure.report([p], lambda frames: "f").sites
@@ -239,4 +254,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + keys() + naming() + grouping() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + keys() + naming() + asking() + grouping() + documented()))
