@@ -200,7 +200,7 @@ output_of() {
 	echo kept >"$other"
 	output_of -w n1 --pm-report --pm-mode=appdirect <<-'END'
 		#!/bin/sh
-		out=$(readlink /proc/self/fd/1)
+		out=$(readlink /proc/$$/fd/1)
 		echo "$out"
 		mv "$out" "$out.moved"
 		ln -s "$PWD/other" "$out"
