@@ -136,6 +136,38 @@ local function contradicts(ours, feature)
 	return false
 end
 
+-- Adds the twins in a batch script's environment that no plugin has passed on: the job comes through
+-- slurmrestd, by --export, or from a machine without the plugin. Of srun and salloc Slurm has no
+-- environment here.
+local function add_environment(request, job_desc)
+	for name, option in pairs(job_desc.script and OPTIONS or {}) do
+		local value = not request.twins[name] and job_desc.environment[option.twin] or ""
+		if value ~= "" then
+			request.twins[name], request.bare[name] = value, true
+		end
+	end
+end
+
+-- The mode in the #SCRON lines of a job of a table; nil and the sentence for an option that the nodes
+-- would not learn. scrontab checks our options by the plugin, but does not pass them on (24.11): they
+-- are in the script alone.
+local function scron_mode(script)
+	local mode
+	if not string.find(script, "^#![^\n]*\n# This job was submitted through scrontab\n") then
+		return nil
+	end
+	for line in string.gmatch(script, "\n#SCRON([^\n]*)") do
+		for name, value in string.gmatch(line, "%-%-pm%-([%w-]+)[= ]?([%w_]*)") do
+			if name ~= "mode" then
+				return nil, problem("--pm-%s cannot be passed by scrontab, write the job's command as sbatch --pm-%s",
+					name, name)
+			end
+			mode = value
+		end
+	end
+	return mode
+end
+
 -- The job's request. A constraint that names the feature of another mode overrides PM_MODE. A
 -- constraint that cannot be read is left to Slurm, unless it may name a mode or a mode must be
 -- added to it.
@@ -148,10 +180,18 @@ local function read_request(job_desc)
 	local variables = spank_variables(job_desc)
 	local ours = tree and tree.ours or {}
 	local request = { constraint = text, tree = tree, unreadable = fault, ours = ours, twins = {},
-		prefer = job_desc.prefer or "" }
+		bare = {}, prefer = job_desc.prefer or "" }
 	for name, option in pairs(OPTIONS) do
 		request[name] = variables[option.word]
 		request.twins[name] = variables[option.twin]
+	end
+	add_environment(request, job_desc)
+	if not next(variables) and job_desc.script then
+		request.mode, fault = scron_mode(job_desc.script)
+		if fault then
+			return nil, fault
+		end
+		request.by_scron = request.mode ~= nil
 	end
 	request.source = OPTIONS.mode.text
 	local twin = find("name", request.twins.mode)
@@ -473,6 +513,26 @@ local function apply_twins(request, modes)
 	end
 end
 
+-- Refuses a twin of the environment alone that the nodes could not learn: they get the constraint, and
+-- what a plugin has passed on.
+local function check_bare(request, policy, mode)
+	local known = not mode or mode_of_feature(mode.feature, policy) == mode
+	local sources = { mode = not known and request.source, size = request.sources.size,
+		namespace = request.sources.namespace }
+	if request.by_scron and not known then
+		return problem("--pm-mode=%s cannot be passed by scrontab, write the job's command as sbatch --pm-mode=%s",
+			mode.name, mode.name)
+	end
+	for name, source in pairs(sources) do
+		local option, value = OPTIONS[name], request[name]
+		if request.bare[name] and source == option.twin then
+			return problem("%s=%s cannot be passed by the job's environment alone, as slurmrestd and --export do: "
+				.. "take sbatch %s=%s", option.twin, value, option.text, value)
+		end
+	end
+	return nil
+end
+
 local function check_pmem(request, policy, modes)
 	local option = request.size and request.sources.size
 		or request.namespace and request.sources.namespace
@@ -641,8 +701,8 @@ local function mode_of_request(job_desc, request, policy)
 	if mode or fault or #request.ours == 0 then
 		return mode, fault
 	end
-	local modes, contradiction = open_modes("--constraint", request.tree, policy,
-		find("name", request.twins.mode))
+	local meant = not request.bare.mode and find("name", request.twins.mode) or nil
+	local modes, contradiction = open_modes("--constraint", request.tree, policy, meant)
 	if not modes then
 		return nil, contradiction
 	end
@@ -689,8 +749,8 @@ local function plan(job_desc, request, policy)
 		fault = check_offered(policy, modes, by_constraint and "--constraint" or request.source)
 	end
 	apply_twins(request, modes)
-	fault = fault or check_pmem(request, policy, modes) or check_memory(job_desc, policy, modes)
-		or check_dram(job_desc, request, policy, modes)
+	fault = fault or check_bare(request, policy, mode) or check_pmem(request, policy, modes)
+		or check_memory(job_desc, policy, modes) or check_dram(job_desc, request, policy, modes)
 	if not fault and mode then
 		changes.features, fault = constraint_with(request, mode, by_constraint)
 	end

@@ -136,6 +136,57 @@ for _, row in ipairs(refused) do
 	check(describe(row) .. ": untouched", desc.features, row[1])
 end
 
+-- A batch job's environment, which slurmrestd and --export pass without the plugin.
+local function with_environment(words, environment)
+	local desc = job(nil, unpack(words))
+	desc.script, desc.environment = "#!/bin/sh", environment
+	return desc
+end
+
+-- words, environment, then: features, a part of what the user is told
+for i, row in ipairs({
+	{ {}, { PM_MODE = "memory" }, "pm_memory" },
+	{ {}, { PM_MODE = "" }, nil },
+	{ {}, { PM_SIZE = "1G", PM_NAMESPACE = "devdax" }, nil },
+	{ { TWIN }, { PM_MODE = "mixed", PM_SIZE = "1G" }, "pm_memory" },
+	{ { APPDIRECT }, { PM_MODE = "memory" }, "pm_appdirect" },
+	{ { "_SLURM_SPANK_OPTION_pmem_pm_mode=none" }, { PM_MODE = "memory" }, nil },
+	{ { APPDIRECT, "PM_SIZE=1G" }, { PM_SIZE = "1G" }, "pm_appdirect" },
+	{ { "_SLURM_SPANK_OPTION_pmem_pm_mode=flat" }, { PM_MODE = "flat" }, "pm_appdirect" },
+	{ {}, { PM_MODE = "bogus" }, nil, "^pm: PM_MODE: unknown mode 'bogus'" },
+	{ {}, { PM_MODE = "flat" }, nil,
+		"^pm: PM_MODE=flat cannot be passed by the job's environment alone, .*: take sbatch %-%-pm%-mode=flat$" },
+	{ {}, { PM_MODE = "appdirect", PM_SIZE = "1G" }, nil, "^pm: PM_SIZE=1G .*: take sbatch %-%-pm%-size=1G$" },
+	{ { APPDIRECT }, { PM_NAMESPACE = "devdax" }, nil, "^pm: PM_NAMESPACE=devdax cannot" },
+}) do
+	local desc, label = with_environment(row[1], row[2]), "environment, row " .. i
+	said = ""
+	check(label .. ": status", load().submit(desc, {}, 1000), row[4] and slurm.ERROR or slurm.SUCCESS)
+	check(label .. ": features", desc.features, row[3])
+	check(label .. ": '" .. said .. "'", string.find(said, row[4] or "^$") ~= nil, true)
+end
+
+-- A job of a table of scrontab: its options are in the script alone.
+for i, row in ipairs({
+	{ "--pm-mode=memory", "pm_memory" },
+	{ "-C pm_memory", nil },
+	{ "--time=5 --pm-mode memory", "pm_memory" },
+	{ "--pm-mode=bogus", nil, "^pm: %-%-pm%-mode: unknown mode 'bogus'" },
+	{ "--pm-mode=flat", nil, "^pm: %-%-pm%-mode=flat cannot be passed by scrontab, .* sbatch %-%-pm%-mode=flat$" },
+	{ "--pm-mode=memory --pm-dram=1G", nil, "^pm: %-%-pm%-dram cannot be passed by scrontab" },
+}) do
+	local desc, label = with_environment({}, {}), "scrontab, row " .. i
+	desc.script = "#!/bin/sh\n# This job was submitted through scrontab\n#SCRON " .. row[1] .. "\ntrue\n"
+	said = ""
+	check(label .. ": status", load().submit(desc, {}, 1000), row[3] and slurm.ERROR or slurm.SUCCESS)
+	check(label .. ": features", desc.features, row[2])
+	check(label .. ": '" .. said .. "'", string.find(said, row[3] or "^$") ~= nil, true)
+end
+local plain = with_environment({}, {})
+plain.script = "#!/bin/sh\n#SCRON --pm-mode=memory\n"
+load().submit(plain, {}, 1000)
+check("#SCRON in a batch script is a comment", plain.features, nil)
+
 -- From 23.02 on.
 local newer = { ["gpu|big"] = "(gpu|big)&pm_memory", ["(gpu)"] = "(gpu)&pm_memory",
 	["(gpu|big)"] = "(gpu|big)&pm_memory", ["big&(gpu|cpu)"] = "big&(gpu|cpu)&pm_memory",

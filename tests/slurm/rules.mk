@@ -25,10 +25,12 @@ BENCH_2 := $(wildcard tests/slurm/07*.bats tests/slurm/08*.bats tests/slurm/15*.
 BENCH_3 := $(wildcard tests/slurm/09*.bats tests/slurm/10*.bats tests/slurm/11*.bats tests/slurm/12*.bats)
 # Tests of a moment between two daemons, most of which wait for a time limit: check-all runs them.
 BENCH_RACES := tests/slurm/083-late-change.bats
-BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3),$(wildcard tests/slurm/*.bats))
+# Slurm as sites run it, a row of docs/admin/compatibility.md each: check-all runs them, on both releases.
+BENCH_SITES := $(wildcard tests/slurm/2*.bats)
+BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3) $(BENCH_SITES),$(wildcard tests/slurm/*.bats))
 BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
 
-.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie
+.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie run-sites run-sites-here
 build-bench: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/uptime.so
 run-bench: $(BENCH_PARTS)
 $(BENCH_PARTS): run-bench-%: build-bench
@@ -38,3 +40,7 @@ run-bench-races: build-bench
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
 run-bench-trixie:
 	tests/cluster/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench
+run-sites: run-sites-here
+	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-sites-here
+run-sites-here: build-bench
+	PM_BUILD=$(abspath $(BUILD)) bats --timing $(BENCH_SITES)

@@ -39,7 +39,7 @@ $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 -include $(UNIT_TESTS:%=%.d) $(BUILD)/tests/unit/scratch.d $(BUILD)/tests/unit/recorded.d $(BUILD)/tests/unit/loop.d
 
 # They run no program that the sanitizers would say more about.
-UNIT_ONCE := $(addprefix tests/unit/test_,pmtwin_docs.sh troubleshooting.py links.py metrics.py pmreport.py \
+UNIT_ONCE := $(addprefix tests/unit/test_,pmtwin_docs.sh troubleshooting.py links.py compatibility.py metrics.py pmreport.py \
 	site_profile_report.py templates.sh run_all.sh pages.py profile_page.py job_page.py man_pages.sh)
 
 .PHONY: check-unit-c
