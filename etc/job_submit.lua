@@ -1,5 +1,5 @@
 -- /etc/slurm/job_submit.lua on the controller: a sample for sites that have none. A site that has
--- one adds the dofile line and the two calls below to it.
+-- one adds the dofile line to it, and the two calls below as the last statement of each function.
 
 -- luacheck: read globals slurm
 -- luacheck: globals slurm_job_submit slurm_job_modify

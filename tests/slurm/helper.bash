@@ -97,7 +97,7 @@ restore_site() {
 }
 
 nodes_have_modes() {
-	[ "$(admin sinfo -hN -n n1,n2 -o %f | grep -c pm_memory)" = 2 ]
+	[ "$(admin sinfo -hN -n n1,n2 -o '%N %f' | sort -u | grep -c pm_memory)" = 2 ]
 }
 
 # with_slurm_conf SED: restore_slurm_conf in the test's teardown. slurmctld 24.11 knows no modes until nodes register anew.
@@ -168,9 +168,9 @@ started_at_once() {
 		"$(bench_dir)/log/slurmctld.log"
 }
 
-# node_field NODE FORMAT: one of sinfo's fields, such as %E (the reason).
+# node_field NODE FORMAT: one of sinfo's fields, such as %E (the reason); sinfo has a line for each partition.
 node_field() {
-	bench sinfo -hN -n "$1" -o "$2"
+	bench sinfo -hN -n "$1" -o "$2" | uniq
 }
 
 boot_id() {
