@@ -53,6 +53,7 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 	cluster->private_jobs = config->private_data & PRIVATE_DATA_JOBS;
 	cluster->private_usage = config->private_data & PRIVATE_DATA_USAGE;
 	cluster->private_nodes = config->private_data & PRIVATE_DATA_NODES;
+	cluster->suspends = config->preempt_mode & PREEMPT_MODE_SUSPEND;
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */
 		cluster->munge_socket = socket_of(config->authinfo);

@@ -27,6 +27,7 @@ struct pm_cluster {
 	bool private_jobs;  /* PrivateData has jobs: users see their own only */
 	bool private_usage; /* PrivateData has usage: the same of what jobs have used */
 	bool private_nodes; /* PrivateData has nodes: users see none */
+	bool suspends;	    /* PreemptMode has SUSPEND */
 	char *munge_socket; /* of AuthInfo; NULL for munge's own default */
 };
 

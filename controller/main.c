@@ -145,6 +145,17 @@ static int await_slurmctld(struct pm_service *service, struct pm_err *err)
 	return rc;
 }
 
+/* Slurm offers no hook by which a suspension, or the reboot, could be refused. */
+static void warn_of_suspension(const struct pm_cluster *cluster)
+{
+	if (cluster->suspends)
+		fprintf(stderr, "PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only "
+				"for idle and "
+				"may reboot it for a job of another mode; use REQUEUE or CANCEL "
+				"where modes "
+				"are offered\n");
+}
+
 static int run(struct pm_service *service, struct pm_err *err)
 {
 	int rc;
@@ -158,6 +169,7 @@ static int run(struct pm_service *service, struct pm_err *err)
 	rc = await_slurmctld(service, err);
 	if (rc)
 		return stop ? 0 : rc;
+	warn_of_suspension(&service->cluster);
 	service->server.slurm_uid = service->cluster.slurm_uid;
 	service->server.munge_socket = service->cluster.munge_socket;
 	rc = open_state(service, err);
