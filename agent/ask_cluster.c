@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/ask_cluster.h"
 
-#include <errno.h>
-
 #include "agent/ask_controller.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 
 #define TIMEOUT_MS 10000
-
-/* A user who asks for many nodes is closed out for a while: pm-controller limits requests. */
-#define RETRIES	 40
-#define RETRY_MS 250
-
-static int ask(const struct pm_config *config, struct pm_message *request, struct pm_message *ret,
-	struct pm_err *err)
-{
-	int rc = -ECONNRESET;
-
-	for (unsigned i = 0; rc == -ECONNRESET && i < RETRIES; i++) {
-		if (i)
-			pm_pause_ms(RETRY_MS);
-		rc = pm_ask_controller(config, TIMEOUT_MS, request, ret, err);
-	}
-	return rc;
-}
 
 /* Moves the rows to the end of the list. Returns the last one's member `key`; NULL: none. */
 static const char *move(json_object *rows, json_object *list, const char *key)
@@ -41,7 +21,7 @@ int pm_ask_pages(const struct pm_config *config, struct pm_message request, cons
 {
 	do {
 		cleanup_with(pm_message_done) struct pm_message reply = {0};
-		int rc = ask(config, &request, &reply, err);
+		int rc = pm_ask_controller(config, TIMEOUT_MS, &request, &reply, err);
 
 		if (rc)
 			return rc;
@@ -61,7 +41,7 @@ int pm_ask_modes(const struct pm_config *config, json_object *list, struct pm_er
 {
 	cleanup_with(pm_message_done) struct pm_message reply = {0};
 	struct pm_message request = {.type = PM_MESSAGE_CLUSTER};
-	int rc = ask(config, &request, &reply, err);
+	int rc = pm_ask_controller(config, TIMEOUT_MS, &request, &reply, err);
 
 	if (!rc)
 		(void)move(reply.list, list, "feature");

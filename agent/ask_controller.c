@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strv.h"
 #include "protocol/client.h"
 #include "protocol/client_tcp.h"
@@ -13,6 +14,8 @@
 
 /* This user's requests over one connection each: no other is in it, so any number is its id. */
 #define ID 1
+
+#define PAUSE_MS 250
 
 static int ask_here(
 	unsigned timeout_ms, struct pm_message *request, struct pm_message *ret, struct pm_err *err)
@@ -53,8 +56,17 @@ static int ask_slurmctlds_host(const struct pm_config *config, unsigned timeout_
 	return rc;
 }
 
-int pm_ask_controller(const struct pm_config *config, unsigned timeout_ms,
-	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
+/*
+ * The service closes connections of a user who asks often (controller/rate.h), as those who read
+ * many pages do, and takes them again after a pause.
+ */
+static bool is_closed_out(int rc)
+{
+	return rc == -ECONNRESET || rc == -EPIPE;
+}
+
+static int ask_once(const struct pm_config *config, unsigned timeout_ms, struct pm_message *request,
+	struct pm_message *ret, struct pm_err *err)
 {
 	if (!strcmp(config->controller_addr, "auto"))
 		return ask_slurmctlds_host(config, timeout_ms, request, ret, err);
@@ -64,4 +76,16 @@ int pm_ask_controller(const struct pm_config *config, unsigned timeout_ms,
 	if (!access(PM_CONTROLLER_SOCKET, F_OK))
 		return ask_here(timeout_ms, request, ret, err);
 	return pm_err_set(err, -ENOENT, "pmem.conf has ControllerAddr=none");
+}
+
+int pm_ask_controller(const struct pm_config *config, unsigned timeout_ms,
+	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
+{
+	const uint64_t until_ms = pm_now_ms() + timeout_ms;
+	int rc;
+
+	while (is_closed_out(rc = ask_once(config, timeout_ms, request, ret, err)) &&
+		pm_now_ms() < until_ms)
+		pm_pause_ms(PAUSE_MS);
+	return rc;
 }

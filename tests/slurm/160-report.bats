@@ -141,6 +141,16 @@ print(answer["version"], [(node["node"], node["job"], node["mode"]) for node in 
 	done
 }
 
+@test "a user who asks often waits, and is not cut off" {
+	run_client sbatch --parsable --hold --output=/dev/null --wrap=true
+	job=$output
+	wait_for 10 user_pmctl explain "$job"
+	for _ in {1..30}; do
+		run user_pmctl explain "$job"
+		assert_success
+	done
+}
+
 @test "only root may tell what a job used, and only in its form" {
 	local socket
 	socket=$(bench_dir)/run/controller/socket
