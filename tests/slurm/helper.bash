@@ -26,9 +26,12 @@ let_epilogs_end() {
 	done
 }
 
-# Out of $output: which nodes reboot for the job, as that depends on the test before. 130-cluster.bats has these sentences.
+# Out of $output: which nodes reboot for the job, and that it waits for the end of an epilog, as that depends on the test
+# before. 130-cluster.bats has our sentences.
 drop_remarks() {
-	output=$(grep -Ev '^(srun|salloc): pm: (.* into mode .* for this job|.* back after |[^ ]+ came back in mode )' <<<"$output" || true)
+	local ours='pm: (.* into mode .* for this job|.* back after |[^ ]+ came back in mode )'
+	local slurms='job [0-9]+ (queued and waiting for|has been allocated) resources$'
+	output=$(grep -Ev "^(srun|salloc): ($ours|$slurms)" <<<"$output" || true)
 	mapfile -t lines <<<"$output"
 	[ -n "$output" ] || lines=()
 }
