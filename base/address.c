@@ -50,3 +50,17 @@ int pm_address_parse(const char *text, char **ret_host, char **ret_port, struct 
 	*ret_port = pm_steal(port);
 	return 0;
 }
+
+int pm_addresses_check(const char *text, struct pm_err *err)
+{
+	cleanup_free char *list = strdup(text);
+	char *rest = list, *one;
+	int rc = list ? 0 : pm_err_nomem(err);
+
+	while (!rc && (one = strsep(&rest, ","))) {
+		cleanup_free char *host = NULL, *port = NULL;
+
+		rc = pm_address_parse(one, &host, &port, err);
+	}
+	return rc;
+}

@@ -12,4 +12,10 @@
  */
 int pm_address_parse(const char *text, char **ret_host, char **ret_port, struct pm_err *err);
 
+/*
+ * A list of them, HOST[:PORT],HOST[:PORT]: 0 if each is right and none is empty, else -EINVAL.
+ * pm_strv_split(text, ",") has the addresses of a list that is right.
+ */
+int pm_addresses_check(const char *text, struct pm_err *err);
+
 #endif

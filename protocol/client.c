@@ -117,6 +117,8 @@ int pm_client_parse_reply(const char *text, size_t length, const struct pm_messa
 		return pm_err_set(err, -EBADMSG, "pm-controller sent a request, not a reply");
 	if (reply.type == PM_MESSAGE_ERROR)
 		return pm_err_set(err, -EREMOTEIO, "%s", reply.text);
+	if (reply.type == PM_MESSAGE_ELSEWHERE)
+		return pm_err_set(err, -EREMOTE, "%s", reply.text);
 	if (reply.id != request->id)
 		return pm_err_set(err, -EBADMSG, "pm-controller sent a reply to another request");
 	*ret = reply;

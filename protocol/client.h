@@ -29,7 +29,7 @@ int pm_client_receive_text(
 
 /*
  * The same with messages; release *ret with pm_message_done(). -EREMOTEIO: the reply is an error,
- * and its sentence is the text.
+ * and its sentence is the text; -EREMOTE: the same, as the service of another host serves now.
  */
 int pm_client_send(
 	int fd, const struct pm_message *request, unsigned timeout_ms, struct pm_err *err);

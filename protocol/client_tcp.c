@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,6 +14,7 @@
 
 #include "base/address.h"
 #include "base/cleanup.h"
+#include "base/strv.h"
 #include "protocol/client.h"
 #include "protocol/credential.h"
 
@@ -74,7 +76,7 @@ static int call(int fd, const char *munge_socket, unsigned timeout_ms, struct pm
 	return rc ? rc : pm_client_receive_text(fd, timeout_ms, ret_sealed, &length, err);
 }
 
-int pm_client_call_tcp(const char *address, const char *munge_socket, unsigned timeout_ms,
+static int call_one(const char *address, const char *munge_socket, unsigned timeout_ms,
 	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
 {
 	cleanup_free char *sealed = NULL, *text = NULL;
@@ -92,4 +94,31 @@ int pm_client_call_tcp(const char *address, const char *munge_socket, unsigned t
 		return pm_err_set(
 			err, -EACCES, "the reply is signed by user %u, not by root", (unsigned)uid);
 	return pm_client_parse_reply(text, strlen(text), request, ret, err);
+}
+
+/* True if the service that serves has answered, or none would. */
+static bool is_final(int rc)
+{
+	return !rc || rc == -EREMOTEIO || rc == -EACCES || rc == -ENOMEM;
+}
+
+int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned timeout_ms,
+	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
+{
+	cleanup_with(pm_strv_cleanup) char **list = pm_strv_split(addresses, ",");
+	cleanup_free char *before = NULL;
+	int rc = list ? -EINVAL : -ENOMEM;
+
+	for (char **address = list; address && *address; address++) {
+		struct pm_err one = {0};
+
+		rc = call_one(*address, munge_socket, timeout_ms, request, ret, &one);
+		if (is_final(rc))
+			return rc ? pm_err_set(err, rc, "%s", one.text) : 0;
+		(void)pm_err_set(
+			err, rc, "%s%s%s", before ? before : "", before ? "; " : "", one.text);
+		free(before);
+		before = err ? strdup(err->text) : NULL;
+	}
+	return rc;
 }

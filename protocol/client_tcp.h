@@ -10,8 +10,11 @@
  * signed. `timeout_ms` bounds each of these steps, but not the look-up of the name. Sets the
  * request's id to a random number. `munge_socket` NULL: munge's default. Release *ret with
  * pm_message_done(). -EACCES: munge refuses, or the reply is not root's.
+ *
+ * `addresses` may be a list with commas, one for each controller: the next one is tried if there is
+ * no reply, or if it is that the service of another host serves. The sentence then names each.
  */
-int pm_client_call_tcp(const char *address, const char *munge_socket, unsigned timeout_ms,
+int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned timeout_ms,
 	struct pm_message *request, struct pm_message *ret, struct pm_err *err);
 
 #endif

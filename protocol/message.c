@@ -50,6 +50,7 @@ static const struct {
 	[PM_MESSAGE_NOTED] = {"noted", 0, false},
 	[PM_MESSAGE_REQUEUED] = {"requeued", 0, false},
 	[PM_MESSAGE_ERROR] = {"error", TEXT, false},
+	[PM_MESSAGE_ELSEWHERE] = {"elsewhere", TEXT, false},
 };
 
 const char *const pm_reboots_by_names[PM_BY_MAX] = {

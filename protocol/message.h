@@ -36,8 +36,9 @@ enum pm_message_type {
 	PM_MESSAGE_LIST,  /* to waiting, modes, cluster, nodes, explain, reboots, report */
 	PM_MESSAGE_NOTED, /* to turned-away: recorded, the node requeues the job; to used, substate
 			   */
-	PM_MESSAGE_REQUEUED, /* to turned-away: the controller has requeued it, perhaps held */
-	PM_MESSAGE_ERROR,    /* to any request, the last reply */
+	PM_MESSAGE_REQUEUED,  /* to turned-away: the controller has requeued it, perhaps held */
+	PM_MESSAGE_ERROR,     /* to any request, the last reply */
+	PM_MESSAGE_ELSEWHERE, /* the same: the service of another host serves */
 	PM_MESSAGE_MAX,
 };
 

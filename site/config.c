@@ -289,12 +289,12 @@ static int parse_nodes(const char *value, void *field, struct pm_err *err)
 	return rc ? rc : store_string(value, field, err);
 }
 
-/* auto, none, or a host's name or an IPv6 address in brackets; the port is a number. */
+/* auto, none, or hosts' names or IPv6 addresses in brackets, with commas between them; a port is a
+ * number. */
 static int parse_address(const char *value, void *field, struct pm_err *err)
 {
-	cleanup_free char *host = NULL, *port = NULL;
 	bool is_word = !strcmp(value, "none") || !strcmp(value, "auto");
-	int rc = is_word ? 0 : pm_address_parse(value, &host, &port, err);
+	int rc = is_word ? 0 : pm_addresses_check(value, err);
 
 	return rc ? rc : store_string(value, field, err);
 }

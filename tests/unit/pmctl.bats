@@ -1026,6 +1026,9 @@ print(answer["version"], samples == sum(not line.startswith("#") for line in lin
 	run -1 pmctl metrics --cluster
 	assert_line 'slurm_pmem_controller_up 0'
 	assert_line --regexp '^pmctl: metrics: ControllerAddr=auto in pmem.conf: '
+	echo 'ControllerAddr=127.0.0.1:1,[::1]:2' >>"$node/pmem.conf"
+	run -1 pmctl metrics --cluster
+	assert_line "pmctl: metrics: connect to '127.0.0.1:1': Connection refused; connect to '[::1]:2': Connection refused"
 	refute_line --partial slurm_pmem_cluster
 }
 
