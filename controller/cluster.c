@@ -42,13 +42,8 @@ static char *socket_of(const char *auth_info)
 	return strndup(at, strcspn(at, ","));
 }
 
-int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
+void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *config)
 {
-	slurm_conf_t *config = NULL;
-	int rc = verdict(slurm_load_ctl_conf(0, &config), "its configuration", err);
-
-	if (rc < 0)
-		return rc;
 	cluster->slurm_uid = config->slurm_user_id;
 	cluster->private_jobs = config->private_data & PRIVATE_DATA_JOBS;
 	cluster->private_usage = config->private_data & PRIVATE_DATA_USAGE;
@@ -57,6 +52,16 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */
 		cluster->munge_socket = socket_of(config->authinfo);
+}
+
+int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
+{
+	slurm_conf_t *config = NULL;
+	int rc = verdict(slurm_load_ctl_conf(0, &config), "its configuration", err);
+
+	if (rc < 0)
+		return rc;
+	pm_cluster_take_config(cluster, config);
 	slurm_free_ctl_conf(config);
 	return 0;
 }
@@ -170,12 +175,22 @@ char **pm_cluster_names(const char *list)
 	return names;
 }
 
-void pm_cluster_done(struct pm_cluster *cluster)
+void pm_cluster_drop_tables(struct pm_cluster *cluster)
 {
 	free(cluster->by_name);
-	free(cluster->munge_socket);
 	slurm_free_node_info_msg(cluster->nodes);
 	slurm_free_partition_info_msg(cluster->partitions);
 	slurm_free_job_info_msg(cluster->jobs);
+	cluster->by_name = NULL;
+	cluster->n_by_name = 0;
+	cluster->nodes = NULL;
+	cluster->partitions = NULL;
+	cluster->jobs = NULL;
+}
+
+void pm_cluster_done(struct pm_cluster *cluster)
+{
+	pm_cluster_drop_tables(cluster);
+	free(cluster->munge_socket);
 	memset(cluster, 0, sizeof(*cluster));
 }

@@ -37,6 +37,9 @@ struct pm_cluster {
  */
 int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 
+/* The same from a configuration that Slurm's library has read. */
+void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *config);
+
 int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err);
@@ -52,6 +55,9 @@ const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_
  * (base/strv.h). NULL if the list cannot be read.
  */
 char **pm_cluster_names(const char *list);
+
+/* Frees the tables, not the configuration: what another slurmctld does next is not in them. */
+void pm_cluster_drop_tables(struct pm_cluster *cluster);
 
 void pm_cluster_done(struct pm_cluster *cluster);
 

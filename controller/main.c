@@ -10,6 +10,7 @@
 #include "base/address.h"
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "controller/control.h"
 #include "controller/notify.h"
 #include "controller/service.h"
 #include "site/config.h"
@@ -83,15 +84,18 @@ static void catch_signals(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 
-static int open_tcp(struct pm_service *service, const char *address, struct pm_err *err)
+static int open_tcp(struct pm_service *service, const char *addresses, struct pm_err *err)
 {
-	cleanup_free char *host = NULL, *port = NULL;
+	cleanup_free char *address = NULL, *host = NULL, *port = NULL;
 	int rc;
 
-	if (!strcmp(address, "none"))
+	if (!strcmp(addresses, "none"))
 		return 0;
-	if (!strcmp(address, "auto"))
+	if (!strcmp(addresses, "auto"))
 		return pm_server_open_tcp(&service->server, PM_ADDRESS_PORT, err);
+	address = pm_own_host_choose(&service->own, addresses);
+	if (!address)
+		return pm_err_nomem(err);
 	rc = pm_address_parse(address, &host, &port, err);
 	return rc ? rc : pm_server_open_tcp(&service->server, port, err);
 }
@@ -115,21 +119,6 @@ static int open_sockets(struct pm_service *service, struct pm_err *err)
 	return pm_server_open_unix(&service->server, path, err);
 }
 
-static int open_state(struct pm_service *service, struct pm_err *err)
-{
-	cleanup_free char *rejected = pm_asprintf("%s/turned-away.json", service->state_dir);
-	cleanup_free char *reboots = pm_asprintf("%s/reboots.json", service->state_dir);
-	cleanup_free char *reports = pm_asprintf("%s/reports", service->state_dir);
-	int rc;
-
-	if (!rejected || !reboots || !reports)
-		return pm_err_nomem(err);
-	rc = pm_rejected_open(&service->rejected, rejected, err);
-	if (!rc)
-		rc = pm_reboots_open(&service->reboots, reboots, err);
-	return rc ? rc : pm_reports_open(&service->reports, reports, err);
-}
-
 static int await_slurmctld(struct pm_service *service, struct pm_err *err)
 {
 	int rc;
@@ -145,7 +134,7 @@ static int await_slurmctld(struct pm_service *service, struct pm_err *err)
 	return rc;
 }
 
-/* Slurm offers no hook by which a suspension, or the reboot, could be refused. */
+/* Neither the suspension nor the reboot is refused. */
 static void warn_of_suspension(const struct pm_cluster *cluster)
 {
 	if (cluster->suspends)
@@ -166,13 +155,15 @@ static int run(struct pm_service *service, struct pm_err *err)
 	 */
 	pm_server_init(&service->server);
 	pm_notify("READY=1");
-	rc = await_slurmctld(service, err);
+	rc = pm_own_host_adopt(&service->own, &service->cluster, err);
+	if (!rc && !service->own.has_others)
+		rc = await_slurmctld(service, err);
 	if (rc)
 		return stop ? 0 : rc;
 	warn_of_suspension(&service->cluster);
 	service->server.slurm_uid = service->cluster.slurm_uid;
 	service->server.munge_socket = service->cluster.munge_socket;
-	rc = open_state(service, err);
+	rc = pm_control_begin(service, err);
 	if (!rc)
 		rc = open_sockets(service, err);
 	if (rc)
@@ -201,5 +192,6 @@ int main(int argc, char **argv)
 	pm_substates_done(&service.substates);
 	pm_server_done(&service.server);
 	pm_cluster_done(&service.cluster);
+	pm_own_host_done(&service.own);
 	return rc ? 1 : 0;
 }

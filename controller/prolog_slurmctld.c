@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -99,14 +100,24 @@ static void poll_instead(uint64_t until_ms)
 	(void)execl(path, "prolog_poll", NULL);
 }
 
+/*
+ * Without its slurmctld nothing waits for this process any more: the next one starts a prolog of
+ * its own for the job.
+ */
+static bool is_orphan(pid_t parent)
+{
+	return getppid() != parent;
+}
+
 int main(void)
 {
+	pid_t parent = getppid();
 	uint64_t limit_s = number_of("PM_WAIT_LIMIT", 7200);
 	uint64_t until_ms = pm_now_ms() + least(limit_s, INT_MAX) * 1000;
 	struct pm_err err = {0};
 
 	if (!pm_features_may_be_ours(getenv("SLURM_JOB_CONSTRAINTS")) ||
-		!wait_for_nodes(until_ms, &err))
+		!wait_for_nodes(until_ms, &err) || is_orphan(parent))
 		return 0;
 	fprintf(stderr, "pm: PrologSlurmctld: job %s: %s, asking Slurm instead\n",
 		getenv("SLURM_JOB_ID"), err.text);

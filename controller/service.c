@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/service.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "controller/control.h"
 #include "controller/explain.h"
 #include "controller/overview.h"
 #include "controller/reboot_sums.h"
@@ -61,6 +63,21 @@ static bool is_due(uint64_t last_ms, uint64_t pause_ms)
 
 typedef int pm_load(struct pm_cluster *cluster, struct pm_err *err);
 
+/* Slurm's library tries for MessageTimeout to reach a slurmctld that does not run. */
+static int ask(struct pm_service *service, pm_load *what, struct pm_err *err)
+{
+	if (service->own.has_others && !pm_own_host_listens(&service->own))
+		return pm_err_set(
+			err, -EIO, "slurmctld of this host, '%s', does not run", service->own.name);
+	return what(&service->cluster, err);
+}
+
+/* With several controllers the first failure counts: pm_control_check(). */
+static bool has_lost_control(const struct pm_service *service)
+{
+	return service->failing && service->own.has_others;
+}
+
 /*
  * True if the table was loaded now. *last_ms is the time after the reply, so that a slow slurmctld
  * does not get more requests.
@@ -70,9 +87,9 @@ static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, u
 	struct pm_err err = {0};
 	int rc;
 
-	if (!is_due(*last_ms, pause_ms))
+	if (!is_due(*last_ms, pause_ms) || has_lost_control(service))
 		return false;
-	rc = what(&service->cluster, &err);
+	rc = ask(service, what, &err);
 	*last_ms = pm_now_ms();
 	return said(service, rc, &err);
 }
@@ -406,12 +423,19 @@ static void handle(
 
 static bool serve(void *context, struct pm_peer *peer)
 {
+	struct pm_service *service = context;
 	const struct pm_message *request = &peer->request;
 	bool of_job = request->type == PM_MESSAGE_EXPLAIN || request->type == PM_MESSAGE_REPORT;
 
-	if (of_job && !find_job(context, peer))
+	if (!service->serves && !pm_control_look_for(service)) {
+		pm_control_refuse(service, peer);
+		return true;
+	}
+	if (!service->cluster.nodes && service->own.has_others) /* the tables are loaded next */
 		return false;
-	handle(context, peer, request);
+	if (of_job && !find_job(service, peer))
+		return false;
+	handle(service, peer, request);
 	return true;
 }
 
@@ -429,7 +453,10 @@ void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *sto
 
 	while (!*stop) {
 		pm_server_turn(&service->server, TURN_MS, &calls);
-		load_all(service);
+		pm_control_look(service);
+		if (service->serves)
+			load_all(service);
+		pm_control_check(service);
 		serve_waiters(service);
 		pm_notify("WATCHDOG=1");
 	}

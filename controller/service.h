@@ -11,6 +11,7 @@
 #include "controller/announce.h"
 #include "controller/cluster.h"
 #include "controller/holds.h"
+#include "controller/own_host.h"
 #include "controller/reboots.h"
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
@@ -20,6 +21,8 @@
 
 struct pm_service {
 	const char *run_dir, *state_dir, *config_path;
+	struct pm_own_host own;
+	bool serves; /* else it stands by: control.h */
 	struct pm_cluster cluster;
 	struct pm_server server;
 	struct pm_waiters waiters;
@@ -33,6 +36,7 @@ struct pm_service {
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */
 	uint64_t fresh_jobs_ms, answer_ms;		/* the same, for those who ask */
+	uint64_t looked_ms;				/* the same, while it stands by */
 	bool failing;					/* the last request to slurmctld failed */
 };
 
