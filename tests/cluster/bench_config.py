@@ -86,25 +86,40 @@ def node_lines(host: str, names: list[str], ports: list[int]) -> str:
                    for name, port in zip(names, ports))
 
 
+# The second controller's host: a UTS namespace with this name, on an address of its own.
+BACKUP_HOST = "pmbackup"
+ADDRESSES = ("127.0.0.1", "127.0.0.2")
+OF_TWO_CONTROLLERS = f"""\
+SlurmctldHost={BACKUP_HOST}({ADDRESSES[1]})
+CommunicationParameters=NoCtldInAddrAny
+SlurmctldTimeout=10
+"""
+
 HARDWARE = "CPUs=2 RealMemory=256"
 
 # The bench uses no control groups; named, the plugin is not looked for, which fails where none are mounted.
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
 
 
-def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None, consumes_memory: bool) -> str:
-    host = socket.gethostname().split(".")[0]
+def own_name() -> str:
+    return socket.gethostname().split(".")[0]
+
+
+def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None, consumes_memory: bool,
+               controllers: int) -> str:
+    host = own_name()
     believed = "SlurmdParameters=config_overrides\n" if hardware else ""
     return f"""\
 ClusterName=bench
 SlurmctldHost={host}(127.0.0.1)
+{OF_TWO_CONTROLLERS if controllers == 2 else ""}\
 SlurmctldPort={ports[0]}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 StateSaveLocation={bench.dir}/state
 SlurmdSpoolDir={bench.dir}/%n/spool
-SlurmctldPidFile={bench.dir}/run/slurmctld.pid
+SlurmctldPidFile={bench.dir}/run/ctld/slurmctld.pid
 SlurmdPidFile={bench.dir}/run/slurmd.%n.pid
 SlurmctldLogFile={bench.dir}/log/slurmctld.log
 SlurmdLogFile={bench.dir}/log/slurmd.%n.log
@@ -158,9 +173,10 @@ def job_submit(bench: Bench) -> str:
 
 
 def own_programs(bench: Bench) -> str:
-    port = (bench.dir / "service_port").read_text()
+    ports = (bench.dir / "service_port").read_text().split()
+    where = ",".join(f"{address}:{port}" for address, port in zip(ADDRESSES, ports))
     programs = "".join(f"{key}Path={bench.dir}/bin/{key.lower()}\n" for key in ("Scontrol", "Scancel", "Squeue", "Pmctl"))
-    return f"{programs}ControllerAddr=127.0.0.1:{port}\nMungeSocket={bench.dir}/run/munge.socket\n"
+    return f"{programs}ControllerAddr={where}\nMungeSocket={bench.dir}/run/munge.socket\n"
 
 
 def own_places(bench: Bench, name: str) -> str:
@@ -242,20 +258,22 @@ def write_programs(bench: Bench, build: Path) -> None:
 
 
 def write_config(bench: Bench, count: int, ports: list[int], build: Path,
-                 hardware: str | None = None, consumes_memory: bool = False) -> None:
+                 hardware: str | None = None, consumes_memory: bool = False, controllers: int = 1) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
-    for folder in ("etc", "run", "run/controller", "kept", "log", "state", "home"):
+    for folder in ("etc", "run", "run/controller", "run/ctld", "run/backup", "run/backup/controller",
+                   "run/backup/ctld", "kept", "log", "state", "home"):
         (bench.dir / folder).mkdir()
     (bench.dir / "home").chmod(stat.S_ISVTX | 0o777)
     write(bench.dir / "nodes", " ".join(names))
-    write(bench.dir / "service_port", str(ports[-1]))
+    write(bench.dir / "service_port", " ".join(map(str, ports[-controllers:])))
     write_programs(bench, build)
     for name in names:
         write_node(bench, name)
     etc = bench.dir / "etc"
-    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory))
+    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory, controllers))
     write(etc / "cgroup.conf", CGROUP_CONF)
+    write(etc / "hosts", f"{ADDRESSES[0]} localhost {own_name()}\n{ADDRESSES[1]} {BACKUP_HOST}\n")
     write(etc / "slurm-pmem.conf", pmem_conf_of_slurm(bench))
     write(etc / "plugstack.conf", f"include {etc}/plugstack.conf.d/*.conf\n")
     write(etc / "helpers.conf", sample(bench, "helpers.conf"))

@@ -122,8 +122,8 @@ def up(args: argparse.Namespace) -> int:
     bench = Bench(Path(tempfile.mkdtemp(prefix="pm-bench.", dir=args.parent)))
     pointer().parent.mkdir(parents=True, exist_ok=True)
     pointer().write_text(f"{bench.dir}\n")
-    write_config(bench, args.nodes, free_ports(args.nodes + 2), args.build.resolve(),
-                 args.hardware, args.consume_memory)
+    write_config(bench, args.nodes, free_ports(args.nodes + 1 + args.controllers), args.build.resolve(),
+                 args.hardware, args.consume_memory, args.controllers)
     wait_idle(bench, supervisor=start(bench, args.owner))
     print(bench.dir)
     return 0
@@ -207,6 +207,12 @@ def is_service_up() -> bool:
         return probe.connect_ex(str(current().dir / "run" / "controller" / "socket")) == 0
 
 
+def run_daemon(args: argparse.Namespace) -> int:
+    """Returns at once: whether and when a slurmctld takes over is what tests wait for."""
+    call(current(), args.host, f"{args.what}-{args.daemon}")
+    return 0
+
+
 def run_idle(args: argparse.Namespace) -> int:
     wait_idle(current(), args.timeout)
     return 0
@@ -242,6 +248,8 @@ def parser() -> argparse.ArgumentParser:
          ("--nodes", {"type": int, "default": 2}),
          ("--hardware", {"metavar": "WORDS", "help": "what Slurm believes of each node, as slurm.conf has it: "
                                                      "'Sockets=2 CoresPerSocket=24'"}),
+         ("--controllers", {"type": int, "choices": (1, 2), "default": 1,
+                            "help": "2: a backup slurmctld with a service of its own, in a UTS namespace"}),
          ("--consume-memory", {"action": "store_true", "help": "Slurm hands out memory as well (CR_Core_Memory)"}),
          ("--build", {"type": Path, "default": TOP / "build", "help": "folder of the products"}),
          ("--owner", {"type": int, "metavar": "PID", "help": "end with this process"}),
@@ -260,6 +268,9 @@ def parser() -> argparse.ArgumentParser:
     verb("restart-slurmctld", restart_slurmctld, "end slurmctld and start it again")
     verb("service", run_service, "kill pm-controller, or start it (anew)",
          ("what", {"choices": ("start", "kill")}))
+    verb("daemon", run_daemon, "kill or start a daemon of one controller of two",
+         ("what", {"choices": ("kill", "start")}), ("daemon", {"choices": ("slurmctld", "service")}),
+         ("host", {"choices": ("primary", "backup")}))
     verb("exec", enter, "run a command as root with the bench's SLURM_CONF", words)
     verb("node", enter, "run a command as root on one node", node, words)
     verb("user", enter, "run a command as the ordinary user", words)

@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from bench_config import TOP, Bench
+from bench_config import BACKUP_HOST, TOP, Bench
 
 STOP_S = 10
 
@@ -43,15 +43,44 @@ class Daemons:
             time.sleep(0.02)
 
     def start_controller(self) -> None:
-        self.start("slurmctld", "slurmctld", "-D")
+        if self.has_two_controllers():
+            self.start("slurmctld", "unshare", "--mount", "sh", "-c", f'{self.mount_hosts()}; exec "$@"', "sh",
+                       "slurmctld", "-D")
+        else:
+            self.start("slurmctld", "slurmctld", "-D")
+
+    def has_two_controllers(self) -> bool:
+        return len((self.bench.dir / "service_port").read_text().split()) == 2
+
+    def mount_hosts(self) -> str:
+        """With NoCtldInAddrAny slurmctld listens on the address of its host's name."""
+        return f"mount --bind {self.bench.dir}/etc/hosts /etc/hosts"
 
     def start_service(self) -> None:
-        self.start("pm-controller", f"{self.bench.dir}/lib/pm-controller",
-                   f"--run-dir={self.bench.dir}/run/controller", f"--state-dir={self.bench.dir}/kept",
-                   f"--config={self.bench.dir}/etc/pmem.conf")
+        self.start("pm-controller", *self.service_command())
+
+    def service_command(self) -> list[str]:
+        return [f"{self.bench.dir}/lib/pm-controller", f"--run-dir={self.bench.dir}/run/controller",
+                f"--state-dir={self.bench.dir}/kept", f"--config={self.bench.dir}/etc/pmem.conf"]
+
+    def start_on_backup(self, name: str, *command: str) -> None:
+        """On a host of another name, where the places of one host are others: pid file, socket, file of modes."""
+        run = self.bench.dir / "run"
+        script = (f"hostname {BACKUP_HOST}; {self.mount_hosts()}; for place in controller ctld; do "
+                  f"mount --bind {run}/backup/$place {run}/$place; done; exec \"$@\"")
+        self.start(f"{name}.backup", "unshare", "--uts", "--mount", "sh", "-c", script, "sh", *command)
+
+    def start_backup(self) -> None:
+        self.start_on_backup("slurmctld", "slurmctld", "-D", "-L", f"{self.bench.dir}/log/slurmctld.backup.log")
+
+    def start_backup_service(self) -> None:
+        self.start_on_backup("pm-controller", *self.service_command())
 
     def kill_service(self) -> None:
-        daemon = self.running.pop("pm-controller", None)
+        self.kill("pm-controller")
+
+    def kill(self, name: str) -> None:
+        daemon = self.running.pop(name, None)
         if daemon:
             daemon.kill()
             daemon.wait()
@@ -75,10 +104,7 @@ class Daemons:
 
     def kill_slurmd(self, node: str, jobs: bool) -> None:
         """The slurmd alone, or with all that runs on that node, as a reset would."""
-        daemon = self.running.pop(f"slurmd.{node}", None)
-        if daemon:
-            daemon.kill()
-            daemon.wait()
+        self.kill(f"slurmd.{node}")
         while jobs and (found := processes_of(node)):
             kill_all(found)
 
@@ -186,7 +212,23 @@ def controller(daemons: Daemons, _node: str) -> None:
     daemons.restart_controller()
 
 
+NAMES = {"slurmctld": "slurmctld", "service": "pm-controller"}
+
+
+def kill_daemon(what: str):
+    return lambda daemons, host: daemons.kill(NAMES[what] + (".backup" if host == "backup" else ""))
+
+
+def start_daemon(what: str):
+    def start(daemons: Daemons, host: str) -> None:
+        kill_daemon(what)(daemons, host)
+        {("slurmctld", "primary"): daemons.start_controller, ("slurmctld", "backup"): daemons.start_backup,
+         ("service", "primary"): daemons.start_service, ("service", "backup"): daemons.start_backup_service}[what, host]()
+    return start
+
+
 ORDERS = {"reboot": reboot, "restart": restart, "crash": crash, "service": service, "controller": controller}
+ORDERS |= {f"kill-{what}": kill_daemon(what) for what in NAMES} | {f"start-{what}": start_daemon(what) for what in NAMES}
 
 
 def reap_orphans(daemons: Daemons) -> None:
@@ -229,6 +271,9 @@ def supervise(bench: Bench, owner_fd: int | None) -> int:
     daemons.start_munge()
     daemons.start_controller()
     daemons.start_service()
+    if daemons.has_two_controllers():
+        daemons.start_backup()
+        daemons.start_backup_service()
     for node in bench.nodes():
         machine("init", str(bench.dir / node / "machine"), "--mode", "appdirect")
         verify(bench, node)
