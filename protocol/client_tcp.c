@@ -18,6 +18,9 @@
 #include "protocol/client.h"
 #include "protocol/credential.h"
 
+/* Limit of connect(2), if another address follows. */
+#define NEXT_MS 3000
+
 /* With SO_SNDTIMEO, connect(2) that times out fails with EINPROGRESS (socket(7)). */
 static int connect_to(const struct addrinfo *one, unsigned timeout_ms)
 {
@@ -76,13 +79,13 @@ static int call(int fd, const char *munge_socket, unsigned timeout_ms, struct pm
 	return rc ? rc : pm_client_receive_text(fd, timeout_ms, ret_sealed, &length, err);
 }
 
-static int call_one(const char *address, const char *munge_socket, unsigned timeout_ms,
-	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
+static int call_one(const char *address, const char *munge_socket, unsigned connect_ms,
+	unsigned timeout_ms, struct pm_message *request, struct pm_message *ret, struct pm_err *err)
 {
 	cleanup_free char *sealed = NULL, *text = NULL;
 	cleanup_close int fd = -1;
 	uid_t uid;
-	int rc = open_address(address, timeout_ms, &fd, err);
+	int rc = open_address(address, connect_ms, &fd, err);
 
 	if (!rc)
 		rc = call(fd, munge_socket, timeout_ms, request, &sealed, err);
@@ -96,10 +99,16 @@ static int call_one(const char *address, const char *munge_socket, unsigned time
 	return pm_client_parse_reply(text, strlen(text), request, ret, err);
 }
 
+/* A host that has lost its power does not refuse, and the next address is to be reached in time. */
+static unsigned connect_limit_ms(char *const *address, unsigned timeout_ms)
+{
+	return address[1] && timeout_ms > NEXT_MS ? NEXT_MS : timeout_ms;
+}
+
 /* True if the service that serves has answered, or none would. */
 static bool is_final(int rc)
 {
-	return !rc || rc == -EREMOTEIO || rc == -EACCES || rc == -ENOMEM;
+	return !rc || rc == -EREMOTEIO || rc == -ENOMEM;
 }
 
 int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned timeout_ms,
@@ -107,12 +116,13 @@ int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned
 {
 	cleanup_with(pm_strv_cleanup) char **list = pm_strv_split(addresses, ",");
 	cleanup_free char *before = NULL;
-	int rc = list ? -EINVAL : -ENOMEM;
+	int rc = pm_err_nomem(err); /* unless there is a list */
 
 	for (char **address = list; address && *address; address++) {
 		struct pm_err one = {0};
 
-		rc = call_one(*address, munge_socket, timeout_ms, request, ret, &one);
+		rc = call_one(*address, munge_socket, connect_limit_ms(address, timeout_ms),
+			timeout_ms, request, ret, &one);
 		if (is_final(rc))
 			return rc ? pm_err_set(err, rc, "%s", one.text) : 0;
 		(void)pm_err_set(

@@ -12,7 +12,8 @@
  * pm_message_done(). -EACCES: munge refuses, or the reply is not root's.
  *
  * `addresses` may be a list with commas, one for each controller: the next one is tried if there is
- * no reply, or if it is that the service of another host serves. The sentence then names each.
+ * no reply, or if it is that the service of another host serves. The sentence then names each. All
+ * but the last have at most 3 s to accept the connection.
  */
 int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned timeout_ms,
 	struct pm_message *request, struct pm_message *ret, struct pm_err *err);
