@@ -64,6 +64,15 @@ fail_over() {
 	wait_for 20 stands_by primary
 }
 
+# Its helper that runs prologs, and would end them, is killed first.
+kill_script_daemon() {
+	local pid
+	for pid in $(bench_pids slurmctld); do
+		[ -z "$(pgrep -P "$pid")" ] || [ "$(readlink "/proc/$pid/ns/uts")" != "$(readlink /proc/self/ns/uts)" ] ||
+			pgrep -P "$pid" | xargs kill -KILL
+	done
+}
+
 # In order: the primary saves its state, and its slurmctld ends.
 take_over() {
 	admin scontrol takeover
@@ -95,13 +104,17 @@ ask() {
 
 # --- jobs ---
 
-# waiting N: so many of slurmctld's prologs of this bench run.
-waiting() {
+# count_prologs NAME: slurmctld's programs for jobs of this bench that run.
+count_prologs() {
 	local pid n=0
-	for pid in $(pgrep -x prolog_slurmctl); do
+	for pid in $(pgrep -x "$1"); do
 		! grep -qsaF "$(bench_dir)/run/controller/socket" "/proc/$pid/environ" || n=$((n + 1))
 	done
-	[ $n = "$1" ]
+	echo $n
+}
+
+waiting() {
+	[ "$(count_prologs prolog_slurmctl)" = "$1" ]
 }
 
 # A job on each node that waits for its reboot into the mode $1; the boots hang until they are reset.
@@ -155,8 +168,11 @@ assert_each_ran_once() {
 	submit_waiting memory
 	before=$(reboots "${jobs[@]}")
 	save_state "${jobs[-1]}"
+	kill_script_daemon
 	fail_over
 	wait_for 30 waiting ${#nodes[@]} # slurmctld starts their prologs anew; those of the dead one have ended
+	run count_prologs prolog_poll
+	assert_output 0
 	run reboots "${jobs[@]}"
 	assert_output "$before"
 	for node in "${nodes[@]}"; do
