@@ -248,7 +248,7 @@ assert_each_ran_once() {
 # --- a file system that hangs ---
 
 in_bench() {
-	nsenter -t "$(bench_pids munged | head -n 1)" -m "$@"
+	nsenter -t "$(bench_pids munged | head -n 1)" --mount --root --wd "$@"
 }
 
 put_on_own_file_system() {
