@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/strv.h"
 #include "protocol/client.h"
 #include "protocol/client_tcp.h"
 #include "site/slurmctld_hosts.h"
@@ -29,31 +28,24 @@ static int ask_here(
 	return rc ? rc : pm_client_receive(fd, request, timeout_ms, ret, err);
 }
 
-/* True: no service has had the request, so that another host may have it. */
-static bool is_unreachable(int rc)
-{
-	return rc == -ECONNREFUSED || rc == -EHOSTUNREACH || rc == -ENETUNREACH || rc == -ETIMEDOUT;
-}
-
 /*
- * A service that runs by mistake on a machine without slurmctld is not asked, unless slurm.conf
- * cannot be read.
+ * On a SlurmctldHost its own service first, which may say that it serves elsewhere. A service that
+ * runs by mistake on another machine is not asked, unless slurm.conf cannot be read.
  */
-static int ask_slurmctlds_host(const struct pm_config *config, unsigned timeout_ms,
+static int ask_slurmctlds_hosts(const struct pm_config *config, unsigned timeout_ms,
 	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
 {
-	cleanup_with(pm_strv_cleanup) char **hosts = NULL;
-	bool here;
-	int rc = pm_slurmctld_hosts(config->file, &hosts, &here, err);
+	cleanup_free char *hosts = NULL;
+	bool here = true;
+	int found = pm_slurmctld_hosts(config->file, &hosts, &here, err), rc = -EREMOTE;
 
-	if ((rc || here) && !access(PM_CONTROLLER_SOCKET, F_OK))
-		return ask_here(timeout_ms, request, ret, err);
-	if (rc)
+	if ((found || here) && !access(PM_CONTROLLER_SOCKET, F_OK))
+		rc = ask_here(timeout_ms, request, ret, err);
+	if (rc != -EREMOTE)
+		return rc;
+	if (found)
 		return pm_err_prefix(err, "ControllerAddr=auto in pmem.conf");
-	rc = -ECONNREFUSED;
-	for (char **host = hosts; *host && is_unreachable(rc); host++)
-		rc = pm_client_call_tcp(*host, config->munge_socket, timeout_ms, request, ret, err);
-	return rc;
+	return pm_client_call_tcp(hosts, config->munge_socket, timeout_ms, request, ret, err);
 }
 
 /*
@@ -69,7 +61,7 @@ static int ask_once(const struct pm_config *config, unsigned timeout_ms, struct 
 	struct pm_message *ret, struct pm_err *err)
 {
 	if (!strcmp(config->controller_addr, "auto"))
-		return ask_slurmctlds_host(config, timeout_ms, request, ret, err);
+		return ask_slurmctlds_hosts(config, timeout_ms, request, ret, err);
 	if (strcmp(config->controller_addr, "none") != 0)
 		return pm_client_call_tcp(config->controller_addr, config->munge_socket, timeout_ms,
 			request, ret, err);

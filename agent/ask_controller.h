@@ -4,8 +4,8 @@
 
 /*
  * One request to pm-controller: over TCP to ControllerAddr; with none over its socket here. With
- * auto over its socket on slurmctld's host, elsewhere over TCP to the first of these hosts that can
- * be reached.
+ * auto over its socket on slurmctld's host, elsewhere, or where that one stands by, over TCP to the
+ * first of these hosts that serves.
  */
 #include "protocol/message.h"
 #include "site/config.h"

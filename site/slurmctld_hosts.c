@@ -12,7 +12,6 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/strv.h"
 #include "site/config.h"
 
 #define SERVED	  "/run/slurm/conf/slurm.conf"
@@ -22,16 +21,15 @@
 #define BLANKS	  " \t\r"
 
 struct found {
-	char *hosts[MAX_HOSTS + 1];
-	size_t n;
+	char *hosts; /* with commas */
+	unsigned n;
 	char *shared; /* SlurmctldAddr, which moves with the active slurmctld */
 	bool here;
 };
 
 static void free_found(struct found *found)
 {
-	for (size_t i = 0; i < found->n; i++)
-		free(found->hosts[i]);
+	free(found->hosts);
 	free(found->shared);
 }
 
@@ -78,6 +76,17 @@ static bool is_here(const char *host)
 	return length && length == strcspn(host, ".(") && !strncmp(host, name, length);
 }
 
+static int add_host(struct found *found, char *host, struct pm_err *err)
+{
+	cleanup_free char *before = found->hosts, *address = address_of(host);
+
+	found->hosts =
+		address ? pm_asprintf("%s%s%s", before ? before : "", before ? "," : "", address)
+			: NULL;
+	found->n++;
+	return found->hosts ? 0 : pm_err_nomem(err);
+}
+
 static int take_host(struct found *found, char *line, struct pm_err *err)
 {
 	cleanup_free char *copy = strdup(line);
@@ -94,8 +103,7 @@ static int take_host(struct found *found, char *line, struct pm_err *err)
 	if (!host || !*host || found->n == MAX_HOSTS)
 		return 0;
 	found->here |= is_here(host);
-	found->hosts[found->n] = address_of(host);
-	return found->hosts[found->n++] ? 0 : pm_err_nomem(err);
+	return add_host(found, host, err);
 }
 
 /* --- files --- */
@@ -172,27 +180,17 @@ static char *conf_path(const char *pmem_conf)
 	return strdup(SERVED);
 }
 
-int pm_slurmctld_hosts(const char *pmem_conf, char ***ret, bool *ret_here, struct pm_err *err)
+int pm_slurmctld_hosts(const char *pmem_conf, char **ret, bool *ret_here, struct pm_err *err)
 {
 	cleanup_with(free_found) struct found found = {0};
 	cleanup_free char *path = conf_path(pmem_conf);
-	char **list;
 	int rc = path ? read_conf(&found, path, 0, err) : pm_err_nomem(err);
 
 	if (rc)
 		return rc;
 	if (!found.n && !found.shared)
 		return pm_err_set(err, -ENOENT, "'%s' has no SlurmctldHost", path);
-	list = calloc(MAX_HOSTS + 1, sizeof(*list));
-	if (!list)
-		return pm_err_nomem(err);
-	if (found.shared) {
-		list[0] = pm_steal(found.shared);
-	} else {
-		memcpy(list, found.hosts, found.n * sizeof(*list));
-		found.n = 0;
-	}
-	*ret = list;
+	*ret = found.shared ? pm_steal(found.shared) : pm_steal(found.hosts);
 	*ret_here = found.here;
 	return 0;
 }
