@@ -63,11 +63,12 @@ run-unit-one: $(filter %/test_$(T),$(UNIT_TESTS)) $(BUILD)/pmctl $(BUILD)/pmrun 
 		/usr/bin/python3 -m pytest -q -p no:cacheprovider $(filter-out tests/unit/% tests/ansible/%,$(T_PYTEST)))
 	$(if $(T_LUA),lua5.1 $(T_LUA) $(BUILD)/tests/lua/$(T))
 
-# The same programs under the address and undefined-behaviour sanitizers.
+# The same programs under the address and undefined-behaviour sanitizers; -O1 compiles in two thirds of the time, and has
+# a warning of its own about a null string that is not printed.
 .PHONY: check-unit-c-asan
 check-unit-c-asan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
-		EXTRA_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" \
+		EXTRA_CFLAGS="-O1 -Wno-format-overflow -fsanitize=address,undefined -fno-sanitize-recover=all" \
 		HARDEN=-fno-omit-frame-pointer UNIT_ONCE= check-unit-c
 
 # pmctl with real ipmctl on the emulated machine; needs root, without it the tests are skipped.
