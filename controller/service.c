@@ -292,14 +292,20 @@ static void tell_reboots(
 }
 
 /*
- * Loads the jobs for a request about one. False: the table may be older than the request and has no
- * such job, and the next turn will have a newer one. So an unknown job costs slurmctld no more.
+ * Loads the jobs for a request about one. False: the table may be older than the request, and the
+ * next turn will have a newer one, which is needed for a job that it does not have and for a
+ * report's first page: that is asked for when the job has just ended. slurmctld is asked no more
+ * often for that.
  */
 static bool find_job(struct pm_service *service, const struct pm_peer *peer)
 {
+	const struct pm_message *request = &peer->request;
+	bool is_first =
+		request->type == PM_MESSAGE_REPORT && !(request->after && atoi(request->after));
+
 	load_fresh_jobs(service);
 	return service->fresh_jobs_ms >= peer->asked_ms ||
-	       pm_cluster_job(&service->cluster, peer->request.job_id);
+	       (!is_first && pm_cluster_job(&service->cluster, request->job_id));
 }
 
 static void explain(

@@ -44,6 +44,10 @@ n1_reboots() {
 	controller_writes && grep -q '^slurm_pmem_cluster_node_reboot_start_timestamp_seconds{node="n1",mode="appdirect"} 1' "$host/ctl/slurm-pmem-cluster.prom"
 }
 
+n1_is_rebooting() {
+	controller_writes && grep -Eqx 'slurm_pmem_cluster_nodes\{mode="[a-z]+",state="rebooting"\} 1' "$host/ctl/slurm-pmem-cluster.prom"
+}
+
 # used_names FILE...: the metrics in them.
 used_names() {
 	grep -oh 'slurm_pmem_[a-z_]*' "$@" | sort -u
@@ -67,6 +71,8 @@ used_names() {
 	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
 	wait_for 30 n1_reboots
 	wait_for 30 has_written 'jobs_waiting{mode="appdirect"}' 1
+	wait_for 30 has_written 'nodes{mode="appdirect",state="out"}' 1
+	wait_for 30 n1_is_rebooting
 	bench power-cycle n1
 	run -0 prometheus 'slurm_pmem_node_mode == 1' 'sum by (outcome) (slurm_pmem_changes_total{instance="n1"}) > 0' \
 		'slurm_pmem_cluster_nodes > 0' 'slurm_pmem_cluster_nodes_out > 0' 'slurm_pmem_cluster_jobs_waiting > 0' \
