@@ -247,6 +247,8 @@ static bool look_at(struct pm_reboots *reboots, const struct pm_cluster *cluster
 
 	if (!open && pm_node_is_rebooting(node->node_state)) {
 		begin(reboots, node, now_s);
+		if (find_open(reboots, node->name, &at))
+			(void)find_job(&reboots->list[at], waiters);
 		return true;
 	}
 	if (open && !is_back && !open->job_id)

@@ -212,6 +212,8 @@ static void test_next_job(void)
 	set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
 	pm_reboots_look(&reboots, &cluster, &one_waiter, 1020);
 	is_number(last_of(&reboots, "n1")->job_id, 0, "an administrator's reboot is no job's");
+	reboot_n1(&reboots, 1030, 1);
+	is_number(last_of(&reboots, "n1")->job_id, 17, "that of a job, though it is seen once");
 }
 
 static uint64_t of(json_object *list, size_t row, const char *key)
