@@ -198,7 +198,7 @@ while True: time.sleep(0.2); room[0] = 2'
 	run on_head pmctl report --output=- "$job"
 	assert_output --partial '<!doctype html>'
 	assert_output --partial 'Memory, MiB'
-	assert_output --partial 'quota 256 MiB'
+	assert_output --partial 'quota 512 MiB' # of both sockets
 }
 
 @test "a node that loses its power" {
