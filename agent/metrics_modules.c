@@ -2,21 +2,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/metrics.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "node/state/state.h"
+#include "node/tools/bad_memory.h"
 #include "node/tools/nvdimm.h"
 #include "node/tools/partition.h"
 #include "node/tools/tools.h"
-
-/* The kernel prints at most a page of bad blocks. */
-#define BAD_BLOCKS_MAX 65536
 
 /* --- what ipmctl says of the modules --- */
 
@@ -119,38 +114,15 @@ void pm_metrics_add_modules(struct pm_metrics *metrics)
 
 /* --- what the kernel says of the regions --- */
 
-/* A line for each range: its first block, and their number. */
-static int count_blocks(const char *text, uint64_t *ret, struct pm_err *err)
-{
-	uint64_t sum = 0, n;
-	int length;
-
-	for (; *text; text += length) {
-		if (sscanf(text, "%*u %" SCNu64 " %n", &n, &length) != 1)
-			return pm_err_set(err, -EBADMSG,
-				"two numbers expected in a list of bad blocks, not '%.*s'",
-				(int)strcspn(text, "\n"), text);
-		sum += n;
-	}
-	*ret = sum;
-	return 0;
-}
-
 /* A region that is not in use, or is not of persistent memory, has no list. */
 static int add_region(
 	struct pm_metrics *metrics, int root_fd, const char *region, struct pm_err *err)
 {
-	cleanup_free char *text = NULL;
-	char path[120];
 	uint64_t n = 0;
-	int rc;
+	int rc = pm_bad_blocks_of(root_fd, region, &n, err);
 
-	snprintf(path, sizeof(path), "sys/bus/nd/devices/%.40s/badblocks", region);
-	rc = pm_file_read(root_fd, path, BAD_BLOCKS_MAX, &text, NULL, err);
 	if (rc == -ENOENT || rc == -ENXIO)
 		return 0;
-	if (!rc)
-		rc = count_blocks(text, &n, err);
 	if (rc)
 		return pm_err_prefix(err, "%s", region);
 	pm_metric(metrics, BAD_BLOCKS, n, region);

@@ -26,6 +26,7 @@
 /* A clock of another processor may be behind. */
 #define MARGIN_S 2
 
+/* The kernel prints at most a page of bad blocks. */
 #define MAX_TEXT 65536
 
 /* --- the kernel's log --- */
@@ -150,14 +151,31 @@ int pm_bad_page_socket(const char *root, uint64_t address)
 }
 
 /* A line for each range: its first block, and their number. */
-static uint64_t count_blocks(const char *text)
+static int count_blocks(const char *text, uint64_t *ret, struct pm_err *err)
 {
 	uint64_t sum = 0, n;
 	int length;
 
-	for (; sscanf(text, "%*u %" SCNu64 " %n", &n, &length) == 1; text += length)
+	for (; *text; text += length) {
+		if (sscanf(text, "%*u %" SCNu64 " %n", &n, &length) != 1)
+			return pm_err_set(err, -EBADMSG,
+				"two numbers expected in a list of bad blocks, not '%.*s'",
+				(int)strcspn(text, "\n"), text);
 		sum += n;
-	return sum;
+	}
+	*ret = sum;
+	return 0;
+}
+
+int pm_bad_blocks_of(int root_fd, const char *region, uint64_t *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	char path[120];
+	int rc;
+
+	snprintf(path, sizeof(path), "sys/bus/nd/devices/%.40s/badblocks", region);
+	rc = pm_file_read(root_fd, path, MAX_TEXT, &text, NULL, err);
+	return rc ? rc : count_blocks(text, ret, err);
 }
 
 uint64_t pm_bad_blocks(const char *root, unsigned socket)
@@ -169,13 +187,11 @@ uint64_t pm_bad_blocks(const char *root, unsigned socket)
 	if (root_fd < 0 || pm_nvdimm_list(root_fd, "region", &regions, NULL))
 		return 0;
 	for (size_t i = 0; i < regions.n; i++) {
-		cleanup_free char *text = NULL;
-		char path[120];
+		uint64_t n;
 
-		snprintf(path, sizeof(path), "sys/bus/nd/devices/%.40s/badblocks", regions.list[i]);
 		if (region_socket(root, root_fd, regions.list[i]) == (int)socket &&
-			!pm_file_read(root_fd, path, MAX_TEXT, &text, NULL, NULL))
-			sum += count_blocks(text);
+			!pm_bad_blocks_of(root_fd, regions.list[i], &n, NULL))
+			sum += n;
 	}
 	return sum;
 }

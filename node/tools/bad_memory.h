@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 struct pm_bad_page {
 	uint64_t address;
 	bool is_dax; /* of a file or a device on persistent memory, not of memory that is online */
@@ -25,7 +27,13 @@ int pm_bad_page_node(const char *root, uint64_t address);
 /* The socket of the region with this address; -1: none. */
 int pm_bad_page_socket(const char *root, uint64_t address);
 
-/* The bad blocks of 512 bytes that the kernel knows of, in all regions of a socket. */
+/*
+ * The bad blocks of 512 bytes that the kernel knows of in a region, below the descriptor of a root
+ * directory. -ENOENT, -ENXIO: it is not in use, or not of persistent memory; -EBADMSG.
+ */
+int pm_bad_blocks_of(int root_fd, const char *region, uint64_t *ret, struct pm_err *err);
+
+/* The same in all regions of a socket, as far as they can be read. */
 uint64_t pm_bad_blocks(const char *root, unsigned socket);
 
 #endif
