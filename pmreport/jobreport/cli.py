@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jobreport.job import Job, ReportError, read
 from jobreport.page import page
+from picture.page_file import status_of, write
 
 
 def parser() -> argparse.ArgumentParser:
@@ -27,21 +28,6 @@ def load(name: str) -> Job:
         raise ReportError(f"read '{name}': {error.strerror}") from error
 
 
-def write(name: str, text: str) -> None:
-    if name == "-":
-        print(text, end="")
-    else:
-        Path(name).write_text(text)
-
-
 def main(arguments: list[str]) -> int:
     asked = parser().parse_args(arguments)
-    try:
-        write(asked.html, page(load(asked.report), max(0, asked.top)))
-    except ReportError as error:
-        print(f"pmreport: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"pmreport: write '{error.filename}': {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of(lambda: write(asked.html, page(load(asked.report), max(0, asked.top))), ReportError)

@@ -5,9 +5,9 @@ import argparse
 import csv
 import io
 import json
-import sys
 from pathlib import Path
 
+from picture.page_file import status_of, write
 from siteprofile import words
 from siteprofile.compare import Row, outliers, rows
 from siteprofile.merge import merge
@@ -78,13 +78,6 @@ def check(nodes: list[SiteProfile]) -> None:
         raise SiteProfileError(f"'{nodes[0].path}' has no measures")
 
 
-def write(name: str, text: str) -> None:
-    if name == "-":
-        print(text, end="")
-    else:
-        Path(name).write_text(text)
-
-
 def run(arguments: argparse.Namespace) -> None:
     nodes = [read(path) for path in arguments.profiles]
     references = find_references(arguments.reference)
@@ -102,12 +95,4 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    try:
-        run(parser().parse_args(arguments))
-    except SiteProfileError as error:
-        print(f"pmreport: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"pmreport: write '{error.filename}': {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of(lambda: run(parser().parse_args(arguments)), SiteProfileError)
