@@ -7,15 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/drain_cause.h"
 #include "base/cleanup.h"
 #include "base/units.h"
 #include "site/modes.h"
 
 #define MODES_MAX 64
 #define TIME_MAX  32
-
-/* Slurm's, of a node that registers with less memory than slurm.conf has. */
-#define LOW_MEMORY "Low RealMemory"
 
 /* The modes that share a feature: "appdirect, flat"; "none" for no feature. */
 static const char *modes_of(const char *feature, char ret[MODES_MAX])
@@ -171,7 +169,7 @@ static void print_failure(const json_object *row)
 /* In another mode than that with the most memory a node has less than slurm.conf says. */
 static void print_next(const char *node, const char *reason)
 {
-	if (!strncmp(reason, LOW_MEMORY, strlen(LOW_MEMORY)))
+	if (!strcmp(pm_drain_cause(reason), "low_memory"))
 		puts("  slurmctld up to 24.11 may misread node_reg_mem_percent; then "
 		     "pm-reregister.timer on the controller resumes the node within a minute\n"
 		     "  next, if it does not: on the controller systemctl status "

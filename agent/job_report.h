@@ -21,8 +21,8 @@ struct pm_job_report {
 	size_t n_nodes;
 	/* Of the reboots for the job: */
 	unsigned reboots, failed;
-	struct pm_runtime_sums runtime; /* zeroed by pm_job_report_read() */
 	uint64_t first_s, last_s; /* Unix time of the first one's start and the last one's end */
+	struct pm_runtime_sums runtime; /* zeroed by pm_job_report_read() */
 };
 
 /* -ENOMEM; -EBADMSG: a node's line has other fields. Release with pm_job_report_done(). */

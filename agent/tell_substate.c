@@ -56,16 +56,15 @@ static const char *present(const struct pm_config *config)
 void pm_tell_substate(const struct pm_config *config, struct pm_told *told)
 {
 	cleanup_with(pm_message_done) struct pm_message reply = {0};
-	const char *substate = present(config);
-	struct pm_message message = {
-		.type = PM_MESSAGE_SUBSTATE, .node = config->node, .text = (char *)substate};
+	struct pm_message message = {.type = PM_MESSAGE_SUBSTATE, .node = config->node};
 	uint64_t now_ms = pm_now_ms();
+	const char *substate = now_ms < told->again_ms ? NULL : present(config);
 	struct pm_err err;
 	int rc;
 
-	if (!substate || (told->substate && !strcmp(substate, told->substate)) ||
-		now_ms < told->again_ms)
+	if (!substate || (told->substate && !strcmp(substate, told->substate)))
 		return;
+	message.text = (char *)substate;
 	rc = pm_ask_controller(config, CALL_MS, &message, &reply, &err);
 	/* No such service, or an older one that does not know the message. */
 	if (rc && rc != -ENOENT && rc != -EREMOTEIO) {

@@ -12,7 +12,7 @@ struct pm_told {
 
 /*
  * Sends the sub-state of the jobs that have begun, else of the last change in this boot, if *told
- * has another. What fails is tried again in a later call, after a while.
+ * has another. If that fails, a call at least a minute later sends it again.
  */
 void pm_tell_substate(const struct pm_config *config, struct pm_told *told);
 

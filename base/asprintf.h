@@ -11,4 +11,10 @@
 __attribute__((format(printf, 1, 2))) char *pm_asprintf(const char *fmt, ...);
 __attribute__((format(printf, 1, 0))) char *pm_vasprintf(const char *fmt, va_list args);
 
+/*
+ * Adds `more` to the malloc'ed *text, behind a separator; NULL is a text without any parts.
+ * -ENOMEM: *text is as it was.
+ */
+int pm_append(char **text, const char *separator, const char *more);
+
 #endif

@@ -138,11 +138,10 @@ static int await_slurmctld(struct pm_service *service, struct pm_err *err)
 static void warn_of_suspension(const struct pm_cluster *cluster)
 {
 	if (cluster->suspends)
-		fprintf(stderr, "PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only "
-				"for idle and "
-				"may reboot it for a job of another mode; use REQUEUE or CANCEL "
-				"where modes "
-				"are offered\n");
+		fprintf(stderr,
+			"PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only for idle "
+			"and may reboot it for a job of another mode; use REQUEUE or CANCEL where "
+			"modes are offered\n");
 }
 
 static int run(struct pm_service *service, struct pm_err *err)

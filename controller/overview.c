@@ -252,7 +252,8 @@ static bool is_told(const node_info_t *node)
 	bool has_features = node->features && *node->features;
 
 	return pm_node_has_modes(node) ||
-	       (!has_features && node->reason && strstr(node->reason, LOW_MEMORY) == node->reason &&
+	       (!has_features && node->reason &&
+		       !strncmp(node->reason, LOW_MEMORY, strlen(LOW_MEMORY)) &&
 		       pm_node_use(node->node_state) == PM_NODE_OUT);
 }
 

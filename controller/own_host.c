@@ -83,21 +83,19 @@ int pm_own_host_index(char *const *names, char *const *addresses, uint32_t n, co
 
 /* --- the library's view --- */
 
-/* Names of all SlurmctldHosts but `own` (-1: all), with commas; NULL when out of memory. */
+/*
+ * Names of all SlurmctldHosts but `own` (-1: all), with commas; NULL when out of memory. There are
+ * several.
+ */
 static char *names_but(int own)
 {
-	char *list = strdup("");
+	char *list = NULL;
 
-	for (uint32_t i = 0; i < slurm_conf.control_cnt && list; i++) {
-		cleanup_free char *before = list;
-
-		if ((int)i == own) {
-			list = pm_steal(before);
-			continue;
+	for (uint32_t i = 0; i < slurm_conf.control_cnt; i++)
+		if ((int)i != own && pm_append(&list, ", ", slurm_conf.control_machine[i])) {
+			free(pm_steal(list));
+			break;
 		}
-		list = pm_asprintf(
-			"%s%s%s", before, *before ? ", " : "", slurm_conf.control_machine[i]);
-	}
 	return list;
 }
 

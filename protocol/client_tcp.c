@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "protocol/client.h"
@@ -115,7 +116,7 @@ int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned
 	struct pm_message *request, struct pm_message *ret, struct pm_err *err)
 {
 	cleanup_with(pm_strv_cleanup) char **list = pm_strv_split(addresses, ",");
-	cleanup_free char *before = NULL;
+	cleanup_free char *sentences = NULL;
 	int rc = pm_err_nomem(err); /* unless there is a list */
 
 	for (char **address = list; address && *address; address++) {
@@ -125,10 +126,8 @@ int pm_client_call_tcp(const char *addresses, const char *munge_socket, unsigned
 			timeout_ms, request, ret, &one);
 		if (is_final(rc))
 			return rc ? pm_err_set(err, rc, "%s", one.text) : 0;
-		(void)pm_err_set(
-			err, rc, "%s%s%s", before ? before : "", before ? "; " : "", one.text);
-		free(before);
-		before = err ? strdup(err->text) : NULL;
+		(void)pm_append(&sentences, "; ", one.text);
+		(void)pm_err_set(err, rc, "%s", sentences ? sentences : one.text);
 	}
 	return rc;
 }

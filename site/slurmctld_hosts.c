@@ -78,13 +78,10 @@ static bool is_here(const char *host)
 
 static int add_host(struct found *found, char *host, struct pm_err *err)
 {
-	cleanup_free char *before = found->hosts, *address = address_of(host);
+	cleanup_free char *address = address_of(host);
 
-	found->hosts =
-		address ? pm_asprintf("%s%s%s", before ? before : "", before ? "," : "", address)
-			: NULL;
 	found->n++;
-	return found->hosts ? 0 : pm_err_nomem(err);
+	return address && !pm_append(&found->hosts, ",", address) ? 0 : pm_err_nomem(err);
 }
 
 static int take_host(struct found *found, char *line, struct pm_err *err)
