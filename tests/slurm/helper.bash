@@ -251,11 +251,17 @@ without_lua() {
 	put_lua "$BATS_TEST_TMPDIR/none.lua"
 }
 
+none_completes() {
+	[ -z "$(bench squeue -h -t completing)" ]
+}
+
 no_jobs() {
 	[ -z "$(bench squeue -h)" ]
 }
 
+# A job of the test before may still be completing.
 assert_nothing_queued() {
+	wait_for 20 none_completes
 	run bench squeue -h
 	assert_output ''
 }
