@@ -2,6 +2,8 @@
 #include "controller/job_lines.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "controller/node_features.h"
@@ -65,6 +67,37 @@ static void add_memory(json_object *line, uint64_t pn_min_memory)
 		pm_json_add_u64(line, "memory_bytes", pn_min_memory << 20);
 }
 
+/*
+ * "energy=2K" of "cpu=2,energy=2K,node=1": Slurm writes multiples of 1024 with a unit. It has none
+ * where the site does not account energy, and UINT64_MAX or nearly that where a node had no
+ * reading.
+ */
+static bool read_energy(const char *tres, uint64_t *ret_joules)
+{
+	static const char units[] = "KMGTP", name[] = "energy=";
+	char *end;
+
+	while (tres && strncmp(tres, name, sizeof(name) - 1) != 0) {
+		tres = strchr(tres, ',');
+		tres += tres != NULL;
+	}
+	if (!tres)
+		return false;
+	*ret_joules = strtoull(tres + sizeof(name) - 1, &end, 10);
+	if (*end && strchr(units, *end))
+		*ret_joules <<= 10 * (strchr(units, *end++) - units + 1);
+	return (!*end || *end == ',') && *ret_joules && *ret_joules < INT64_MAX;
+}
+
+/* Of its nodes, as slurmctld adds it up when the job's last step has ended. */
+static void add_energy(json_object *line, const char *tres)
+{
+	uint64_t joules;
+
+	if (read_energy(tres, &joules))
+		pm_json_add_u64(line, "energy_joules", joules);
+}
+
 json_object *pm_job_line(const slurm_job_info_t *job)
 {
 	json_object *line = json_object_new_object();
@@ -90,6 +123,7 @@ json_object *pm_job_line(const slurm_job_info_t *job)
 		pm_json_add_u64(line, "time_limit_s", (uint64_t)job->time_limit * 60);
 	pm_json_add_u64(line, "restarts", job->restart_cnt);
 	add_memory(line, job->pn_min_memory);
+	add_energy(line, job->tres_alloc_str);
 	return line;
 }
 

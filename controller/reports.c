@@ -26,6 +26,9 @@
 /* Reboots for one job that its report names. */
 #define REBOOTS_MAX 100
 
+/* A job's line has five texts of job_lines.c. */
+#define FIRST_LINE_MAX 8192
+
 #define HOUR_S 3600
 #define DAY_S  86400
 
@@ -78,6 +81,29 @@ static void add_reboots(json_object *lines, const struct pm_reboots *reboots, ui
 			json_object_array_add(lines, pm_reboot_line(&reboots->list[i]));
 			n++;
 		}
+}
+
+/* Its first line; true also of one that is longer than the look. */
+static bool has_energy(int fd)
+{
+	static const char key[] = "\"energy_joules\":";
+	char start[FIRST_LINE_MAX];
+	ssize_t n = pread(fd, start, sizeof(start), 0);
+	const char *end = n > 0 ? memchr(start, '\n', (size_t)n) : NULL;
+
+	return !end || memmem(start, (size_t)(end - start), key, sizeof(key) - 1);
+}
+
+/* Slurm may have added up the energy after the first node's line: the job is told anew. */
+static int write_energy(
+	int fd, const struct pm_cluster *cluster, uint32_t job_id, struct pm_err *err)
+{
+	const slurm_job_info_t *job = pm_cluster_job(cluster, job_id);
+	cleanup_with(pm_json_cleanup) json_object *line = job ? pm_job_line(job) : NULL;
+
+	if (!line || !pm_json_number(line, "energy_joules") || has_energy(fd))
+		return 0;
+	return write_line(fd, line, err);
 }
 
 /* The job and its reboots, before its first node. */
@@ -160,7 +186,8 @@ int pm_reports_add(struct pm_reports *reports, const struct pm_cluster *cluster,
 	if (bytes >= SAMPLES_BYTES)
 		use.n_samples = 0;
 	end_line(fd, bytes);
-	rc = bytes ? 0 : write_job(fd, cluster, reboots, message->job_id, err);
+	rc = bytes ? write_energy(fd, cluster, message->job_id, err)
+		   : write_job(fd, cluster, reboots, message->job_id, err);
 	if (!rc)
 		rc = write_node(fd, message->node, &use, err);
 	if (rc)

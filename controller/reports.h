@@ -5,7 +5,8 @@
 /*
  * Reports of jobs, for 'pmctl report': a file ID.jsonl for each job, a JSON object a line. Each
  * node that ends the job adds its line (protocol/job_use.h) at the end; the first one also adds the
- * job as Slurm knows it, and the reboots for it. A line that a crash has cut is skipped.
+ * job as Slurm knows it, and the reboots for it. The job is added again when Slurm has its energy
+ * later: of several such lines the last counts. A line that a crash has cut is skipped.
  */
 #include <stdbool.h>
 #include <stdint.h>

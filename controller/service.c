@@ -293,19 +293,20 @@ static void tell_reboots(
 
 /*
  * Loads the jobs for a request about one. False: the table may be older than the request, and the
- * next turn will have a newer one, which is needed for a job that it does not have and for a
- * report's first page: that is asked for when the job has just ended. slurmctld is asked no more
- * often for that.
+ * next turn will have a newer one, which is needed for a job that it does not have, for a report's
+ * first page, and for what a node tells of a job: the job has just ended then, and slurmctld has
+ * its end and its energy. slurmctld is asked no more often for that.
  */
 static bool find_job(struct pm_service *service, const struct pm_peer *peer)
 {
 	const struct pm_message *request = &peer->request;
-	bool is_first =
-		request->type == PM_MESSAGE_REPORT && !(request->after && atoi(request->after));
+	bool has_ended =
+		request->type == PM_MESSAGE_USED ||
+		(request->type == PM_MESSAGE_REPORT && !(request->after && atoi(request->after)));
 
 	load_fresh_jobs(service);
 	return service->fresh_jobs_ms >= peer->asked_ms ||
-	       (!is_first && pm_cluster_job(&service->cluster, request->job_id));
+	       (!has_ended && pm_cluster_job(&service->cluster, request->job_id));
 }
 
 static void explain(
@@ -335,8 +336,6 @@ static void keep_use(
 			&service->server, peer, "only root and SlurmUser may tell what a job used");
 		return;
 	}
-	if (!pm_cluster_job(&service->cluster, message->job_id))
-		load_fresh_jobs(service);
 	rc = pm_reports_add(&service->reports, &service->cluster, &service->reboots, message, &err);
 	if (rc)
 		fprintf(stderr, "%s: %s\n", message->node, err.text);
@@ -431,7 +430,8 @@ static bool serve(void *context, struct pm_peer *peer)
 {
 	struct pm_service *service = context;
 	const struct pm_message *request = &peer->request;
-	bool of_job = request->type == PM_MESSAGE_EXPLAIN || request->type == PM_MESSAGE_REPORT;
+	bool of_job = request->type == PM_MESSAGE_EXPLAIN || request->type == PM_MESSAGE_REPORT ||
+		      (request->type == PM_MESSAGE_USED && peer->trusted);
 
 	if (!service->serves && !pm_control_look_for(service)) {
 		pm_control_refuse(service, peer);

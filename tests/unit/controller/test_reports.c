@@ -73,6 +73,73 @@ static void test_lines(struct pm_reports *reports)
 	is_number((long long)json_object_array_length(rest), 1, "behind the first three");
 }
 
+/* Of the file's last line about the job, as a reader takes it; 0: none. */
+static uint64_t energy_of(const struct pm_reports *reports, uint32_t job_id, unsigned *ret_lines)
+{
+	cleanup_with(pm_json_cleanup) json_object *list = NULL;
+	uint64_t joules = 0;
+	int rc;
+
+	list = ask(reports, job_id, NULL, NULL, &rc);
+	*ret_lines = 0;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		json_object *line = json_object_array_get_idx(list, i);
+
+		if (!pm_json_is(line, "type", "job"))
+			continue;
+		joules = pm_json_number(line, "energy_joules");
+		++*ret_lines;
+	}
+	return joules;
+}
+
+/* Slurm forgets the job after each: the file alone tells. */
+static void test_energy_of_file(struct pm_reports *reports)
+{
+	unsigned lines;
+
+	jobs[0].job_id = 20;
+	jobs[0].tres_alloc_str = NULL;
+	is_number(add(reports, 20, "n1", USE("20")), 0, "before Slurm has the job's energy");
+	jobs[0].tres_alloc_str = "cpu=2,energy=12300,node=2";
+	is_number(add(reports, 20, "n2", USE("20")), 0, "and when it has it");
+	jobs[0].job_id = 21;
+	is_number(add(reports, 21, "n1", USE("21")), 0, "in the first line");
+	is_number(add(reports, 21, "n2", USE("21")), 0, "it stays there");
+	jobs[0].job_id = 12;
+	jobs[0].tres_alloc_str = NULL;
+	is_number((long long)energy_of(reports, 20, &lines), 12300, "the energy is kept");
+	is_number(lines, 2, "in a line of its own");
+	is_number((long long)energy_of(reports, 21, &lines), 12300, "as is the other");
+	is_number(lines, 1, "in the first line, once");
+}
+
+static void test_energy(const struct pm_reports *reports)
+{
+	static const struct {
+		char *tres;
+		long long joules;
+	} rows[] = {
+		{NULL, 0},
+		{"cpu=2,node=1,billing=2", 0},
+		{"cpu=2,mem=1G,energy=12300,node=1", 12300},
+		{"energy=2K", 2048},
+		{"cpu=2,energy=3M", 3 << 20},
+		{"gres/energy=7,cpu=1", 0},
+		{"cpu=2,energy=7.5K", 0},
+		{"cpu=2,energy=18446744073709551614", 0},
+		{"cpu=2,energy=0", 0},
+	};
+	unsigned lines;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		jobs[0].tres_alloc_str = rows[i].tres;
+		is_number((long long)energy_of(reports, 12, &lines), rows[i].joules,
+			rows[i].tres ? rows[i].tres : "no allocation");
+	}
+	jobs[0].tres_alloc_str = NULL;
+}
+
 static void test_viewers(const struct pm_reports *reports)
 {
 	int rc;
@@ -194,6 +261,8 @@ int main(void)
 	scratch_file("here", "");
 	is_number(pm_reports_open(&reports, scratch_path("reports"), &err), 0, "open");
 	test_lines(&reports);
+	test_energy(&reports);
+	test_energy_of_file(&reports);
 	test_viewers(&reports);
 	test_wrong(&reports);
 	test_torn(&reports);
