@@ -84,13 +84,23 @@ bool pm_job_report_is_running(const struct pm_job_report *report)
 	return report->job && pm_json_is(report->job, "state", "RUNNING");
 }
 
+bool pm_job_report_has_mode(const struct pm_job_report *report)
+{
+	return report->n_nodes || (report->job && *pm_json_text(report->job, "feature"));
+}
+
+bool pm_job_report_lost_node(const struct pm_job_report *report)
+{
+	return report->job && pm_json_is(report->job, "state", "NODE_FAIL");
+}
+
 bool pm_job_report_is_whole(const struct pm_job_report *report)
 {
 	if (!report->job)
 		return true;
 	if (pm_job_report_is_running(report) || pm_json_is(report->job, "state", "PENDING"))
 		return false;
-	return !*pm_json_text(report->job, "feature") ||
+	return !pm_job_report_has_mode(report) ||
 	       report->n_nodes >= pm_json_number(report->job, "n_nodes");
 }
 

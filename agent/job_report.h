@@ -31,6 +31,12 @@ int pm_job_report_read(json_object *lines, struct pm_job_report *ret, struct pm_
 /* By Slurm's word. */
 bool pm_job_report_is_running(const struct pm_job_report *report);
 
+/* Its nodes report, as it asked for a mode. */
+bool pm_job_report_has_mode(const struct pm_job_report *report);
+
+/* A node failed while the job ran, by Slurm's word; that node may never report. */
+bool pm_job_report_lost_node(const struct pm_job_report *report);
+
 /* The job has ended and each of its nodes has reported, or none will: it had no mode. */
 bool pm_job_report_is_whole(const struct pm_job_report *report);
 

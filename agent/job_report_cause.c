@@ -162,15 +162,47 @@ static uint64_t longest_setup_s(const struct pm_job_report *report)
 	return longest / 1000;
 }
 
+static uint64_t setup_end_s(const struct pm_job_use *use)
+{
+	return use->begin_s + use->setup_ms / 1000;
+}
+
+/* The job starts when this one is set up; NULL: none has reported. */
+static const struct pm_report_node *last_set_up(const struct pm_job_report *report)
+{
+	const struct pm_report_node *last = NULL;
+
+	for (size_t i = 0; i < report->n_nodes; i++)
+		if (!last || setup_end_s(&report->nodes[i].use) > setup_end_s(&last->use))
+			last = &report->nodes[i];
+	return last;
+}
+
 static bool of_time(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 {
+	uint64_t limit_s = number(report, "time_limit_s"), end_s = number(report, "end");
+	const struct pm_report_node *node;
+
 	if (!is_state(report, "TIMEOUT"))
 		return false;
+	node = last_set_up(report);
+	if (!node)
+		return say(ret,
+			"the time limit of %" PRIu64
+			" s passed, and no node has told how long its set-up took; ask for more "
+			"with --time",
+			limit_s);
+	if (end_s && end_s <= setup_end_s(&node->use))
+		return say(ret,
+			"the time limit of %" PRIu64 " s passed before %s was set up, which took "
+			"%" PRIu64 " s; ask for more with --time: the set-up is part of the job's "
+			"time",
+			limit_s, node->node, node->use.setup_ms / 1000);
 	return say(ret,
 		"the time limit of %" PRIu64
 		" s passed, in which the set-up of the nodes took up to "
 		"%" PRIu64 " s; ask for more with --time",
-		number(report, "time_limit_s"), longest_setup_s(report));
+		limit_s, longest_setup_s(report));
 }
 
 /* Slurm does not say which one; the others report. */
@@ -198,9 +230,7 @@ static bool of_node(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 			"%u of the nodes did not come back from the reboot in the mode; 'pmctl "
 			"cluster --problems' names them",
 			report->failed ? report->failed : 1);
-	if (!is_state(report, "NODE_FAIL"))
-		return false;
-	return of_lost_node(report, ret);
+	return pm_job_report_lost_node(report) && of_lost_node(report, ret);
 }
 
 bool pm_job_report_cause(

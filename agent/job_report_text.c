@@ -63,7 +63,7 @@ static void print_job(const struct pm_job_report *report, uint32_t job_id, FILE 
 static void print_mode(const struct pm_job_report *report, FILE *out)
 {
 	const char *mode = report->n_nodes ? report->nodes[0].use.mode
-			   : *text(report, "feature")
+			   : pm_job_report_has_mode(report)
 				   ? pm_mode_name_of_feature(text(report, "feature"))
 				   : NULL;
 
@@ -151,6 +151,20 @@ static void print_time(const struct pm_job_report *report, FILE *out)
 		line(out, "Time:", "%s", span((end - start) * 1000, took));
 }
 
+static void print_energy(const struct pm_job_report *report, FILE *out)
+{
+	uint64_t joules = number(report, "energy_joules");
+
+	if (!joules)
+		return;
+	if (joules < 1000)
+		line(out, "Energy:", "%" PRIu64 " J", joules);
+	else if (joules < 1000000)
+		line(out, "Energy:", "%.1f kJ", (double)joules / 1e3);
+	else
+		line(out, "Energy:", "%.1f MJ", (double)joules / 1e6);
+}
+
 static void print_memory(const struct pm_job_report *report, FILE *out)
 {
 	const struct pm_report_node *node = pm_job_report_highest(report, NULL);
@@ -207,14 +221,33 @@ static void print_runtime(const struct pm_job_report *report, FILE *out)
 	fputc('\n', out);
 }
 
-/* Nodes report after their clean-up. */
+/* A node that is back may have kept nothing of the job. */
+static void print_lost(const struct pm_job_report *report, uint64_t all, FILE *out)
+{
+	const char *nodes = text(report, "nodes");
+
+	if (all > 1)
+		line(out, "Reports:",
+			"of %zu of %" PRIu64 " nodes; a node failed before it could "
+			"report",
+			report->n_nodes, all);
+	else
+		line(out, "Reports:", "none: %s failed before it could report",
+			*nodes ? nodes : "the node");
+}
+
+/* Nodes report after their clean-up; of a job without a mode they do not. */
 static void print_missing(const struct pm_job_report *report, FILE *out)
 {
 	uint64_t all = number(report, "n_nodes");
 
-	if (!report->n_nodes)
+	if (!pm_job_report_has_mode(report) || (report->n_nodes && report->n_nodes >= all))
+		return;
+	if (pm_job_report_lost_node(report))
+		print_lost(report, all, out);
+	else if (!report->n_nodes)
 		line(out, "So far:", "no node has reported; they do at the job's end");
-	else if (report->n_nodes < all)
+	else
 		line(out, "So far:",
 			"of %zu of %" PRIu64 " nodes; the others report at the job's end",
 			report->n_nodes, all);
@@ -230,6 +263,7 @@ void pm_job_report_print(const struct pm_job_report *report, uint32_t job_id,
 	print_reboots(report, out);
 	print_setup(report, out);
 	print_time(report, out);
+	print_energy(report, out);
 	print_memory(report, out);
 	print_tier(report, "dram", "  DRAM:", out);
 	print_tier(report, "pmem", "  PMem:", out);

@@ -27,6 +27,14 @@ def span(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min" if whole < 48 * 3600 else f"{whole // 86400} days"
 
 
+def energy(joules: int) -> str:
+    """As pmctl report has it; empty where the site does not account it."""
+    for unit, scale in (("MJ", 1e6), ("kJ", 1e3)):
+        if joules >= scale:
+            return f"{joules / scale:.1f} {unit}"
+    return f"{joules} J" if joules else ""
+
+
 def size(amount: int, without: str = "-") -> str:
     return shown(amount, BYTES) if amount else without
 
@@ -40,6 +48,7 @@ def facts(job: Job) -> str:
              "reboot, not charged": span(max(e for _, e in reboots) - min(s for s, _ in reboots)) if reboots else "",
              "set-up, charged": span(slowest / 1000) if job.nodes else "",
              "clean-up, not charged": span(cleanup / 1000) if has_ended else "",
+             "energy": energy(job.facts.get("energy_joules", 0)),
              "memory at most": size(max((node.peak for node in job.nodes), default=0), "")}
     return "<dl>" + "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in found.items() if value) + "</dl>"
 
@@ -48,7 +57,9 @@ def warnings(job: Job) -> str:
     told = [f"{r['node']} did not come back from its reboot as it should: {r['failure']}" for r in job.reboots if r.get("failure")]
     missing = job.facts.get("n_nodes", 0) - len(job.nodes)
     if missing > 0:
-        told.append(f"{missing} of {job.facts['n_nodes']} nodes have not reported: nodes do when they have cleaned up after the job.")
+        why = ("a node failed before it could report" if job.facts.get("state") == "NODE_FAIL" else
+               "nodes do when they have cleaned up after the job")
+        told.append(f"{missing} of {job.facts['n_nodes']} nodes have not reported: {why}.")
     return "".join(paragraph(words, "warn") for words in told)
 
 

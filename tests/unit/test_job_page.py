@@ -92,6 +92,9 @@ def of_page() -> list[tuple[bool, str]]:
             ("<summary>2 more nodes</summary>" in many and len(pictures(many)) == 12, "further nodes are folded away"),
             ("Objects of the placement runtime" in page.page(read(node(), runtime=RUNTIME), 4) and "placement runtime" not in text, "the runtime's sums"),
             ("1 of 2 nodes have not reported" in page.page(read(node(), job={"n_nodes": 2}), 4), "nodes that are missing are counted"),
+            ("1 of 2 nodes have not reported: a node failed" in page.page(read(node(), job={"n_nodes": 2, "state": "NODE_FAIL"}), 4), "and lost ones told"),
+            ("<dt>energy</dt><dd>12.3 kJ</dd>" in page.page(read(node(), job={"energy_joules": 12300}), 4) and "<dt>energy" not in text,
+             "energy, where it is accounted"),
             (all(word not in text for word in ("<script", "http://", "https://", "src=", "<link")), "the page needs nothing else")]
 
 
@@ -110,7 +113,8 @@ def crowded() -> str:
     """A page that has all there is, with long names."""
     long = "a_node_with_a_long_name_" * 3
     levels = [(i % 7, i // 4, i // 9) for i in range(120)]
-    facts = {"job": 4294967294, "name": "a_name_without_any_gap" * 8, "state": "OUT_OF_MEMORY", "nodes": "node[1-9,11-19]" * 9, "n_nodes": 9}
+    facts = {"job": 4294967294, "name": "a_name_without_any_gap" * 8, "state": "OUT_OF_MEMORY", "nodes": "node[1-9,11-19]" * 9, "n_nodes": 9,
+             "energy_joules": 987654321000}
     nodes = [node(f"{long}{i}", levels, setup_ms=setup, end=1480, memory_limit_bytes=limit * GIB) for i, (setup, limit) in
              enumerate(((500000, 40), (10, 3000), (90000, 36)))]
     reboots = [{"node": f"{long}1", "from": "memory", "to": "flat", "start": 1, "end": 900, "failure": "it is in mode memory " * 9}]

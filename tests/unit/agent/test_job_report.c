@@ -110,6 +110,23 @@ static void test_causes(void)
 			"the time limit of 60 s passed, in which the set-up of the nodes took up "
 			"to "
 			"2 s; ask for more with --time"},
+		{"time that ended in the set-up of the second node",
+			"[" JOB("TIMEOUT", ",\"time_limit_s\":60,\"end\":65") "," NODE("n1", "5",
+				"a", "flat",
+				NO_PARTS) ",{\"type\":\"node\",\"node\":\"n2\",\"job\":12,\"uid\":"
+					  "1000,\"mode\":\"flat\",\"run\":\"a\",\"begin\":5,"
+					  "\"setup_"
+					  "ms\":75200,\"samples\":[]," NO_PARTS "}]",
+			"the time limit of 60 s passed before n2 was set up, which took 75 s; ask "
+			"for more with --time: the set-up is part of the job's time"},
+		{"that ended later",
+			"[" JOB("TIMEOUT", ",\"time_limit_s\":60,\"end\":65") "," NODE(
+				"n1", "5", "a", "flat", NO_PARTS) "]",
+			"the time limit of 60 s passed, in which the set-up of the nodes took up "
+			"to 2 s; ask for more with --time"},
+		{"time, of which no node tells", "[" JOB("TIMEOUT", ",\"time_limit_s\":60") "]",
+			"the time limit of 60 s passed, and no node has told how long its set-up "
+			"took; ask for more with --time"},
 		{"a node that was lost", "[" JOB("NODE_FAIL", "") "]",
 			"Slurm lost one of the nodes: its power, its network or its slurmd failed; "
 			"'pmctl cluster --problems' names it; submit the job again, with --requeue "
@@ -227,6 +244,48 @@ static void test_so_far(void)
 		"a process that was killed");
 }
 
+static void test_lost_nodes(void)
+{
+	const char *words;
+	bool whole;
+
+	words = printed("[" JOB("NODE_FAIL",
+				",\"nodes\":\"n1\",\"n_nodes\":1,\"feature\":\"pm_memory\"") "]",
+		&whole);
+	has_text(words, "Reports:    none: n1 failed before it could report\n", "the only node");
+	words = printed("[" JOB("NODE_FAIL", ",\"n_nodes\":2,\"feature\":\"pm_memory\"") "," ENDED
+											 "]",
+		&whole);
+	has_text(words, "Reports:    of 1 of 2 nodes; a node failed before it could report\n",
+		"one of two");
+	words = printed("[" JOB("NODE_FAIL", ",\"n_nodes\":1,\"feature\":\"pm_memory\"") "," ENDED
+											 "]",
+		&whole);
+	ok(!strstr(words, "Reports:"), "one that has reported all the same");
+	words = printed("[" JOB("RUNNING", ",\"n_nodes\":1,\"feature\":\"\"") "]", &whole);
+	ok(!strstr(words, "So far:"), "no report is awaited of a job without a mode");
+}
+
+static void test_energy(void)
+{
+	static const struct {
+		const char *job, *line;
+	} rows[] = {
+		{JOB("COMPLETED", ",\"energy_joules\":999"), "Energy:     999 J\n"},
+		{JOB("COMPLETED", ",\"energy_joules\":12300"), "Energy:     12.3 kJ\n"},
+		{JOB("COMPLETED", ",\"energy_joules\":2500000"), "Energy:     2.5 MJ\n"},
+	};
+	char lines[300];
+	bool whole;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(lines, sizeof(lines), "[%s]", rows[i].job);
+		has_text(printed(lines, &whole), rows[i].line, rows[i].line);
+	}
+	ok(!strstr(printed("[" JOB("COMPLETED", "") "]", &whole), "Energy:"),
+		"no line where the site does not account it");
+}
+
 #define RANK(rank, dram, pmem, spilled, more)                                                      \
 	"{\"rank\":\"" rank "\",\"pid\":4,\"dram_bytes\":" dram                                    \
 	",\"spaces\":{\"pmem\":{\"peak_bytes\":" pmem "}},\"spilled_bytes\":" spilled more "}\n"
@@ -272,6 +331,8 @@ int main(void)
 {
 	test_runtime();
 	test_so_far();
+	test_lost_nodes();
+	test_energy();
 	test_causes();
 	test_advice();
 	test_last_run();
