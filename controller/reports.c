@@ -184,7 +184,7 @@ int pm_reports_add(struct pm_reports *reports, const struct pm_cluster *cluster,
 	if (fd < 0)
 		return fd;
 	if (bytes >= SAMPLES_BYTES)
-		use.n_samples = 0;
+		pm_job_use_forget_samples(&use);
 	end_line(fd, bytes);
 	rc = bytes ? write_energy(fd, cluster, message->job_id, err)
 		   : write_job(fd, cluster, reboots, message->job_id, err);

@@ -14,6 +14,8 @@ static const struct pm_field part_fields[] = {
 	{"peak_bytes", PM_FIELD_U64, PM_FIELD(struct pm_use_part, peak_bytes)},
 	{"limit_bytes", PM_FIELD_U64, PM_FIELD(struct pm_use_part, limit_bytes), .optional = true},
 	{"bad_pages", PM_FIELD_U64, PM_FIELD(struct pm_use_part, bad_pages), .optional = true},
+	{"levels", PM_FIELD_NUMBERS, PM_FIELD_ENTRIES(struct pm_use_part, levels, n_levels),
+		.may_lack = true},
 	{0},
 };
 
@@ -87,12 +89,66 @@ uint64_t pm_job_use_peak(const struct pm_job_use *use, const char *tier)
 	return sum;
 }
 
+static void halve_levels(struct pm_use_part *part)
+{
+	size_t n = (part->n_levels + 1) / 2;
+
+	for (size_t i = 0; i < n; i++)
+		part->levels[i] = part->levels[2 * i];
+	part->n_levels = n;
+}
+
 static void halve(struct pm_job_use *use)
 {
 	for (size_t i = 0; i < use->n_samples / 2; i++)
 		use->samples[i] = use->samples[2 * i];
 	use->n_samples /= 2;
 	use->step_s *= 2;
+	for (size_t i = 0; i < use->n_parts; i++)
+		halve_levels(&use->parts[i]);
+}
+
+/* A part that was not there at the first samples had nothing then. */
+static void add_level(struct pm_use_part *part, size_t n_samples)
+{
+	while (part->n_levels < n_samples) {
+		uint64_t *level = pm_list_next(&part->levels, part->n_levels, sizeof(*level));
+
+		if (!level)
+			return;
+		if (++part->n_levels == n_samples)
+			*level = part->bytes;
+	}
+}
+
+static bool is_memory(const struct pm_use_part *part)
+{
+	return strcmp(part->tier, "dir") != 0;
+}
+
+static void forget_levels(struct pm_job_use *use)
+{
+	for (size_t i = 0; i < use->n_parts; i++)
+		use->parts[i].n_levels = 0;
+}
+
+static void add_levels(struct pm_job_use *use)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < use->n_parts; i++)
+		n += is_memory(&use->parts[i]);
+	if (n > PM_USE_LEVELS_MAX)
+		forget_levels(use);
+	for (size_t i = 0; n <= PM_USE_LEVELS_MAX && i < use->n_parts; i++)
+		if (is_memory(&use->parts[i]))
+			add_level(&use->parts[i], use->n_samples);
+}
+
+void pm_job_use_forget_samples(struct pm_job_use *use)
+{
+	use->n_samples = 0;
+	forget_levels(use);
 }
 
 void pm_job_use_sample(struct pm_job_use *use, uint64_t now_s)
@@ -114,6 +170,7 @@ void pm_job_use_sample(struct pm_job_use *use, uint64_t now_s)
 		.dram_bytes = pm_job_use_now(use, "dram"),
 		.pmem_bytes = pm_job_use_now(use, "pmem"),
 		.dir_bytes = pm_job_use_now(use, "dir")};
+	add_levels(use);
 }
 
 void pm_job_use_done(struct pm_job_use *use)

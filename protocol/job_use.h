@@ -15,6 +15,10 @@
 #define PM_USE_PARTS_MAX   64
 #define PM_USE_SAMPLES_MAX 120
 
+/* Memory with levels: of more, as on eight sockets, a frame to pm-controller would not hold them.
+ */
+#define PM_USE_LEVELS_MAX 8
+
 /* Memory of a NUMA node, or of the job's directory on a socket. */
 struct pm_use_part {
 	char tier[8];	 /* "dram", "pmem", or "dir" */
@@ -24,6 +28,10 @@ struct pm_use_part {
 	uint64_t limit_bytes; /* of "dir": its quota; 0: none */
 	/* That failed while the job ran; of "dir" also blocks known to be bad on its socket. */
 	uint64_t bad_pages;
+	/* Of memory: its bytes at the samples, 0 behind the last level. None if there are more
+	 * than PM_USE_LEVELS_MAX such parts. */
+	uint64_t *levels;
+	size_t n_levels;
 };
 
 /* A point of the job's memory over time. */
@@ -60,9 +68,12 @@ struct pm_use_part *pm_job_use_part(
 uint64_t pm_job_use_now(const struct pm_job_use *use, const char *tier);
 uint64_t pm_job_use_peak(const struct pm_job_use *use, const char *tier);
 
+/* Forgets the points over time, the levels of the parts among them. */
+void pm_job_use_forget_samples(struct pm_job_use *use);
+
 /*
- * Adds a point with the present bytes, if step_s have passed since the last one. A list of
- * PM_USE_SAMPLES_MAX loses every second point first, and the step doubles.
+ * Adds a point with the present bytes, also to the levels of the parts, if step_s have passed since
+ * the last one. A list of PM_USE_SAMPLES_MAX loses every second point first, and the step doubles.
  */
 void pm_job_use_sample(struct pm_job_use *use, uint64_t now_s);
 

@@ -1,7 +1,9 @@
-"""Memory of a node over time: DRAM and persistent memory on top of each other with the job's limit, and the job's directories."""
+"""Memory of a node over time: DRAM and persistent memory on top of each other with the job's limit, the same of each socket, and
+the job's directories."""
 from __future__ import annotations
 
-from typing import Sequence
+from dataclasses import dataclass, replace
+from typing import Mapping, Sequence
 
 from jobreport.job import TIERS, Node
 from picture import svg
@@ -9,8 +11,21 @@ from picture.axis import BYTES, NS_PER_S, TIMES, Scale, scale, shown
 from pmprofile.stack import FOOT, GAP, LEFT, RIGHT, TITLE, grid, is_near, time_axis
 
 STYLES = {"dram": "c0", "pmem": "c1", "dir": "c2"}
-PANELS = (("Memory", ("dram", "pmem")), ("$PM_DIR", ("dir",)))
+MEMORY = ("dram", "pmem")
 SETUP = 20              # height of the row that shows the set-up
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Tiers on top of each other. `limit` is a word and bytes, 0 for none; the axis holds `top` at least."""
+    name: str
+    tiers: Sequence[str]
+    levels: Sequence[Mapping[str, int]]     # by tier, one for each sample of the node
+    limit: tuple[str, int] = ("limit", 0)
+    top: int = 0
+
+    def most(self) -> int:
+        return max((sum(level[tier] for tier in self.tiers) for level in self.levels), default=0)
 
 
 def seconds_of(node: Node) -> float:
@@ -27,19 +42,16 @@ def band(below: Sequence[int], above: Sequence[int], ends: Sequence[float], y: S
     return "".join(data) + "z"
 
 
-def bands(node: Node, tiers: Sequence[str], time: Scale, y: Scale) -> str:
+def bands(node: Node, panel: Panel, time: Scale, y: Scale) -> str:
     ends = [*(time.at(s.after_s * NS_PER_S) for s in node.samples), time.end if node.seconds == 0 else time.at(seconds_of(node) * NS_PER_S)]
-    ground, body = [0] * len(node.samples), ""
-    for tier in tiers:
-        top = [low + s.bytes[tier] for low, s in zip(ground, node.samples)]
+    ground, body = [0] * len(panel.levels), ""
+    for tier in panel.tiers:
+        top = [low + level[tier] for low, level in zip(ground, panel.levels)]
         if top != ground:
-            body += svg.path(STYLES[tier], band(ground, top, ends, y), f"{TIERS[tier]}: at most {shown(node.most(tier), BYTES)}")
+            most = max(level[tier] for level in panel.levels)
+            body += svg.path(STYLES[tier], band(ground, top, ends, y), f"{TIERS[tier]}: at most {shown(most, BYTES)}")
         ground = top
     return body
-
-
-def limit_of(node: Node, name: str) -> tuple[str, int]:
-    return ("quota", node.quota()) if name == "$PM_DIR" else ("limit", node.limit)
 
 
 def level(limit: tuple[str, int], y: Scale, time: Scale) -> str:
@@ -53,12 +65,11 @@ def level(limit: tuple[str, int], y: Scale, time: Scale) -> str:
     return svg.line("bound", (time.start, time.end), (at, at)) + svg.text(time.end, at - 5, words, "bound", "end")
 
 
-def panel(node: Node, name: str, tiers: Sequence[str], time: Scale, at: tuple[float, float]) -> str:
-    most = max(sum(s.bytes[tier] for tier in tiers) for s in node.samples)
-    limit = limit_of(node, name)
-    y = scale(max(most, limit[1]) if is_near(limit[1], most) else most, BYTES, (at[1], at[0] + TITLE), 4)
-    return (grid(y, time) + bands(node, tiers, time, y) + svg.text(0, at[0] + 13, f"{name}, {y.unit[0]}", "name")
-            + level(limit, y, time))
+def draw(node: Node, panel: Panel, time: Scale, at: tuple[float, float]) -> str:
+    most = max(panel.most(), panel.top)
+    y = scale(max(most, panel.limit[1]) if is_near(panel.limit[1], most) else most, BYTES, (at[1], at[0] + TITLE), 4)
+    return (grid(y, time) + bands(node, panel, time, y) + svg.text(0, at[0] + 13, f"{panel.name}, {y.unit[0]}", "name")
+            + level(panel.limit, y, time))
 
 
 def setup(node: Node, time: Scale) -> str:
@@ -70,9 +81,18 @@ def setup(node: Node, time: Scale) -> str:
         svg.text(time.end, 26, words, "tick", "end") if inside else svg.text(end + 6, 12, words, "tick"))
 
 
-def panels_of(node: Node) -> list[tuple[str, tuple[str, ...]]]:
+def of_sockets(node: Node) -> list[Panel]:
+    """On one scale, to be compared; none of a node with one socket."""
+    found = [Panel(f"Memory of socket {socket}", MEMORY, node.of_socket(socket)) for socket in node.sockets()]
+    top = max((panel.most() for panel in found), default=0)
+    return [replace(panel, top=top) for panel in found] if len(found) > 1 else []
+
+
+def panels_of(node: Node) -> list[Panel]:
     """Those that held anything."""
-    return [(name, tiers) for name, tiers in PANELS if any(node.most(tier) for tier in tiers)]
+    whole = [sample.bytes for sample in node.samples]
+    every = [Panel("Memory", MEMORY, whole, ("limit", node.limit)), *of_sockets(node), Panel("$PM_DIR", ("dir",), whole, ("quota", node.quota()))]
+    return [panel for panel in every if panel.most()]
 
 
 def described(node: Node) -> str:
@@ -84,8 +104,8 @@ def described(node: Node) -> str:
 def chart(name: str, form: svg.Format, node: Node) -> str:
     time = scale(seconds_of(node) * NS_PER_S, TIMES, (LEFT, form.width - RIGHT), form.lines, is_rounded=False)
     top, body = float(SETUP + 8), [setup(node, time)]
-    for title, tiers in panels_of(node):
-        body.append(panel(node, title, tiers, time, (top, top + TITLE + form.panel)))
+    for panel in panels_of(node):
+        body.append(draw(node, panel, time, (top, top + TITLE + form.panel)))
         top += TITLE + form.panel + GAP
     body.append(time_axis(time, top - GAP, "the node's set-up began"))
     return svg.picture(name, (form.width, top - GAP + FOOT), (f"Memory of {node.name} over time", described(node)), body)

@@ -21,6 +21,7 @@ class Part:
     socket: int
     peak: int
     limit: int
+    levels: Sequence[int]   # its bytes at the node's samples; empty: not known
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,15 @@ class Node:
         """The most of any sample."""
         return max((sample.bytes[tier] for sample in self.samples), default=0)
 
+    def sockets(self) -> list[int]:
+        """With memory that is known over time."""
+        return sorted({part.socket for part in self.parts if part.tier != "dir" and part.levels})
+
+    def of_socket(self, socket: int) -> list[dict[str, int]]:
+        """Bytes by tier at each sample."""
+        parts = [part for part in self.parts if part.socket == socket]
+        return [{tier: sum(part.levels[i] for part in parts if part.tier == tier) for tier in TIERS} for i in range(len(self.samples))]
+
     def quota(self) -> int:
         """Of all its directories together; 0: one has none."""
         limits = [part.limit for part in self.parts if part.tier == "dir"]
@@ -61,8 +71,15 @@ class Job:
     runtime: dict[str, Any]
 
 
+def levels_of(part: dict[str, Any], line: dict[str, Any]) -> list[int]:
+    """A part that appeared behind the last sample had nothing at the samples; a node of an earlier release has no levels."""
+    is_known = any(other.get("levels") for other in line["parts"])
+    n, levels = len(line["samples"]), [int(level) for level in part.get("levels", [])]
+    return (levels + [0] * n)[:n] if is_known else []
+
+
 def node_of(line: dict[str, Any]) -> Node:
-    parts = [Part(p["tier"], p["number"], p["socket"], p["peak_bytes"], p.get("limit_bytes", 0)) for p in line["parts"]]
+    parts = [Part(p["tier"], p["number"], p["socket"], p["peak_bytes"], p.get("limit_bytes", 0), levels_of(p, line)) for p in line["parts"]]
     samples = [Sample(s["after_s"], {tier: s.get(f"{tier}_bytes", 0) for tier in TIERS}) for s in line["samples"]]
     end = line.get("end", 0)
     return Node(line["node"], line["mode"], line["setup_ms"], line.get("cleanup_ms", 0), end - line["begin"] if end else 0,

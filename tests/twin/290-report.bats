@@ -198,6 +198,7 @@ while True: time.sleep(0.2); room[0] = 2'
 	run on_head pmctl report --output=- "$job"
 	assert_output --partial '<!doctype html>'
 	assert_output --partial 'Memory, MiB'
+	assert_output --regexp 'Memory of socket [01], MiB'
 	assert_output --partial 'quota 512 MiB' # of both sockets
 }
 

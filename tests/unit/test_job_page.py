@@ -22,7 +22,8 @@ def node(name: str = "n1", levels: Any = ((1, 0, 0), (2, 4, 1)), **more: Any) ->
     """Samples of GiB in DRAM, PMem and $PM_DIR, four seconds apart."""
     samples = [{"after_s": 4 * i, "dram_bytes": dram * GIB, "pmem_bytes": pmem * GIB, "dir_bytes": held * GIB}
                for i, (dram, pmem, held) in enumerate(levels)]
-    parts = [{"tier": "dram", "number": 1, "socket": 1, "peak_bytes": 2 * GIB},
+    held = [dram * GIB for dram, _, _ in levels]
+    parts = [{"tier": "dram", "number": 1, "socket": 1, "peak_bytes": 2 * GIB, "levels": held},
              {"tier": "dir", "number": 0, "socket": 0, "peak_bytes": GIB, "limit_bytes": 2 * GIB}]
     return {"job": 17, "uid": 1000, "node": name, "mode": "flat", "run": "a", "begin": 1000, "end": 1008, "setup_ms": 2500, "cleanup_ms": 9700,
             "memory_peak_bytes": 6 * GIB, "memory_limit_bytes": 9 * GIB, "step_s": 4, "parts": parts, "samples": samples, **more}
@@ -98,6 +99,23 @@ def of_page() -> list[tuple[bool, str]]:
             (all(word not in text for word in ("<script", "http://", "https://", "src=", "<link")), "the page needs nothing else")]
 
 
+def of_sockets() -> list[tuple[bool, str]]:
+    """Two sockets: DRAM of both, and PMem of socket 1 that appeared after the last look."""
+    held = [{"tier": "dram", "number": 0, "socket": 0, "peak_bytes": 4 * GIB, "levels": [GIB, 0]},
+            {"tier": "dram", "number": 1, "socket": 1, "peak_bytes": 2 * GIB, "levels": [0, 2 * GIB]},
+            {"tier": "pmem", "number": 3, "socket": 1, "peak_bytes": 4 * GIB}]
+    two = read(node(parts=held)).nodes[0]
+    wide = pictures(page.page(read(node(parts=held)), 4))[0]
+    names = [panel.name for panel in chart.panels_of(two)]
+    older = chart.panels_of(read(node(parts=[{k: v for k, v in part.items() if k != "levels"} for part in held])).nodes[0])
+    return [(names == ["Memory", "Memory of socket 0", "Memory of socket 1", "$PM_DIR"], "a picture for each socket"),
+            (two.of_socket(1) == [{"dram": 0, "pmem": 0, "dir": 0}, {"dram": 2 * GIB, "pmem": 0, "dir": 0}], "with its own levels"),
+            ([panel.top for panel in chart.of_sockets(two)] == [2 * GIB] * 2, "on the scale of the other"),
+            ("Memory of socket 1, GiB" in texts(wide), "and its unit"),
+            ([panel.name for panel in older] == ["Memory", "$PM_DIR"], "none where a node tells no levels"),
+            ([panel.name for panel in chart.panels_of(read(node()).nodes[0])] == ["Memory", "$PM_DIR"], "nor of one socket")]
+
+
 def of_command() -> list[tuple[bool, str]]:
     def run(text: str, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([TOP / "pmreport/pmreport", "job", *words], input=text, capture_output=True, text=True, check=False)
@@ -115,11 +133,14 @@ def crowded() -> str:
     levels = [(i % 7, i // 4, i // 9) for i in range(120)]
     facts = {"job": 4294967294, "name": "a_name_without_any_gap" * 8, "state": "OUT_OF_MEMORY", "nodes": "node[1-9,11-19]" * 9, "n_nodes": 9,
              "energy_joules": 987654321000}
-    nodes = [node(f"{long}{i}", levels, setup_ms=setup, end=1480, memory_limit_bytes=limit * GIB) for i, (setup, limit) in
+    sockets = [{"tier": tier, "number": 2 * socket + i, "socket": socket, "peak_bytes": 40 * GIB,
+                "levels": [(at * (socket + 1) // (3 + i) % 31) * GIB for at in range(120)]} for socket in (0, 1) for i, tier in enumerate(("dram", "pmem"))] + [
+                   {"tier": "dir", "number": 0, "socket": 0, "peak_bytes": GIB, "limit_bytes": 2 * GIB}]
+    nodes = [node(f"{long}{i}", levels, setup_ms=setup, end=1480, memory_limit_bytes=limit * GIB, parts=sockets) for i, (setup, limit) in
              enumerate(((500000, 40), (10, 3000), (90000, 36)))]
     reboots = [{"node": f"{long}1", "from": "memory", "to": "flat", "start": 1, "end": 900, "failure": "it is in mode memory " * 9}]
     return page.page(read(*nodes, job=facts, reboot=reboots, runtime=RUNTIME), 2)
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + of_page() + of_command()))
+    sys.exit(report(reading() + of_page() + of_sockets() + of_command()))
