@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "node/act/limits.h"
 #include "node/act/mount.h"
+#include "node/act/mount_copies.h"
 #include "node/act/substate.h"
 #include "node/act/sweeper.h"
 #include "node/see/file_system.h"
@@ -101,7 +102,8 @@ static bool discard_file_system(
 	const struct pm_inventory_ns *ns = pm_inventory_serving(region, PM_SUBSTATE_FSDAX);
 
 	return !ns->is_pinned && !*ns->elsewhere && has_only_trash(region) &&
-	       !pm_sweeper_unmount(op, region, NULL) && erase_superblock(ns);
+	       !pm_sweeper_unmount(op, region, NULL) &&
+	       !pm_mount_copies_free(ns->nd.blockdev, NULL) && erase_superblock(ns);
 }
 
 /* Makes file systems anew where it can. Afterwards all are mounted, new and old ones. */

@@ -10,6 +10,7 @@
 #include "node/act/demotion.h"
 #include "node/act/flat.h"
 #include "node/act/mount.h"
+#include "node/act/mount_copies.h"
 #include "node/act/steps.h"
 #include "node/act/sweeper.h"
 #include "node/dry_run.h"
@@ -105,6 +106,14 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 	return rc;
 }
 
+/* Runs a tool that needs the whole device: a private copy of a mount would keep it busy. */
+static int act_alone(const struct pm_config *config, const struct pm_step *step, struct pm_err *err)
+{
+	int rc = step->ns ? pm_mount_copies_free(step->ns->nd.blockdev, err) : 0;
+
+	return rc ? rc : pm_action_run(config, step, 0, err);
+}
+
 static int act_one(struct reach *reach, const struct pm_step *step, struct pm_err *err)
 {
 	const struct pm_config *config = &reach->op->config;
@@ -114,6 +123,10 @@ static int act_one(struct reach *reach, const struct pm_step *step, struct pm_er
 		return pm_sweeper_unmount(reach->op, step->region, err);
 	case PM_STEP_MOUNT:
 		return pm_file_system_mount(config, step->region, step->ns, err);
+	case PM_STEP_CONVERT:
+	case PM_STEP_REMOVE:
+	case PM_STEP_FORMAT:
+		return act_alone(config, step, err);
 	default:
 		return pm_action_run(config, step, 0, err);
 	}

@@ -10,7 +10,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-#define MAX_BYTES (16 * 1024 * 1024)
+#define MAX_BYTES  (16 * 1024 * 1024)
+#define MAX_FDINFO 65536
 
 static bool is_octal(const char *text)
 {
@@ -57,6 +58,7 @@ static bool read_line(char *line, struct pm_mount *ret)
 	unescape(tail[1]);
 	*ret = (struct pm_mount){.id = strtoul(fields[0], NULL, 10),
 		.device = fields[2],
+		.root = fields[3],
 		.point = fields[4],
 		.type = tail[0],
 		.source = tail[1],
@@ -103,13 +105,32 @@ int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err)
 
 int pm_mounts_load(const char *fs_root, struct pm_mounts *ret, struct pm_err *err)
 {
-	cleanup_free char *text = NULL;
 	char path[PATH_MAX];
-	int rc;
 
 	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", fs_root);
-	rc = pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, err);
+	return pm_mounts_load_at(AT_FDCWD, path, ret, err);
+}
+
+int pm_mounts_load_at(int dir_fd, const char *path, struct pm_mounts *ret, struct pm_err *err)
+{
+	cleanup_free char *text = NULL;
+	int rc = pm_file_read(dir_fd, path, MAX_BYTES, &text, NULL, err);
+
 	return rc ? rc : pm_mounts_read(text, ret, err);
+}
+
+unsigned long pm_mount_id_of(int proc_fd, int fd)
+{
+	static const char key[] = "mnt_id:";
+	cleanup_free char *text = NULL;
+	const char *at;
+	char path[64];
+
+	snprintf(path, sizeof(path), "self/fdinfo/%d", fd);
+	if (pm_file_read(proc_fd, path, MAX_FDINFO, &text, NULL, NULL))
+		return 0;
+	at = strstr(text, key);
+	return at ? strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
 static bool list_has(const char *list, const char *option)

@@ -11,6 +11,7 @@
 struct pm_mount {
 	unsigned long id;
 	const char *device;		     /* "259:0" */
+	const char *root;		     /* in the file system; "mnt:[4026531841]" of nsfs */
 	const char *point;		     /* mount point, unescaped */
 	const char *type;		     /* "ext4" */
 	const char *source;		     /* "/dev/pmem0" */
@@ -31,6 +32,12 @@ int pm_mounts_read(const char *text, struct pm_mounts *ret, struct pm_err *err);
 
 /* The mounts of this process, from /proc below `fs_root`. Errors as above, or of the read. */
 int pm_mounts_load(const char *fs_root, struct pm_mounts *ret, struct pm_err *err);
+
+/* The same from the file `path` below the open directory, such as "self/mountinfo" below /proc. */
+int pm_mounts_load_at(int dir_fd, const char *path, struct pm_mounts *ret, struct pm_err *err);
+
+/* The mount that `fd` was opened in, by /proc of the open directory; 0: not known. */
+unsigned long pm_mount_id_of(int proc_fd, int fd);
 
 /* True if the mount or its file system has the option. */
 bool pm_mount_has(const struct pm_mount *mount, const char *option);

@@ -30,16 +30,9 @@ static int open_point(int root_fd, const char *relative)
 
 static unsigned long mount_of(int fd)
 {
-	char path[64], line[128];
-	unsigned long id = 0;
-	cleanup_file FILE *file = NULL;
+	cleanup_close int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "mnt_id: %lu", &id) == 1)
-			break;
-	return id;
+	return proc_fd < 0 ? 0 : pm_mount_id_of(proc_fd, fd);
 }
 
 static bool detach_one(int root_fd, const struct pm_mount *mount, const char *relative)
