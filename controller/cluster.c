@@ -49,6 +49,9 @@ void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *conf
 	cluster->private_usage = config->private_data & PRIVATE_DATA_USAGE;
 	cluster->private_nodes = config->private_data & PRIVATE_DATA_NODES;
 	cluster->suspends = config->preempt_mode & PREEMPT_MODE_SUSPEND;
+#ifdef PROLOG_FLAG_RUN_IN_JOB
+	cluster->runs_in_job = config->prolog_flags & PROLOG_FLAG_RUN_IN_JOB;
+#endif
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */
 		cluster->munge_socket = socket_of(config->authinfo);

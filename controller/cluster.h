@@ -28,6 +28,7 @@ struct pm_cluster {
 	bool private_usage; /* PrivateData has usage: the same of what jobs have used */
 	bool private_nodes; /* PrivateData has nodes: users see none */
 	bool suspends;	    /* PreemptMode has SUSPEND */
+	bool runs_in_job;   /* PrologFlags has RunInJob, from Slurm 24.05 on */
 	char *munge_socket; /* of AuthInfo; NULL for munge's own default */
 };
 

@@ -144,6 +144,16 @@ static void warn_of_suspension(const struct pm_cluster *cluster)
 			"modes are offered\n");
 }
 
+/* slurmstepd of 24.11 looks for prologs of plugins before it has loaded any. */
+static void warn_of_prologs(const struct pm_cluster *cluster)
+{
+	if (cluster->runs_in_job)
+		fprintf(stderr,
+			"PrologFlags=RunInJob: Slurm runs no prolog of a plugin then, so no node "
+			"is prepared and no job with a mode runs; take RunInJob out of "
+			"slurm.conf\n");
+}
+
 static int run(struct pm_service *service, struct pm_err *err)
 {
 	int rc;
@@ -160,6 +170,7 @@ static int run(struct pm_service *service, struct pm_err *err)
 	if (rc)
 		return stop ? 0 : rc;
 	warn_of_suspension(&service->cluster);
+	warn_of_prologs(&service->cluster);
 	service->server.slurm_uid = service->cluster.slurm_uid;
 	service->server.munge_socket = service->cluster.munge_socket;
 	rc = pm_control_begin(service, err);

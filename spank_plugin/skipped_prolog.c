@@ -15,6 +15,18 @@
 
 #define SLURM_MS 20000
 
+/* slurmstepd reads slurm.conf into this (22.05 to 24.11); srun, which loads the plugin, too. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+static bool runs_in_job(void)
+{
+#ifdef PROLOG_FLAG_RUN_IN_JOB
+	return &slurm_conf && slurm_conf.prolog_flags & PROLOG_FLAG_RUN_IN_JOB;
+#else
+	return false;
+#endif
+}
+
 /*
  * The extern step's processes are not tasks, and from Slurm 24.05 on the prolog may run in it
  * (RunInJob).
@@ -62,6 +74,22 @@ static bool has_view(const struct pm_prepare *prepare)
 	return !path || !access(path, F_OK);
 }
 
+static void explain(uint32_t job_id, struct pm_err *err)
+{
+	if (runs_in_job())
+		pm_err_set(err, -EIO,
+			"slurm.conf has PrologFlags=RunInJob, which keeps slurm-pmem from "
+			"preparing nodes: job %u does not run here; its administrators have to "
+			"take RunInJob out",
+			(unsigned)job_id);
+	else
+		pm_err_set(err, -EIO,
+			"slurmd has started job %u without its prolog, so this node is not "
+			"prepared for it: the task does not run, and the job is requeued if it is "
+			"a script",
+			(unsigned)job_id);
+}
+
 int pm_skipped_prolog_check(
 	spank_t sp, const struct pm_config *config, bool has_record, struct pm_err *err)
 {
@@ -77,10 +105,7 @@ int pm_skipped_prolog_check(
 			return 0;
 		}
 	}
-	pm_err_set(err, -EIO,
-		"slurmd has started job %u without its prolog, so this node is not prepared for "
-		"it: the task does not run, and the job is requeued if it is a script",
-		(unsigned)prepare.job_id);
+	explain(prepare.job_id, err);
 	(void)pm_prepare_requeue(&prepare, err->text);
 	return err->code;
 }
