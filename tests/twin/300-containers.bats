@@ -19,7 +19,7 @@ teardown() {
 teardown_file() {
 	load helpers
 	for_both 'cd /etc/slurm; rm -f job_container.conf; sed -i "/^JobContainerType=/d" slurm.conf
-		sed -i "s/,Contain.*//" slurm-pmem.conf; sed -i "/^Exclusive=/d" pmem.conf'
+		sed -i "s/,Contain.*//" slurm-pmem.conf; sed -i "/pam_slurm_adopt/d" /etc/pam.d/su'
 	restart_slurm
 }
 
@@ -28,11 +28,17 @@ for_both() {
 	pmtwin exec n1 -- bash -c "$1"
 }
 
+# slurmd last: a node that registers while slurmctld starts may be set down.
 restart_slurm() {
+	pmtwin exec n1 -- systemctl stop slurmd
 	pmtwin exec head -- systemctl restart slurmctld
-	pmtwin exec n1 -- systemctl restart slurmd
+	wait_for 60 pmtwin exec head -- scontrol ping
+	pmtwin exec n1 -- systemctl start slurmd
+	wait_for 60 has_modes
 	wait_for 60 node_is n1 idle
 }
+
+has_modes() { [[ $(node_features n1) == *pm_* ]]; }
 
 # with_namespaces FLAGS LINE...: PrologFlags, and lines of job_container.conf.
 with_namespaces() {
@@ -44,77 +50,82 @@ with_namespaces() {
 	restart_slurm
 }
 
-release_has() {
-	[[ $(pmtwin exec head -- slurmctld -V) != *" 22.05."* ]]
+# A job that writes a file in its script and reads it in a step, neither of them in the namespace $1.
+script_outside_of() {
+	cat <<-END
+		#!/bin/bash
+		set -e
+		[ "\$(readlink /proc/self/ns/mnt)" != "$1" ]
+		cd "\$PM_DIR0"
+		echo written >file
+		stat --file-system --format=%T .
+		srun sh -c 'cat \$PM_DIR0/file; stat --file-system --format=%T \$PM_DIR1; readlink /proc/self/ns/mnt' >step
+		head -n 2 step
+		[ "\$(tail -n 1 step)" != "$1" ]
+	END
 }
-
-# The job writes a file in its script, reads it in a step, and both are not in slurmd's namespace.
-IN_JOB='#!/bin/bash
-set -e
-[ "$(readlink /proc/self/ns/mnt)" != '%s' ]
-cd "$PM_DIR0"
-echo written >file
-stat --file-system --format=%%T .
-srun sh -c "cat \$PM_DIR0/file; stat --file-system --format=%%T \$PM_DIR1"'
 
 # On file systems that the job's prolog has to mount, and on those of the job before.
 check_directories() {
-	local ns round script
-	ns=$(n1 'readlink /proc/$(pidof -s slurmd)/ns/mnt')
-	# shellcheck disable=SC2059 # the format is above
-	script=$(printf "$IN_JOB" "'$ns'")
+	local slurmds round
+	slurmds=$(n1 'readlink /proc/$(pidof -s slurmd)/ns/mnt')
 	n1 'pmctl provision empty'
 	for round in 'made anew' 'as they are'; do
-		run_sbatch 0 -w n1 --pm-mode=appdirect <<<"$script"
-		assert_output $'ext2/ext3\nwritten\next2/ext3'
+		run_sbatch 0 -w n1 --pm-mode=appdirect <<<"$(script_outside_of "$slurmds")"
+		assert_equal "$round: $output" "$round: "$'ext2/ext3\nwritten\next2/ext3'
 		wait_for 60 node_is n1 idle
-		echo "# $round: $output" >&2
 	done
 	run -0 n1 "pmctl provision empty; ndctl list -N"
 	refute_output --partial namespace
 }
 
-@test "a job's script and steps have \$PM_DIR in a private namespace, and leave nothing busy" {
+@test "a job's script and steps have its directory in a private namespace, and leave nothing busy" {
 	with_namespaces Contain
 	check_directories
 }
 
-@test "the same with Shared=true, where the release has it" {
-	release_has || return 0
+# From Slurm 23.02 on.
+@test "the same with Shared=true" {
 	with_namespaces Contain Shared=true
 	check_directories
 }
 
-@test "the same with PrologFlags=RunInJob, where the namespace is made before the prolog" {
-	release_has || return 0
-	with_namespaces Contain,RunInJob
-	check_directories
-}
-
-@test "RunInJob and Shared=true" {
-	release_has || return 0
-	with_namespaces Contain,RunInJob Shared=true
-	check_directories
-}
-
-# session COMMAND: what an ssh session of user1 on the node runs, adopted by pam_slurm_adopt, by way of su(1).
-session() {
-	n1 "su --pty=no user1 -c '$1'" </dev/null
-}
-
+# su(1) stands in for sshd: the module adopts what any service of PAM starts.
 @test "a session that pam_slurm_adopt adopts has the job's directory" {
+	local job
 	with_namespaces Contain
+	n1 'grep -q pam_slurm_adopt /etc/pam.d/su || sed -i "1i account required pam_slurm_adopt.so service=su" /etc/pam.d/su'
+	run -1 n1 'su user1 -c true'
+	assert_output --partial 'you have no active jobs on this node'
+	run -0 --separate-stderr on_head sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null \
+		--wrap 'readlink /proc/self/ns/mnt >$PM_DIR0/namespace; sleep 300'
+	job=$output
+	wait_for 120 n1 "test -s /mnt/slurm-pmem/socket0/job_$job/namespace"
+	run -0 n1 "su user1 -c 'cat /mnt/slurm-pmem/socket0/job_$job/namespace; readlink /proc/self/ns/mnt'"
+	assert_equal "${#lines[@]}" 2
+	assert_equal "${lines[0]}" "${lines[1]}"
+	refute_line "$(n1 'readlink /proc/self/ns/mnt')"
 }
 
-@test "a job without a mode that outlives the file systems does not keep them busy" {
+# As a container's runtime that has left its job does.
+@test "a process with private copies of the mounts does not keep the devices busy" {
 	with_namespaces Contain
-	for_both 'sed -i "/^Exclusive=/d" /etc/slurm/pmem.conf; echo Exclusive=no >>/etc/slurm/pmem.conf'
 	run_user 0 srun -w n1 --pm-mode=appdirect true
-	wait_for 60 node_is n1 idle
-	run -0 on_head sbatch -n1 -w n1 --mem=100M --output=/dev/null --wrap 'sleep 300'
-	wait_for 60 node_is n1 mixed
-	run_user 0 srun -n1 -w n1 --mem=100M --pm-mode=appdirect --pm-namespace=devdax sh -c 'ls $PM_DAX0'
+	n1 'setsid unshare --mount --propagation private sleep 600 </dev/null >/dev/null 2>&1 & echo $! >/run/pm-test.pids'
+	wait_for 20 n1 'grep -q /mnt/slurm-pmem/socket0 /proc/$(cat /run/pm-test.pids)/mountinfo'
+	run_user 0 srun -w n1 --pm-mode=appdirect --pm-namespace=devdax sh -c 'ls $PM_DAX0'
 	assert_output --regexp '^/dev/dax[0-9.]+$'
+	run -0 n1 'kill $(cat /run/pm-test.pids)' # it has lived on
 	run node_reason n1
 	assert_output none
+}
+
+@test "bubblewrap in a job's namespace has the job's directory" {
+	with_namespaces Contain
+	run_user 0 srun -w n1 --pm-mode=appdirect sh -c 'bwrap --ro-bind / / --dev /dev --proc /proc --bind "$PM_DIR" "$PM_DIR" \
+		sh -c "echo inside >$PM_DIR/file && cat $PM_DIR/file"'
+	assert_output inside
+	wait_for 60 node_is n1 idle
+	run -0 n1 'pmctl provision empty; ndctl list -N'
+	refute_output --partial namespace
 }

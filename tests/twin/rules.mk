@@ -24,7 +24,7 @@ run-twin:
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every secret by jobs; on the
 # older release also the tests of each day ("none" is no test's tag).
 .PHONY: run-modes run-modes-trixie run-modes-bookworm
-run-modes: run-modes-trixie run-modes-bookworm run-accounting-trixie run-accounting-bookworm
+run-modes: run-modes-trixie run-modes-bookworm run-containers run-accounting-trixie run-accounting-bookworm
 run-modes-trixie: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets 290-report 560-calibrate \
 		600-required-nodes)
@@ -36,6 +36,11 @@ run-modes-bookworm: $(BUILD)/tests/pattern
 .PHONY: run-accounting-trixie run-accounting-bookworm
 run-accounting-trixie run-accounting-bookworm: run-accounting-%:
 	TWIN_SHAPE='--nodes 1 --accounting' $(call twin_bats,$*,!none,280-accounting)
+
+# Jobs in mount namespaces of their own, in an image with a module of PAM and a container program.
+.PHONY: run-containers
+run-containers:
+	TWIN_SHAPE='--nodes 1 --packages bubblewrap,libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, the codes, and what docs/user/containers.md needs.
