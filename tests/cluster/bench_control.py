@@ -159,6 +159,12 @@ def power_cycle(args: argparse.Namespace) -> int:
     return 0
 
 
+def power(args: argparse.Namespace) -> int:
+    """Returns at once, as the commands of BMCs do."""
+    call(current(), node_argument(args), args.what)
+    return 0
+
+
 def run_firmware(args: argparse.Namespace) -> int:
     power_on(current(), node_argument(args))
     verify(current(), args.node)
@@ -262,6 +268,7 @@ def parser() -> argparse.ArgumentParser:
     verb("inject", inject, "a fault for the node's next reboot ('none' takes it back)",
          node, ("fault", {}))
     verb("power-cycle", power_cycle, "reset the node, as a BMC would", node)
+    verb("power", power, "turn the node off, with all that runs there, or on", ("what", {"choices": ("off", "on")}), node)
     verb("firmware", run_firmware, "apply the node's goal while its slurmd goes on: a change that "
                                    "Slurm does not notice", node)
     verb("restart-slurmd", restart_slurmd, "restart the node's slurmd without a reboot", node)

@@ -24,6 +24,7 @@ class Daemons:
         self.running: dict[str, subprocess.Popen] = {}
         self.resets = dict.fromkeys(bench.nodes(), 0)
         self.boots = {node: threading.Lock() for node in bench.nodes()}
+        self.off: set[str] = set()
         self.booted_s = dict.fromkeys(bench.nodes(), time.time() - 1)
 
     def start(self, name: str, *command: str, **variables: str) -> None:
@@ -98,7 +99,9 @@ class Daemons:
         self.start_controller()
 
     def start_slurmd(self, node: str) -> None:
-        """It tells the uptime of its machine, see tests/machine/shim/uptime.c."""
+        """It tells the uptime of its machine, see tests/machine/shim/uptime.c. None on a node that is off."""
+        if node in self.off:
+            return
         self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, SLURMD_NODENAME=node,
                    LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so", PMSHIM_BOOTED=str(int(self.booted_s[node])))
 
@@ -176,6 +179,8 @@ def reboot(daemons: Daemons, node: str) -> None:
     """A reset in the middle of a boot ends that one: it does not come to start its slurmd."""
     bench = daemons.bench
     ordered_s = time.time()
+    if node in daemons.off:
+        return
     daemons.resets[node] = this = daemons.resets[node] + 1
     daemons.kill_slurmd(node, jobs=True)
     with daemons.boots[node]:
@@ -188,6 +193,20 @@ def reboot(daemons: Daemons, node: str) -> None:
         let_second_pass(ordered_s)
         if daemons.resets[node] == this:
             daemons.start_slurmd(node)
+
+
+def turn_off(daemons: Daemons, node: str) -> None:
+    """All of the node ends, a boot as well. The modules and the firmware's goal keep until it is turned on."""
+    daemons.off.add(node)
+    daemons.resets[node] += 1
+    daemons.kill_slurmd(node, jobs=True)
+
+
+def turn_on(daemons: Daemons, node: str) -> None:
+    """As a BMC does: nothing on a node that is on."""
+    if node in daemons.off:
+        daemons.off.discard(node)
+        reboot(daemons, node)
 
 
 def restart(daemons: Daemons, node: str) -> None:
@@ -227,7 +246,7 @@ def start_daemon(what: str):
     return start
 
 
-ORDERS = {"reboot": reboot, "restart": restart, "crash": crash, "service": service, "controller": controller}
+ORDERS = {"reboot": reboot, "off": turn_off, "on": turn_on, "restart": restart, "crash": crash, "service": service, "controller": controller}
 ORDERS |= {f"kill-{what}": kill_daemon(what) for what in NAMES} | {f"start-{what}": start_daemon(what) for what in NAMES}
 
 
