@@ -30,7 +30,7 @@
 struct counts {
 	const char *features[FEATURES_MAX];
 	unsigned idle[FEATURES_MAX];
-	unsigned could[FEATURES_MAX]; /* idle without the feature, which a reboot brings */
+	unsigned could[FEATURES_MAX]; /* idle without the feature, which a reboot brings, or off */
 	size_t n;
 };
 
@@ -51,8 +51,8 @@ static struct counts all_features(void)
 
 bool pm_node_is_idle(uint32_t node_state)
 {
-	const uint32_t usable =
-		NODE_STATE_BASE | NODE_STATE_CLOUD | NODE_STATE_PLANNED | NODE_STATE_DYNAMIC_NORM;
+	const uint32_t usable = NODE_STATE_BASE | NODE_STATE_CLOUD | NODE_STATE_PLANNED |
+				NODE_STATE_DYNAMIC_NORM | NODE_STATE_POWERED_DOWN;
 
 	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE && !(node_state & ~usable);
 }
@@ -62,7 +62,8 @@ static void count_node(struct counts *counts, const node_info_t *node)
 	if (!node->name || !pm_node_is_idle(node->node_state))
 		return;
 	for (size_t i = 0; i < counts->n; i++) {
-		bool has = pm_features_have(node->features_act, counts->features[i]);
+		bool has = !(node->node_state & NODE_STATE_POWERED_DOWN) &&
+			   pm_features_have(node->features_act, counts->features[i]);
 
 		counts->idle[i] += has;
 		counts->could[i] += !has && pm_node_can_be(node, counts->features[i]);

@@ -10,7 +10,8 @@
  *	<partition> pm_memory=<n> pm_appdirect=<n> ... could:pm_memory=<n> ...
  *reboot_s:pm_memory=<n> ...
  *
- * "could": idle nodes that can have the feature, after a reboot; "reboot_s": the median seconds of
+ * "could": idle nodes that can have the feature, after a reboot, or after power saving turned
+ * them on; "reboot_s": the median seconds of
  * the last reboots into it, missing if none are known. A reader ignores a file that is older than
  * 60 s, and words that it does not know.
  */
@@ -24,7 +25,7 @@ char *pm_modes_text(const struct pm_cluster *cluster, const struct pm_reboots *r
 /* The same as the "list" of a message; the caller owns it. NULL when out of memory. */
 json_object *pm_modes_list(const struct pm_cluster *cluster);
 
-/* True if a job can start on the node at once. */
+/* True if a job can start on the node at once, or as soon as power saving has turned it on. */
 bool pm_node_is_idle(uint32_t node_state);
 
 /*
