@@ -136,7 +136,7 @@ install: all
 	$(INSTALL) -D -m 755 $(BUILD)/pmrun $(DESTDIR)$(bindir)/pmrun
 	$(INSTALL) -D -m 644 launcher/pmrun.bash $(DESTDIR)$(completiondir)/pmrun
 	$(INSTALL) -D -m 644 $(BUILD)/spank_pmem.so $(DESTDIR)$(plugindir)/spank_pmem.so
-	$(foreach program,pm-reachable pm-controller prolog_slurmctld,$(INSTALL) -D -m 755 $(BUILD)/$(program) \
+	$(foreach program,pm-reachable pm-controller prolog_slurmctld pm-resume,$(INSTALL) -D -m 755 $(BUILD)/$(program) \
 		$(DESTDIR)$(pkglibexecdir)/$(program) &&) true
 	$(INSTALL) -D -m 644 $(BUILD)/libpmplace.so $(DESTDIR)$(runtimedir)/libpmplace.so
 	$(INSTALL) -d $(DESTDIR)$(includedir)

@@ -42,6 +42,20 @@ static char *socket_of(const char *auth_info)
 	return strndup(at, strcspn(at, ","));
 }
 
+static void replace(char **field, const char *text)
+{
+	free(*field);
+	*field = text ? strdup(text) : NULL;
+}
+
+static void take_power_saving(struct pm_cluster *cluster, const slurm_conf_t *config)
+{
+	replace(&cluster->suspend_program, config->suspend_program);
+	replace(&cluster->resume_program, config->resume_program);
+	cluster->suspend_timeout_s = config->suspend_timeout;
+	cluster->resume_timeout_s = config->resume_timeout;
+}
+
 void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *config)
 {
 	cluster->slurm_uid = config->slurm_user_id;
@@ -52,6 +66,7 @@ void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *conf
 #ifdef PROLOG_FLAG_RUN_IN_JOB
 	cluster->runs_in_job = config->prolog_flags & PROLOG_FLAG_RUN_IN_JOB;
 #endif
+	take_power_saving(cluster, config);
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */
 		cluster->munge_socket = socket_of(config->authinfo);
@@ -67,6 +82,20 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 	pm_cluster_take_config(cluster, config);
 	slurm_free_ctl_conf(config);
 	return 0;
+}
+
+unsigned pm_cluster_suspend_timeout_s(const struct pm_cluster *cluster)
+{
+	const partition_info_msg_t *all = cluster->partitions;
+	unsigned longest_s = cluster->suspend_timeout_s;
+
+	for (uint32_t i = 0; all && i < all->record_count; i++) {
+		uint16_t one_s = all->partition_array[i].suspend_timeout;
+
+		if (one_s != NO_VAL16 && one_s != INFINITE16 && one_s > longest_s)
+			longest_s = one_s;
+	}
+	return longest_s;
 }
 
 static int compare(const void *a, const void *b)
@@ -195,5 +224,7 @@ void pm_cluster_done(struct pm_cluster *cluster)
 {
 	pm_cluster_drop_tables(cluster);
 	free(cluster->munge_socket);
+	free(cluster->suspend_program);
+	free(cluster->resume_program);
 	memset(cluster, 0, sizeof(*cluster));
 }

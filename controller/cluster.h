@@ -30,11 +30,16 @@ struct pm_cluster {
 	bool suspends;	    /* PreemptMode has SUSPEND */
 	bool runs_in_job;   /* PrologFlags has RunInJob, from Slurm 24.05 on */
 	char *munge_socket; /* of AuthInfo; NULL for munge's own default */
+
+	char *suspend_program; /* of power saving; NULL if slurm.conf has none */
+	char *resume_program;
+	unsigned suspend_timeout_s;
+	unsigned resume_timeout_s;
 };
 
 /*
- * Loads the configuration: SlurmUser, PrivateData and AuthInfo. The loads return 0, or -EIO or
- * -ENOMEM with a sentence; a failure leaves the last table as it is.
+ * Loads the configuration: SlurmUser, PrivateData, AuthInfo and the programs of power saving. The
+ * loads return 0, or -EIO or -ENOMEM with a sentence; a failure leaves the last table as it is.
  */
 int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 
@@ -56,6 +61,9 @@ const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_
  * (base/strv.h). NULL if the list cannot be read.
  */
 char **pm_cluster_names(const char *list);
+
+/* The longest SuspendTimeout of the configuration and of the partitions that were loaded. */
+unsigned pm_cluster_suspend_timeout_s(const struct pm_cluster *cluster);
 
 /* Frees the tables, not the configuration: what another slurmctld does next is not in them. */
 void pm_cluster_drop_tables(struct pm_cluster *cluster);

@@ -13,6 +13,7 @@
 #include "controller/control.h"
 #include "controller/notify.h"
 #include "controller/service.h"
+#include "controller/slurm_conf.h"
 #include "site/config.h"
 
 #define RUN_DIR	  "/run/slurm-pmem-controller"
@@ -134,26 +135,6 @@ static int await_slurmctld(struct pm_service *service, struct pm_err *err)
 	return rc;
 }
 
-/* Neither the suspension nor the reboot is refused. */
-static void warn_of_suspension(const struct pm_cluster *cluster)
-{
-	if (cluster->suspends)
-		fprintf(stderr,
-			"PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only for idle "
-			"and may reboot it for a job of another mode; use REQUEUE or CANCEL where "
-			"modes are offered\n");
-}
-
-/* slurmstepd of 24.11 looks for prologs of plugins before it has loaded any. */
-static void warn_of_prologs(const struct pm_cluster *cluster)
-{
-	if (cluster->runs_in_job)
-		fprintf(stderr,
-			"PrologFlags=RunInJob: Slurm runs no prolog of a plugin then, so no node "
-			"is prepared and no job with a mode runs; take RunInJob out of "
-			"slurm.conf\n");
-}
-
 static int run(struct pm_service *service, struct pm_err *err)
 {
 	int rc;
@@ -169,8 +150,7 @@ static int run(struct pm_service *service, struct pm_err *err)
 		rc = await_slurmctld(service, err);
 	if (rc)
 		return stop ? 0 : rc;
-	warn_of_suspension(&service->cluster);
-	warn_of_prologs(&service->cluster);
+	pm_warn_of_slurm_conf(&service->cluster, service->config_path);
 	service->server.slurm_uid = service->cluster.slurm_uid;
 	service->server.munge_socket = service->cluster.munge_socket;
 	rc = pm_control_begin(service, err);

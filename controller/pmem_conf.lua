@@ -175,7 +175,7 @@ conf.others = {
 	"ReservedPercent", "Provision", "FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot",
 	"DramReserve", "MetadataSpace", "TemporarySpace", "MigrationSpace", "RemoteMemory",
 	"MemoryNodes", "SiteProfile", "SiteProfilePeaks", "SiteProfileDir", "ControllerAddr",
-	"TurnAwayLimit", "JobReportDays", "MungeSocket",
+	"TurnAwayLimit", "SiteResumeProgram", "JobReportDays", "MungeSocket",
 }
 -- end
 

@@ -65,6 +65,15 @@ static int parse_path(const char *value, void *field, struct pm_err *err)
 	return store_string(value, field, err);
 }
 
+static int parse_program(const char *value, void *field, struct pm_err *err)
+{
+	if (!strcmp(value, "none"))
+		return store_string(value, field, err);
+	if (value[0] != '/' || strpbrk(value, " \t"))
+		return pm_err_set(err, -EINVAL, "an absolute path expected, or none");
+	return store_string(value, field, err);
+}
+
 static int parse_profile(const char *value, void *field, struct pm_err *err)
 {
 	if (!pm_model_is_class(value))

@@ -62,6 +62,7 @@ struct pm_key_info {
 #define PM_FIELD_seconds(field)	  unsigned field		  /* 1 to 86400 */
 #define PM_FIELD_peaks(field)	  uint64_t field[2]		  /* bytes per second, or 0 */
 #define PM_FIELD_profile(field)	  char *field			  /* "none" or a class */
+#define PM_FIELD_program(field)	  char *field			  /* "none" or a path */
 #define PM_FIELD_share(field)	  unsigned field		  /* percent, 1 to 99 */
 #define PM_FIELD_usable(field)	  uint64_t field[PM_POLICY_MODES] /* bytes by enum pm_mode, or 0 */
 #define PM_FIELD_users(field)	  char *field			  /* "*" or "a,b" */

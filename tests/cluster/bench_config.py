@@ -246,8 +246,9 @@ def write_programs(bench: Bench, build: Path) -> None:
     write_script(home / "bin" / "prolog_slurmctld", f"export SLURM_CONF={home}/etc/slurm.conf",
                  f"export PM_CONTROLLER_SOCKET={home}/run/controller/socket",
                  f"exec {home}/lib/prolog_slurmctld")
+    write_script(home / "bin" / "pm-resume", f'exec {home}/lib/pm-resume --config={home}/etc/pmem.conf "$@"')
     (home / "lib").mkdir()
-    for product in ("pmctl", "spank_pmem.so", "pm-reachable", "pm-controller", "prolog_slurmctld",
+    for product in ("pmctl", "spank_pmem.so", "pm-reachable", "pm-controller", "prolog_slurmctld", "pm-resume",
                     "tests/pmshim.so", "tests/uptime.so"):  # a build may go on meanwhile
         shutil.copy(build / product, home / "lib")
     shutil.copy(TOP / "controller" / "prolog_poll", home / "lib")

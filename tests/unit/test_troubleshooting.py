@@ -28,7 +28,7 @@ NO_SPEAKERS = ("pm_err_sys", "say", "line", "tell", "pm_gather_miss", "pm_show_b
                "pm_vasprintf")
 # The runtime's report (PM_REPORT), and what pmctl tells an admin who called it of its success, need no cure.
 REPORTS = {"pm_report": ("agent/", "node/"), "pm_log": ("runtime/start/report.c",)}
-WHO = re.compile("^(?:(?:pm|pmctl|pmrun|pmreport|pm-reachable|prolog|epilog)(?:: ?|$))+")
+WHO = re.compile("^(?:(?:pm|pmctl|pmrun|pmreport|pm-reachable|pm-resume|prolog|epilog)(?:: ?|$))+")
 CONVERSION = re.compile(r"%[-+0# ]*[0-9.*]*(?:hh?|ll?|z|j)?[a-zA-Z]")
 
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/slurm_conf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "site/config.h"
+
+/* Neither the suspension nor the reboot is refused. */
+static void warn_of_suspension(const struct pm_cluster *cluster)
+{
+	if (cluster->suspends)
+		fprintf(stderr,
+			"PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only for idle "
+			"and may reboot it for a job of another mode; use REQUEUE or CANCEL where "
+			"modes are offered\n");
+}
+
+/* slurmstepd of 24.11 looks for prologs of plugins before it has loaded any. */
+static void warn_of_prologs(const struct pm_cluster *cluster)
+{
+	if (cluster->runs_in_job)
+		fprintf(stderr,
+			"PrologFlags=RunInJob: Slurm runs no prolog of a plugin then, so no node "
+			"is prepared and no job with a mode runs; take RunInJob out of "
+			"slurm.conf\n");
+}
+
+static bool is_pm_resume(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return !strcmp(slash ? slash + 1 : program, "pm-resume");
+}
+
+/* Nothing is refused: nodes whose mode does not change are woken and serve. */
+static void warn_of_power_saving(const struct pm_cluster *cluster, const char *config_path)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	const char *program = cluster->resume_program;
+
+	if (!program || !cluster->suspend_program || pm_config_load(config_path, &config, NULL))
+		return;
+	if (!is_pm_resume(program))
+		fprintf(stderr,
+			"ResumeProgram=%s: with power saving no node that is on changes its mode; "
+			"write pm-resume as ResumeProgram into slurm.conf, and "
+			"SiteResumeProgram=%s "
+			"into pmem.conf\n",
+			program, program);
+	else if (!strcmp(config.site_resume_program, "none"))
+		fprintf(stderr,
+			"SiteResumeProgram=none: with ResumeProgram=%s in slurm.conf, pmem.conf "
+			"must "
+			"name the site's program that turns nodes on\n",
+			program);
+}
+
+void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_path)
+{
+	warn_of_suspension(cluster);
+	warn_of_prologs(cluster);
+	warn_of_power_saving(cluster, config_path);
+}

@@ -1,0 +1,425 @@
+#!/usr/bin/env bats
+# Power saving: docs/admin/compatibility.md has a row for each. The site's programs turn the bench's nodes off and on, as a BMC
+# does: what is to be turned on and is on already stays as it is.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the job
+
+setup_file() {
+	load helper
+	local etc bin
+	etc=$(bench_dir)/etc bin=$(bench_dir)/bin
+	cp "$etc"/*.conf "$BATS_FILE_TMPDIR"
+	site_program off >"$bin/site-suspend"
+	site_program on >"$bin/site-resume"
+	chmod 755 "$bin"/site-*
+	printf '%s\n' "SuspendProgram=$bin/site-suspend" "ResumeProgram=$bin/pm-resume" SuspendTime=100000 SuspendTimeout=3 \
+		SuspendRate=0 ResumeRate=0 DebugFlags=NodeFeatures,Power >>"$etc/slurm.conf"
+	sed -i '/^DebugFlags=NodeFeatures$/d' "$etc/slurm.conf"
+	sed -i 's/^SlurmctldParameters=.*/&,power_save_interval=1,power_save_min_interval=0/' "$etc/slurm-pmem.conf"
+	echo "SiteResumeProgram=$bin/site-resume" >>"$etc/pmem.conf"
+	cp "$etc/slurm.conf" "$BATS_FILE_TMPDIR/power.conf"
+	restart_all
+}
+
+teardown_file() {
+	load helper
+	cp "$BATS_FILE_TMPDIR/slurm.conf" "$BATS_FILE_TMPDIR/slurm-pmem.conf" "$BATS_FILE_TMPDIR/pmem.conf" "$(bench_dir)/etc"
+	restart_all
+}
+
+setup() {
+	load helper
+	wake n1 n2
+	clean_nodes
+	: >"$(power_log)"
+}
+
+teardown() {
+	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || put_pmctl_back
+	admin scancel -f -u nobody
+	rm -f "$(bench_dir)"/fail-*
+	restore_site
+	if ! cmp -s "$BATS_FILE_TMPDIR/power.conf" "$(bench_dir)/etc/slurm.conf"; then
+		cp "$BATS_FILE_TMPDIR/power.conf" "$(bench_dir)/etc/slurm.conf"
+		restart_all
+	fi
+	wait_for 60 no_jobs
+}
+
+# site_program off|on: a line in the log for each call. The file fail-off or fail-on makes it fail.
+site_program() {
+	cat <<-EOF
+		#!/bin/bash
+		export PATH=/usr/bin:/bin PM_BENCH=$(bench_dir)/pointer SLURM_CONF=$(bench_dir)/etc/slurm.conf
+		echo "$1 \$*\${SLURM_JOB_ID:+ job \$SLURM_JOB_ID}" >>$(power_log)
+		[ ! -e $(bench_dir)/fail-$1 ] || exit 1
+		for node in \$(scontrol show hostnames "\$1"); do
+			$TOP/tests/cluster/bench power $1 "\$node"
+		done
+	EOF
+}
+
+power_log() { echo "$(bench_dir)/log/power.log"; }
+
+was_called() { grep -qx "$1" "$(power_log)"; }
+
+restart_all() {
+	bench restart-slurmctld
+	bench service start
+	bench restart-slurmd n1
+	bench restart-slurmd n2
+	wait_for 60 nodes_have_modes
+}
+
+# with_power SED: slurm.conf with power saving, changed.
+with_power() {
+	sed "$1" "$BATS_FILE_TMPDIR/power.conf" >"$(bench_dir)/etc/slurm.conf"
+	restart_all
+}
+
+# How often n1 has changed its mode at the start of slurmd.
+changes_at_boot() { grep -c 'it is back in another mode: changing it again' "$(bench_dir)/log/slurmd.n1.log"; }
+
+node_is() {
+	[[ $(admin scontrol -o show node "$1") =~ \ State=[A-Z_+]*"$2" ]]
+}
+
+# Suspended by Slurm, and off.
+suspend() {
+	local node
+	for node in "$@"; do
+		admin scontrol update nodename="$node" state=power_down
+	done
+	for node in "$@"; do
+		wait_for 30 node_is "$node" POWERED_DOWN
+	done
+}
+
+# A test that failed may have left a node in any state.
+wake() {
+	local node
+	for node in "$@"; do
+		if node_is "$node" IDLE+POWERED_DOWN; then
+			admin scontrol update nodename="$node" state=power_up
+		else
+			! node_is "$node" DOWN || bench power off "$node"
+			bench power on "$node"
+		fi
+		wait_for 60 is_awake "$node"
+	done
+}
+
+is_awake() {
+	! node_is "$1" POWER && ! node_is "$1" NOT_RESPONDING && ! node_is "$1" REBOOT || return 1
+	! node_is "$1" DOWN || admin scontrol update nodename="$1" state=resume
+}
+
+nodes_are_in_service() {
+	run bench sinfo -hN -o '%T %E'
+	refute_output --regexp '(drain|inval|(^|[^_])down)' # not powered_down
+}
+
+# submit OPTION...: a job that writes its mode. Its number is in $job, the file in $out.
+submit() {
+	out=$(bench_dir)/home/mode.$BATS_TEST_NUMBER
+	rm -f "$out"
+	run_client sbatch --parsable "$@" --output="$out" --open-mode=append --wrap='echo "$(pmctl mode) $PM_MODE"'
+	job=${output##*$'\n'} # behind remarks
+}
+
+@test "a node that is on changes its mode: the site's programs turn it off and on" {
+	put_in appdirect n1
+	: >"$(power_log)"
+	run_srun -w n1 --pm-mode=memory pmctl mode
+	assert_line memory
+	was_called 'off n1 job [0-9]*'
+	was_called 'on n1 pm_memory job [0-9]*'
+	nodes_are_in_service
+}
+
+@test "a node that is off wakes in its mode for a job of that mode" {
+	local before
+	put_in memory n1
+	suspend n1
+	before=$(changes_at_boot)
+	: >"$(power_log)"
+	run_srun -w n1 --pm-mode=memory pmctl mode
+	assert_line memory
+	was_called 'on n1.*'
+	assert_equal "$(changes_at_boot)" "$before"
+	nodes_are_in_service
+}
+
+@test "a node that is off wakes for a job of another mode, and changes it before the job starts" {
+	put_in appdirect n1
+	suspend n1
+	submit -w n1 --pm-mode=memory
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	run job_field "$job" Restarts
+	assert_output Restarts=0
+	nodes_are_in_service
+}
+
+# The bench's nodes cannot set up flat memory: the prolog's order to do so, and the mode in which it is given, are recorded.
+@test "flat: a node that is off in Memory Mode is in App Direct when its persistent memory is set up" {
+	local seen=$BATS_TEST_TMPDIR/seen
+	put_in memory n1
+	suspend n1
+	keep_pmctl
+	pmctl_in_case "'n1 job begin'*) echo \"\$(SLURMD_NODENAME=n1 $BATS_TEST_TMPDIR/pmctl.kept mode) \$*\" >>$seen; exit ;;"
+	submit -w n1 --pm-mode=flat
+	wait_for 90 test -e "$seen"
+	put_pmctl_back
+	run cat "$seen"
+	assert_output --regexp '^appdirect job begin .*--expect=flat'
+	nodes_are_in_service
+}
+
+@test "SuspendTime: idle nodes are turned off and woken for the tasks of an array in another mode; SuspendExcNodes stay on" {
+	put_in appdirect n1 n2
+	with_power 's/^SuspendTime=.*/SuspendTime=6/;$aSuspendExcNodes=n2'
+	wait_for 60 node_is n1 POWERED_DOWN
+	run ! was_called 'off n2.*'
+	submit --array=1-6 --pm-mode=memory
+	wait_for 120 none_of_array "$job"
+	assert_equal "$(sort "$out" | uniq -c | tr -s ' ')" ' 6 memory memory'
+	nodes_are_in_service
+}
+
+none_of_array() { [ -z "$(bench squeue -h -j "$1" 2>/dev/null)" ]; }
+
+@test "a job array on two nodes that are off" {
+	put_in appdirect n1 n2
+	suspend n1 n2
+	submit --array=1-4 --pm-mode=memory
+	wait_for 120 none_of_array "$job"
+	assert_equal "$(sort "$out" | uniq -c | tr -s ' ')" ' 4 memory memory'
+	nodes_are_in_service
+}
+
+# start_change: n1 changes for the job $job, and hangs at its boot.
+start_change() {
+	put_in appdirect n1
+	: >"$(power_log)"
+	bench inject n1 hang
+	submit -w n1 --pm-mode=memory
+	wait_for 20 node_is n1 POWERING_UP
+	wait_for 30 was_called "on n1 pm_memory job $job"
+	wait_for 20 boot_hangs n1
+}
+
+@test "power_down while a node changes for a job: the job runs in its mode, and the node is turned off behind it" {
+	put_in appdirect n1
+	: >"$(power_log)"
+	submit -w n1 --pm-mode=memory
+	wait_for 20 node_is n1 POWERING_UP
+	admin scontrol update nodename=n1 state=power_down
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	wait_for 60 node_is n1 POWERED_DOWN
+	run_srun -w n1 --pm-mode=memory pmctl mode
+	assert_line memory
+	nodes_are_in_service
+}
+
+@test "power_down_asap: the same, and the node is in service again when it is woken" {
+	put_in appdirect n1
+	submit -w n1 --pm-mode=memory
+	wait_for 20 node_is n1 POWERING_UP
+	admin scontrol update nodename=n1 state=power_down_asap
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	wait_for 60 node_is n1 POWERED_DOWN
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_line appdirect
+	nodes_are_in_service
+}
+
+@test "power_down_force while a node changes for a job: the job is requeued, and starts in its mode" {
+	start_change
+	admin scontrol update nodename=n1 state=power_down_force
+	wait_for 30 was_called 'off n1'
+	wait_for 120 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	nodes_are_in_service
+}
+
+@test "a job that is cancelled while its node changes leaves the node in service, in the mode that Slurm shows" {
+	start_change
+	bench scancel "$job"
+	wait_for 20 no_jobs
+	bench power-cycle n1
+	wait_for 60 is_awake n1
+	wait_for 20 state_is n1 idle
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_line appdirect
+	nodes_are_in_service
+}
+
+@test "a node that boots for a job which is gone: the next job gets its mode there" {
+	put_in appdirect n1
+	submit -w n1 --pm-mode=memory
+	wait_for 20 node_is n1 POWERING_UP
+	bench scancel "$job"
+	wait_for 20 no_jobs
+	run_srun -w n1 --pm-mode=mixed pmctl mode
+	assert_line mixed
+	nodes_are_in_service
+}
+
+@test "a job on two nodes, one off in its mode and one on in another, starts when both have it" {
+	put_in memory n1
+	put_in appdirect n2
+	suspend n1
+	run_srun -N2 --pm-mode=memory pmctl mode
+	assert_equal "$(grep -cx memory <<<"$output")" 2
+	nodes_are_in_service
+}
+
+@test "ResumeProgram fails: the job runs on another node, and the node that comes back late serves in its mode" {
+	put_in appdirect n1 n2
+	suspend n1
+	admin scontrol update nodename=n2 state=drain reason=later
+	touch "$(bench_dir)/fail-on"
+	submit --pm-mode=memory
+	wait_for 20 node_is n1 POWERING_UP
+	admin scontrol update nodename=n2 state=resume
+	wait_for 90 node_is n1 DOWN
+	run node_field n1 %E
+	assert_output 'ResumeTimeout reached'
+	rm "$(bench_dir)/fail-on"
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	bench power on n1
+	wait_for 60 state_is n1 idle
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_line appdirect
+	nodes_are_in_service
+}
+
+@test "SuspendProgram fails: the node stays on and the job runs on another; scontrol resumes the node in its mode" {
+	put_in appdirect n1 n2
+	touch "$(bench_dir)/fail-off"
+	admin scontrol update nodename=n2 state=drain reason=later
+	submit --pm-mode=memory
+	wait_for 20 node_is n1 POWERING_UP
+	wait_for 90 node_is n1 DOWN
+	rm "$(bench_dir)/fail-off"
+	admin scontrol update nodename=n2 state=resume
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	bench power off n1
+	admin scontrol update nodename=n1 state=resume
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_line appdirect
+	nodes_are_in_service
+}
+
+@test "a node with data that must stay: it wakes, keeps its mode, and the job runs on another node" {
+	put_in appdirect n1 n2
+	keep_pmctl
+	pmctl_in_case "'n1 helper pm_memory') echo 'pmctl: data is in the way' >&2; exit 1 ;;
+		'n1 reachable') echo pm_appdirect; echo 'pmctl: data is in the way' >&2; exit ;;"
+	suspend n1
+	admin scontrol update nodename=n2 state=drain reason=later
+	submit --pm-mode=memory
+	wait_for 90 job_has_left_n1
+	admin scontrol update nodename=n2 state=resume
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	run bench node n1 pmctl mode
+	assert_output appdirect
+	put_pmctl_back
+	wait_for 60 state_is n1 idle
+	nodes_are_in_service
+}
+
+job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
+
+@test "pmctl cluster has a node that is off among the idle ones, and pmem.lua among those that boot first" {
+	local modes
+	modes=$(bench_dir)/run/controller/modes
+	put_in appdirect n1 n2
+	wait_for 30 grep -q 'pm_appdirect=2 .*could:pm_appdirect=0' "$modes"
+	suspend n1
+	wait_for 30 grep -q 'pm_appdirect=1 .*could:pm_appdirect=1' "$modes"
+	run admin "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" cluster --json
+	assert_output --regexp '"busy": ?0'
+	refute_output --regexp '"busy": ?[1-9]'
+}
+
+@test "scontrol reboot, as the plugin orders it, goes by RebootProgram as without power saving" {
+	local before
+	put_in appdirect n1
+	before=$(boot_id n1)
+	: >"$(power_log)"
+	admin scontrol reboot n1
+	wait_for 60 eval '[ "$(boot_id n1)" != "$before" ]'
+	wait_for 60 state_is n1 idle
+	run cat "$(power_log)"
+	assert_output ''
+}
+
+# slurmctld 24.11 knows no mode of a node that it has turned off; such a node has to boot for any job.
+@test "RebootUsers: a node that is off wakes in its mode for users who may cause no reboot, and on 24.11 in another mode, too" {
+	put_in memory n1 n2
+	suspend n1 n2
+	with_site RebootUsers=root
+	submit --pm-mode=memory
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	suspend n1 n2
+	submit --pm-mode=appdirect
+	if is_slurm 22.05; then
+		sleep 10
+		job_is "$job" PENDING
+	else
+		wait_for 90 job_is "$job" COMPLETED
+		assert_equal "$(cat "$out")" 'appdirect appdirect'
+	fi
+	nodes_are_in_service
+}
+
+# slurmctld 24.11 orders no change for a CLOUD node that is on: the job waits until SuspendTime has turned it off.
+@test "CLOUD nodes change their mode, on 24.11 when SuspendTime has turned them off" {
+	put_in appdirect n1
+	with_power '/^NodeName=n1 /s/$/ State=CLOUD/;s/^SuspendTime=.*/SuspendTime=8/;$aSuspendExcNodes=n2'
+	submit -w n1 --pm-mode=memory
+	wait_for 120 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	: >"$(power_log)"
+	wait_for 60 was_called 'off n1'
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_line appdirect
+	nodes_are_in_service
+}
+
+@test "pm-resume turns nothing off that it could not turn on, and says what is missing" {
+	put_in appdirect n1
+	: >"$(power_log)"
+	with_site SiteResumeProgram=none
+	run admin pm-resume n1 pm_memory
+	assert_failure
+	assert_output "pm-resume: SiteResumeProgram=none in pmem.conf, not turning on n1: name the site's program that turns nodes on"
+	with_site SiteResumeProgram=/no/such
+	run admin pm-resume n1 pm_memory
+	assert_failure
+	assert_output "pm-resume: run '/no/such', SiteResumeProgram of pmem.conf: No such file or directory"
+	run cat "$(power_log)"
+	assert_output ''
+}
+
+@test "pm-controller says at its start what is missing for changes of mode" {
+	local log
+	log=$(bench_dir)/log/pm-controller.out
+	: >"$log"
+	bench service start
+	run grep -E 'ResumeProgram=' "$log"
+	assert_failure
+	with_site SiteResumeProgram=none
+	bench service start
+	wait_for 20 grep -q "^SiteResumeProgram=none: with ResumeProgram=$(bench_dir)/bin/pm-resume in slurm.conf, pmem.conf must name" "$log"
+	restore_site
+	with_power "s|^ResumeProgram=.*|ResumeProgram=$(bench_dir)/bin/site-resume|"
+	wait_for 20 grep -q "^ResumeProgram=$(bench_dir)/bin/site-resume: with power saving no node that is on changes its mode" "$log"
+}
