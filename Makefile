@@ -115,7 +115,7 @@ pkgdatadir    = $(datadir)/slurm-pmem
 completiondir = $(datadir)/bash-completion/completions
 EXAMPLES      = $(wildcard etc/*.conf etc/*.lua etc/*/*.conf etc/*/*.yml etc/*/*.json)
 LUA           = $(addprefix controller/,pmem.lua pmem_conf.lua pmem_constraint.lua pmem_nodes.lua)
-SCRIPTS       = agent/pm-helper agent/pm-reboot controller/pm-reregister controller/prolog_poll
+SCRIPTS       = agent/pm-helper agent/pm-reboot agent/pm-slurmd-booted controller/pm-reregister controller/prolog_poll
 TEMPLATES     = $(wildcard job_templates/*/*)
 UNITS         = agent/pmctl-verify.service controller/pm-controller.service \
 	$(addprefix controller/pm-reregister,.service .timer) \

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "agent/pmctl.h"
+#include "agent/suspended.h"
 #include "node/act/change.h"
 #include "node/see/observe.h"
 
@@ -25,7 +26,7 @@ static int print_feature(struct pm_agent *agent)
 	return PM_EXIT_DONE;
 }
 
-/* Slurm changes the features of a node only when no job is on it. */
+/* Slurm changes the features of a node only when no job is on it, except for suspended ones. */
 int pm_verb_helper(struct pm_agent *agent)
 {
 	const struct pm_mode_info *mode;
@@ -34,9 +35,13 @@ int pm_verb_helper(struct pm_agent *agent)
 	if (!agent->n_words)
 		return print_feature(agent);
 	mode = pm_mode_by_feature(agent->words[0]);
-	if (!mode)
+	if (!mode) {
 		pm_err_set(&err, -EINVAL, "unknown feature '%.60s'", agent->words[0]);
-	else if (!pm_change_stage(&agent->op, mode, PM_CHANGE_FOR_JOB, &err))
+	} else if (pm_suspended_check(&agent->op, &err)) {
+		(void)pm_fail(agent, &err);
+		return PM_EXIT_SUSPENDED;
+	} else if (!pm_change_stage(&agent->op, mode, PM_CHANGE_FOR_JOB, &err)) {
 		return PM_EXIT_DONE;
+	}
 	return pm_fail(agent, &err);
 }

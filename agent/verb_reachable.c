@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "agent/pmctl.h"
+#include "agent/suspended.h"
 #include "base/cleanup.h"
 #include "node/act/substate.h"
 #include "node/state/state.h"
@@ -57,7 +58,8 @@ int pm_verb_reachable(struct pm_agent *agent)
 		return PM_EXIT_DONE;
 	}
 	/* The firmware may lay the regions out anew. */
-	may_change = !pm_substate_check_empty(&agent->op.config, &err);
+	may_change = !pm_suspended_recheck(&agent->op, &err) &&
+		     !pm_substate_check_empty(&agent->op.config, &err);
 	if (!may_change)
 		pm_fail(agent, &err);
 	print(agent, own, may_change);

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "agent/pmctl.h"
+#include "agent/suspended.h"
 #include "base/cleanup.h"
 #include "node/act/unwanted.h"
 #include "node/state/state.h"
@@ -70,21 +71,30 @@ static int fail(const struct pm_agent *agent, struct pm_journal *journal, const 
 	return PM_EXIT_FAILED;
 }
 
+static int refuse(const struct pm_agent *agent, struct pm_journal *journal, struct pm_err *why)
+{
+	(void)pm_state_read_journal(&agent->op.config, journal, NULL);
+	(void)fail(agent, journal, why);
+	return PM_EXIT_SUSPENDED;
+}
+
 /*
  * Slurm waits for this reboot: neither an unreadable journal nor a full or read-only disk stops it.
  * Without the reboot Slurm would believe that the node is in the new mode. Only a lock that another
- * pmctl still holds stops it.
+ * pmctl still holds, and a suspended job, stop it.
  */
 int pm_verb_reboot(struct pm_agent *agent)
 {
 	cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 	const char *const *argv = (const char *const *)agent->op.config.reboot_command;
 	cleanup_close int lock_fd = -1;
-	struct pm_err err;
+	struct pm_err err, why;
 	int rc = pm_state_lock(&agent->op, &lock_fd, &err);
 
 	if (rc == -EBUSY)
 		return pm_fail(agent, &err);
+	if (pm_suspended_check(&agent->op, &why))
+		return refuse(agent, &journal, &why);
 	if (rc || prepare(agent, &journal, &err))
 		pm_warn(&agent->op, "%s; rebooting anyway", err.text);
 	pm_report(&agent->op, "rebooting: %s", agent->op.config.text[PM_KEY_REBOOT_COMMAND]);

@@ -7,14 +7,13 @@
 #include "base/cleanup.h"
 #include "site/config.h"
 
-/* Neither the suspension nor the reboot is refused. */
-static void warn_of_suspension(const struct pm_cluster *cluster)
+/* A job of another mode preempts none by suspension, which its owner may expect. */
+static void tell_of_suspension(const struct pm_cluster *cluster)
 {
 	if (cluster->suspends)
 		fprintf(stderr,
-			"PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only for idle "
-			"and may reboot it for a job of another mode; use REQUEUE or CANCEL where "
-			"modes are offered\n");
+			"PreemptMode=SUSPEND: a node with suspended jobs stays in their mode; a "
+			"job of another mode waits until they have ended\n");
 }
 
 /* slurmstepd of 24.11 looks for prologs of plugins before it has loaded any. */
@@ -59,7 +58,7 @@ static void warn_of_power_saving(const struct pm_cluster *cluster, const char *c
 
 void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_path)
 {
-	warn_of_suspension(cluster);
+	tell_of_suspension(cluster);
 	warn_of_prologs(cluster);
 	warn_of_power_saving(cluster, config_path);
 }

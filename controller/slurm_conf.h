@@ -3,7 +3,8 @@
 #define PM_SLURM_CONF_H
 
 /*
- * Settings of slurm.conf with which modes do not work, or not safely: a line on stderr for each.
+ * Settings of slurm.conf with which modes do not work, or not as users may expect: a line on stderr
+ * for each.
  * `config_path` is pmem.conf's, NULL for the usual place.
  */
 #include "controller/cluster.h"

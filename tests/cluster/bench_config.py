@@ -241,6 +241,8 @@ def write_programs(bench: Bench, build: Path) -> None:
                  f'exec {home}/lib/pm-reachable "$@" "config={home}/$SLURMD_NODENAME/pmem.conf"')
     write_script(home / "bin" / "reset", f"export PM_BENCH={home}/pointer",
                  f'exec {TOP}/tests/cluster/bench power-cycle "$1"')
+    write_script(home / "bin" / "pm-slurmd-booted", f"export PM_BENCH={home}/pointer",
+                 f'exec {TOP}/tests/cluster/bench slurmd-booted "$SLURMD_NODENAME"')
     write(home / "pointer", f"{home}\n")
     write(home / "bin" / "enter", enter_script(bench), 0o755)
     write_script(home / "bin" / "prolog_slurmctld", f"export SLURM_CONF={home}/etc/slurm.conf",

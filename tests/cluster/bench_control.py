@@ -194,6 +194,11 @@ def restart_slurmd(args: argparse.Namespace) -> int:
     return restart_and_wait(f"slurmd.{node}", "slurmd started", node, "restart")
 
 
+def restart_as_booted(args: argparse.Namespace) -> int:
+    call(current(), node_argument(args), "booted")
+    return 0
+
+
 def run_service(args: argparse.Namespace) -> int:
     """Returns when the service answers, or no longer does."""
     wanted = args.what == "start"
@@ -272,6 +277,7 @@ def parser() -> argparse.ArgumentParser:
     verb("firmware", run_firmware, "apply the node's goal while its slurmd goes on: a change that "
                                    "Slurm does not notice", node)
     verb("restart-slurmd", restart_slurmd, "restart the node's slurmd without a reboot", node)
+    verb("slurmd-booted", restart_as_booted, "restart the node's slurmd, which then tells of a boot (slurmd -b)", node)
     verb("restart-slurmctld", restart_slurmctld, "end slurmctld and start it again")
     verb("service", run_service, "kill pm-controller, or start it (anew)",
          ("what", {"choices": ("start", "kill")}))

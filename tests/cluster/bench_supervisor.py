@@ -89,14 +89,17 @@ class Daemons:
     def restart_controller(self) -> None:
         """It saves its state at its end. 22.05 may wait for ever there, for a node that boots: then it is killed, as
         systemd does."""
-        daemon = self.running["slurmctld"]
+        self.end("slurmctld")
+        self.start_controller()
+
+    def end(self, name: str) -> None:
+        daemon = self.running[name]
         daemon.terminate()
         try:
             daemon.wait(STOP_S)
         except subprocess.TimeoutExpired:
             daemon.kill()
             daemon.wait()
-        self.start_controller()
 
     def start_slurmd(self, node: str) -> None:
         """It tells the uptime of its machine, see tests/machine/shim/uptime.c. None on a node that is off."""
@@ -214,6 +217,13 @@ def restart(daemons: Daemons, node: str) -> None:
     daemons.start_slurmd(node)
 
 
+def restart_as_booted(daemons: Daemons, node: str) -> None:
+    """As systemd does with slurmd -b, which tells of a boot that was none. slurmd saves at its end which jobs it knows."""
+    daemons.booted_s[node] = time.time()
+    daemons.end(f"slurmd.{node}")
+    daemons.start_slurmd(node)
+
+
 def crash(daemons: Daemons, node: str) -> None:
     """All processes of the node end at once, slurmd's and the jobs', and slurmd is started anew."""
     daemons.kill_slurmd(node, jobs=True)
@@ -246,7 +256,8 @@ def start_daemon(what: str):
     return start
 
 
-ORDERS = {"reboot": reboot, "off": turn_off, "on": turn_on, "restart": restart, "crash": crash, "service": service, "controller": controller}
+ORDERS = {"reboot": reboot, "off": turn_off, "on": turn_on, "restart": restart, "booted": restart_as_booted, "crash": crash,
+          "service": service, "controller": controller}
 ORDERS |= {f"kill-{what}": kill_daemon(what) for what in NAMES} | {f"start-{what}": start_daemon(what) for what in NAMES}
 
 

@@ -145,7 +145,144 @@ user_pmctl() {
 	assert_equal "$(sort -u "$lines_of")" 'memory memory'
 }
 
-@test "PreemptMode=SUSPEND: pm-controller says at its start that modes do not go with it" {
+# suspend_job OPTION...: a job as of start_job that an operator suspends; nothing of it runs when this returns.
+suspend_job() {
+	start_job "$@"
+	admin scontrol suspend "$job"
+	wait_for 20 job_is "$job" SUSPENDED
+	wait_for 20 stands_still
+	stood=$(wc -l <"$lines_of")
+}
+
+stands_still() {
+	local count
+	count=$(wc -l <"$lines_of")
+	sleep 2
+	[ "$(wc -l <"$lines_of")" = "$count" ]
+}
+
+submit_other_mode() {
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+	other=$output
+}
+
+refused_for() {
+	grep -q "job $1 is suspended on this node: the node's mode is not changed until that job has ended" \
+		"$(bench_dir)"/log/slurmd.n1.*
+}
+
+# The order to change has come, was refused, and slurmctld waits for no boot any more.
+refused_and_back() {
+	refused_for "$1" && ! node_is_booting && [ "$(node_field n1 %b | grep -c pm_memory)" = 1 ]
+}
+
+node_is_booting() { [[ $(admin scontrol -o show node n1) == *State=*POWERING_UP* ]]; }
+
+@test "an operator's suspension: a job of another mode waits until the suspended one has ended, which goes on in its mode" {
+	put_in memory n1
+	: >"$(bench_dir)/log/slurmd.n1.log"
+	before=$(boot_id n1)
+	suspend_job -w n1 --pm-mode=memory
+	submit_other_mode
+	wait_for 30 refused_and_back "$job"
+	wait_for 30 job_is "$other" PENDING
+	job_is "$job" SUSPENDED
+	nodes_are_in_service
+	run node_field n1 '%f'
+	refute_output --partial pm_appdirect
+	bench restart-slurmd n1
+	wait_for 30 state_is n1 idle
+	sleep 3
+	job_is "$other" PENDING
+	admin scontrol resume "$job"
+	wait_for 20 goes_on "$stood"
+	assert_equal "$(boot_id n1)" "$before"
+	run job_field "$job" Restarts
+	assert_output Restarts=0
+	assert_equal "$(sort -u "$lines_of")" 'memory memory'
+	admin scancel "$job"
+	wait_for 90 job_is "$other" COMPLETED
+	assert [ "$(boot_id n1)" != "$before" ]
+	nodes_are_in_service
+}
+
+@test "an operator's suspension: a job of another mode takes another node" {
+	put_in memory n1 n2
+	suspend_job -w n1 --pm-mode=memory
+	run_client sbatch --parsable --pm-mode=appdirect --output="$(bench_dir)/home/elsewhere" --wrap='echo $SLURMD_NODENAME'
+	other=$output
+	wait_for 90 job_is "$other" COMPLETED
+	run cat "$(bench_dir)/home/elsewhere"
+	assert_output n2
+	job_is "$job" SUSPENDED
+	admin scontrol resume "$job"
+	wait_for 20 goes_on "$stood"
+	assert_equal "$(sort -u "$lines_of")" 'memory memory'
+}
+
+@test "an operator's suspension of a salloc without a step: its node keeps the mode, too" {
+	local held
+	put_in memory n1
+	: >"$(bench_dir)/log/slurmd.n1.log"
+	before=$(boot_id n1)
+	held=$(bench_dir)/home/held
+	rm -f "$held" "$held".*
+	bench salloc -w n1 --pm-mode=memory sh -c "echo \$SLURM_JOB_ID >$held; until [ -e $held.go ]; do sleep 0.2; done; srun pmctl mode >$held.mode" 3>&- &
+	wait_for 40 test -s "$held"
+	job=$(cat "$held")
+	admin scontrol suspend "$job"
+	wait_for 20 job_is "$job" SUSPENDED
+	submit_other_mode
+	wait_for 30 refused_and_back "$job"
+	admin scontrol resume "$job"
+	wait_for 20 job_is "$job" RUNNING
+	assert_equal "$(boot_id n1)" "$before"
+	touch "$held.go"
+	wait_for 40 job_is_over "$job"
+	run cat "$held.mode"
+	assert_output memory
+	wait_for 90 job_is "$other" COMPLETED
+	nodes_are_in_service
+}
+
+job_is_over() { [[ $(job_field "$1" JobState) =~ COMPLETED|FAILED ]]; }
+
+@test "two suspended jobs: the node keeps their mode until both have ended" {
+	local first
+	put_in memory n1
+	before=$(boot_id n1)
+	suspend_job -w n1 --pm-mode=memory
+	first=$job
+	suspend_job -w n1 --pm-mode=memory
+	submit_other_mode
+	wait_for 30 refused_and_back "[0-9]*"
+	admin scancel "$job"
+	sleep 8
+	job_is "$first" SUSPENDED
+	job_is "$other" PENDING
+	assert_equal "$(boot_id n1)" "$before"
+	admin scancel "$first"
+	wait_for 90 job_is "$other" COMPLETED
+	nodes_are_in_service
+}
+
+@test "scontrol reboot waits for a suspended job" {
+	put_in memory n1
+	before=$(boot_id n1)
+	suspend_job -w n1 --pm-mode=memory
+	admin scontrol reboot n1
+	sleep 8
+	assert_equal "$(boot_id n1)" "$before"
+	job_is "$job" SUSPENDED
+	admin scontrol resume "$job"
+	wait_for 20 goes_on "$stood"
+	admin scancel "$job"
+	wait_for 60 boots_anew
+}
+
+boots_anew() { [ "$(boot_id n1)" != "$before" ] && state_is n1 idle; }
+
+@test "PreemptMode=SUSPEND: pm-controller says at its start what becomes of modes" {
 	local log
 	log=$(bench_dir)/log/pm-controller.out
 	: >"$log"
@@ -153,5 +290,5 @@ user_pmctl() {
 	run grep PreemptMode= "$log"
 	assert_failure
 	with_preemption SUSPEND,GANG OverSubscribe=FORCE:1
-	wait_for 20 grep -q '^PreemptMode=SUSPEND: Slurm takes a node with suspended jobs only for idle' "$log"
+	wait_for 20 grep -q '^PreemptMode=SUSPEND: a node with suspended jobs stays in their mode' "$log"
 }

@@ -701,7 +701,7 @@ start_slow() {
 @test "the helper script calls pmctl helper, and has the controller told what was refused" {
 	local name
 	for name in pmctl pm-reachable; do
-		printf '%s\n' '#!/bin/sh' "echo $name \"\$@\"" '[ "$2" != pm_bad ]' >"$node/$name"
+		printf '%s\n' '#!/bin/sh' "echo $name \"\$@\"" 'case $2 in pm_bad) exit 1 ;; pm_held) exit 6 ;; esac' >"$node/$name"
 		chmod 755 "$node/$name"
 	done
 	sed "s|/usr/bin/pmctl|$node/pmctl|; s|/usr/libexec/slurm-pmem|$node|" agent/pm-helper >"$node/helper"
@@ -711,6 +711,90 @@ start_slow() {
 	assert_output 'pmctl helper pm_memory'
 	run -1 sh "$node/helper" pm_bad
 	assert_output "$(printf '%s\n' 'pmctl helper pm_bad' 'pm-reachable refused')"
+	run -0 sh "$node/helper" pm_held
+	assert_output 'pmctl helper pm_held'
+}
+
+@test "RebootProgram has slurmd report a boot only where a suspended job forbids the reboot" {
+	local name
+	for name in pmctl pm-reachable pm-slurmd-booted; do
+		printf '%s\n' '#!/bin/sh' "echo $name \"\$@\"" 'case $2 in pm_bad) exit 1 ;; pm_held) exit 6 ;; esac' >"$node/$name"
+		chmod 755 "$node/$name"
+	done
+	sed "s|/usr/bin/pmctl|$node/pmctl|; s|/usr/libexec/slurm-pmem|$node|" agent/pm-reboot >"$node/reboot"
+	run -0 sh "$node/reboot" pm_memory
+	assert_output 'pmctl reboot pm_memory'
+	run -1 sh "$node/reboot" pm_bad
+	assert_output "$(printf '%s\n' 'pmctl reboot pm_bad' 'pm-reachable refused')"
+	run -1 sh "$node/reboot" pm_held
+	assert_output "$(printf '%s\n' 'pmctl reboot pm_held' 'pm-reachable refused' 'pm-slurmd-booted')"
+}
+
+# with_squeue LINE...: what Slurm says of this node's jobs.
+with_squeue() {
+	script squeue 'cat <<END' "$@" END
+	configure "SqueuePath=$node/squeue"
+}
+
+# listen_as JOB: a step's socket on node pmunit7, as slurmstepd has one.
+listen_as() {
+	/usr/bin/python3 -c 'import socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+time.sleep(60)' "$node/pmunit7_$1.4294967291" 3>&- &
+	listener=$!
+	until [ -S "$node/pmunit7_$1.4294967291" ]; do sleep 0.1; done
+}
+
+KEPT="the node's mode is not changed until that job has ended"
+
+@test "helper and reboot refuse while a job is suspended, and reachable prints its mode alone until it is not" {
+	into memory
+	with_squeue '12 CONFIGURING' '14 COMPLETING' '15 RUNNING'
+	run -0 pmctl reachable
+	assert_output "$(printf '%s\n' pm_memory pm_appdirect pm_mixed)"
+	with_squeue '12 CONFIGURING' '13 SUSPENDED'
+	run -0 pmctl reachable
+	assert_line pm_appdirect
+	run -6 pmctl helper pm_appdirect
+	assert_output "pmctl: helper: job 13 is suspended on this node: $KEPT"
+	run -0 pmctl reachable
+	assert_output "$(printf '%s\n' "pmctl: reachable: job 13 is suspended on this node: $KEPT" pm_memory)"
+	run -6 pmctl reboot
+	assert_output "pmctl: reboot: job 13 is suspended on this node: $KEPT"
+	with_squeue '12 CONFIGURING'
+	run -0 pmctl reachable
+	assert_output "$(printf '%s\n' pm_memory pm_appdirect pm_mixed)"
+	run -0 pmctl helper pm_appdirect
+	# Suspended since: the goal is not left for another reboot.
+	with_squeue '13 SUSPENDED'
+	run -6 pmctl reboot
+	run -0 pmctl journal
+	assert_output --partial 'withdrawn'
+	run -0 pmctl mode
+	assert_output memory
+}
+
+@test "a job that Slurm calls running keeps the mode if it has a step here; a step of a job that has ended does not" {
+	into memory
+	configure
+	with_squeue '13 RUNNING'
+	listen_as 13
+	SLURMD_NODENAME=pmunit7 run -6 pmctl helper pm_appdirect
+	assert_output "pmctl: helper: job 13 runs on this node: $KEPT"
+	SLURMD_NODENAME=pmunit8 run -0 pmctl helper pm_appdirect
+	run -0 pmctl reboot
+	run -0 pmctl verify
+	into memory
+	with_squeue '13 COMPLETING'
+	SLURMD_NODENAME=pmunit7 run -0 pmctl helper pm_appdirect
+	script squeue 'echo no controller >&2' 'exit 1'
+	SLURMD_NODENAME=pmunit7 run -6 pmctl helper pm_appdirect
+	assert_output --partial "job 13 may be suspended on this node: $KEPT"
+	SLURMD_NODENAME=pmunit8 run -0 pmctl helper pm_appdirect
+	kill "$listener"
+	SLURMD_NODENAME=pmunit7 run -0 pmctl helper pm_appdirect
 }
 
 @test "job begin and job end say what is wrong with their words" {
