@@ -21,14 +21,15 @@ enum pm_readiness pm_node_readiness(uint32_t node_state)
 	const uint32_t unusable = NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
 	const uint32_t coming = NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP |
 				NODE_STATE_REBOOT_ISSUED | NODE_STATE_NO_RESPOND;
+	/* Slurm powers a node up some time after the job has got it. */
+	const uint32_t off = NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN;
 	uint32_t base = node_state & NODE_STATE_BASE;
-	bool is_off = base != NODE_STATE_IDLE && node_state & NODE_STATE_POWERED_DOWN;
 
 	if (base == NODE_STATE_DOWN || node_state & unusable)
 		return PM_UNUSABLE;
-	if (base == NODE_STATE_UNKNOWN || node_state & coming || is_off)
+	if (base != NODE_STATE_IDLE && node_state & off)
 		return PM_NOT_READY;
-	return PM_IS_READY;
+	return base == NODE_STATE_UNKNOWN || node_state & coming ? PM_NOT_READY : PM_IS_READY;
 }
 
 bool pm_node_is_rebooting(uint32_t node_state)
