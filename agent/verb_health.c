@@ -9,6 +9,7 @@
 #include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
+#include "node/act/renew_record.h"
 #include "node/state/state.h"
 #include "node/tools/tools.h"
 
@@ -116,13 +117,24 @@ static void print(const struct pm_agent *agent, int rc, const struct pm_err *err
 	pm_print_json(root);
 }
 
+/* Files of a newer slurm-pmem are no fault of the node: they are dealt with first. */
+static int look(const struct pm_agent *agent, struct pm_err *err)
+{
+	cleanup_close int lock_fd = -1;
+
+	if (geteuid() == 0 && pm_state_has_newer(&agent->op.config) &&
+		(pm_state_lock(&agent->op, &lock_fd, err) || pm_renew_record(&agent->op, err)))
+		pm_warn(&agent->op, "%s", err->text);
+	return pm_node_health(&agent->op.config, err);
+}
+
 int pm_verb_health(struct pm_agent *agent)
 {
 	struct pm_err err;
 	int rc = agent->given & PM_OPT_CLEAR ? clear(agent, &err) : 0;
 
 	if (!rc)
-		rc = pm_node_health(&agent->op.config, &err);
+		rc = look(agent, &err);
 	print(agent, rc, &err);
 	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;
 }

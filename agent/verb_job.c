@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "node/act/background.h"
 #include "node/act/job.h"
+#include "node/act/renew_record.h"
 #include "node/state/job_use.h"
 #include "node/state/state.h"
 
@@ -144,6 +145,8 @@ static int begin(const struct pm_agent *agent, char *const *modes)
 		return usage(agent, wrong);
 	if (lock(agent, &lock_fd, &err))
 		return pm_fail(agent, &err);
+	if (pm_renew_record(&agent->op, &err))
+		pm_warn(&agent->op, "%s", err.text);
 	status = finish(agent, pm_job_begin(&agent->op, &request, &err), &err);
 	if (status == PM_EXIT_DONE)
 		begin_use(agent, request.id, pm_now_ms() - since_ms);

@@ -5,18 +5,18 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
-static bool read_fields(const struct pm_store *store, const json_object *root, void *into)
+static bool read_fields(
+	const struct pm_store *store, const json_object *root, uint64_t version, void *into)
 {
 	unsigned oldest = store->oldest ? store->oldest : store->version;
-	uint64_t version;
 
-	return !pm_json_u64(root, "version", &version) && version >= oldest &&
-	       version <= store->version &&
+	return version >= oldest &&
 	       pm_fields_read(store->fields, (unsigned)version, root, into, NULL) &&
 	       (!store->fits || store->fits(into));
 }
@@ -25,8 +25,16 @@ static int parse(const struct pm_store *store, const char *path, const char *tex
 	void *into, struct pm_err *err)
 {
 	cleanup_with(pm_json_cleanup) json_object *root = pm_json_parse(text, length);
+	uint64_t version = 0;
 
-	if (root && json_object_is_type(root, json_type_object) && read_fields(store, root, into))
+	if (root && json_object_is_type(root, json_type_object))
+		(void)pm_json_u64(root, "version", &version);
+	if (version > store->version)
+		return pm_err_set(err, -EPROTONOSUPPORT,
+			"read '%s': version %llu is of a newer slurm-pmem, this one reads %u; "
+			"'pmctl verify' by root sets the file aside",
+			path, (unsigned long long)version, store->version);
+	if (version && read_fields(store, root, version, into))
 		return 0;
 	return pm_err_set(err, -EBADMSG,
 		"read '%s': truncated or not %s; the file is kept: inspect it, then move it "
@@ -102,13 +110,58 @@ int pm_store_remove(const char *path, struct pm_err *err)
 	return rc;
 }
 
-int pm_store_set_aside(const char *path, struct pm_err *err)
+bool pm_store_is_newer(const struct pm_store *store, const char *path)
+{
+	cleanup_free void *value = calloc(1, store->size);
+	int rc = value ? pm_store_read(store, path, value, NULL) : -ENOMEM;
+
+	if (!rc)
+		pm_fields_done(store->fields, value);
+	return rc == -EPROTONOSUPPORT;
+}
+
+static bool exists(const char *path)
+{
+	return !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Renames what was set aside earlier, so that it is not replaced. */
+static int make_room(const char *aside)
+{
+	for (unsigned i = 1;; i++) {
+		cleanup_free char *earlier = pm_asprintf("%s.%u", aside, i);
+
+		if (!earlier)
+			return -ENOMEM;
+		if (i < PM_STORE_ASIDE_MAX && exists(earlier))
+			continue;
+		return rename(aside, earlier) ? -errno : 0;
+	}
+}
+
+static int move_aside(
+	const char *path, int (*move)(const char *from, const char *to), struct pm_err *err)
 {
 	cleanup_free char *aside = pm_asprintf("%s.unreadable", path);
+	int rc = 0;
 
 	if (!aside)
 		return pm_err_nomem(err);
-	if (rename(path, aside) && errno != ENOENT)
-		return pm_err_sys(err, -errno, "set '%s' aside", path);
-	return 0;
+	if (!exists(path))
+		return 0;
+	if (exists(aside))
+		rc = make_room(aside);
+	if (!rc && move(path, aside))
+		rc = -errno;
+	return rc ? pm_err_sys(err, rc, "set '%s' aside", path) : 0;
+}
+
+int pm_store_set_aside(const char *path, struct pm_err *err)
+{
+	return move_aside(path, rename, err);
+}
+
+int pm_store_keep_aside(const char *path, struct pm_err *err)
+{
+	return move_aside(path, link, err);
 }

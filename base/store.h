@@ -37,8 +37,9 @@ struct pm_store {
 
 /*
  * Reads a file, relative to the directory `dir_fd`, into *ret, which is untouched on failure.
- * Release with pm_fields_done(). -EBADMSG: truncated, of another version, or with wrong fields; the
- * file is kept, and the sentence has the cure. -EFBIG: longer than allowed. -EPERM, -ELOOP: see
+ * Release with pm_fields_done(). -EPROTONOSUPPORT: of a later version, which a newer slurm-pmem
+ * wrote. -EBADMSG: truncated, of an earlier version than `oldest`, or with wrong fields. The file
+ * is kept, and the sentence has the cure. -EFBIG: longer than allowed. -EPERM, -ELOOP: see
  * pm_file_read_ours(). -ENOMEM. Else of open(2), read(2).
  */
 int pm_store_read_at(
@@ -56,9 +57,19 @@ int pm_store_write(
 /* Removes a file and temporary files of its writers. A missing file is fine. */
 int pm_store_remove(const char *path, struct pm_err *err);
 
-/* Renames a file that cannot be parsed and must not stay: "12.json" becomes "12.json.unreadable". A
- * missing file is fine. */
+/* True if pm_store_read() answers -EPROTONOSUPPORT. */
+bool pm_store_is_newer(const struct pm_store *store, const char *path);
+
+/*
+ * Renames a file that cannot be read and must not stay: "12.json" becomes "12.json.unreadable". One
+ * that was set aside earlier becomes "12.json.unreadable.1", or of the first number that is free;
+ * of more than PM_STORE_ASIDE_MAX the last is replaced. A missing file is fine.
+ */
 int pm_store_set_aside(const char *path, struct pm_err *err);
+#define PM_STORE_ASIDE_MAX 99
+
+/* As above by a second name for the file, link(2): it also stays where it is, to be replaced. */
+int pm_store_keep_aside(const char *path, struct pm_err *err);
 
 /* The text of the file; malloc'ed, NULL when out of memory. */
 char *pm_store_format(const struct pm_store *store, const void *from);

@@ -9,11 +9,11 @@ void pm_state_file_read(const struct pm_store *store, const char *path, void *re
 	struct pm_err err;
 	int rc = pm_store_read(store, path, ret, &err);
 
-	if (rc == -EBADMSG && !pm_store_set_aside(path, &err))
+	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT) && !pm_store_set_aside(path, &err))
 		fprintf(stderr,
-			"'%s' is malformed and was renamed to '%s.unreadable'; starting with an "
-			"empty list\n",
-			path, path);
+			"'%s' is %s and was renamed to '%s.unreadable'; starting with an empty "
+			"list\n",
+			path, rc == -EBADMSG ? "malformed" : "of a newer slurm-pmem", path);
 	else if (rc)
 		fprintf(stderr, "%s; starting with an empty list\n", err.text);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/act/substate.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,24 @@ static void reach_done(struct reach *reach)
 	pm_survey_done(&reach->survey);
 	pm_steps_done(&reach->steps);
 	free(reach->clean);
+}
+
+/*
+ * A newer slurm-pmem wrote the journal, so which regions are dirty is not known: all are. The new
+ * journal has that before anything is done.
+ */
+static int begin_dirty(struct reach *reach, struct pm_err *err)
+{
+	const struct pm_inventory *inventory = &reach->survey.inventory;
+	char boot_id[PM_BOOT_ID_MAX];
+	int rc = pm_kernel_boot_id(reach->op->config.fs_root, boot_id, err);
+
+	if (rc)
+		return rc;
+	pm_os_journal_begin(&reach->journal, reach->target.substate, boot_id);
+	for (size_t i = 0; !rc && i < inventory->n; i++)
+		rc = pm_os_journal_mark(&reach->journal, inventory->list[i].nd.iset_id, err);
+	return rc ? rc : pm_state_replace_newer_os_journal(reach->op, &reach->journal, err);
 }
 
 static bool is_clean(const struct reach *reach, const struct pm_inventory_ns *ns)
@@ -288,12 +307,17 @@ static int run(const struct pm_operation *op, const struct pm_target *target, bo
 	struct pm_err *err)
 {
 	cleanup_with(reach_done) struct reach reach = {.op = op, .target = *target};
+	bool is_newer;
 	int rc;
 
 	reach.target.converts = op->config.wipe != PM_WIPE_CRYPTO_ERASE;
 	rc = pm_state_read_os_journal(&op->config, &reach.journal, err);
-
-	if (!rc)
+	is_newer = rc == -EPROTONOSUPPORT;
+	if (!rc || is_newer)
+		rc = look(&reach, err);
+	if (!rc && is_newer && !dry_run)
+		rc = begin_dirty(&reach, err);
+	if (!rc && is_newer)
 		rc = look(&reach, err);
 	if (rc)
 		return rc;
@@ -363,6 +387,8 @@ static int restore_policy(const struct pm_operation *op, struct pm_err *err)
 
 	if (!rc)
 		rc = pm_state_read_os_journal(&op->config, &journal, err);
+	if (rc == -EPROTONOSUPPORT)
+		return 0; /* run() says so */
 	if (rc || strcmp(journal.boot_id, boot_id) || !*journal.policy)
 		return rc;
 	snprintf(policy, sizeof(policy), "%s", journal.policy);

@@ -35,24 +35,77 @@ static struct path path_in(const char *directory, const char *name)
 #define ROSTER(config_)	    path_in((config_)->state_dir, "modules.json").text
 #define RECORD(config_)	    path_in((config_)->run_dir, "mode.json").text
 
-int pm_state_lock_within(
+/*
+ * Files that a newer slurm-pmem wrote and that this one cannot read. The node's state is observed,
+ * so it goes on without them. Pins are not among them: without its pins a namespace could be
+ * destroyed. Nor is substate.json, see node/act/substate.c.
+ */
+static const struct newer {
+	const struct pm_store *store;
+	const char *name, *effect;
+} newer[] = {
+	{&pm_journal_store, "journal.json", "a change in it is neither finished nor undone"},
+	{&pm_history_store, "history.json", "the history starts again"},
+	{&pm_roster_store, "modules.json", "a module that is missing already is not noticed"},
+	{&pm_counters_store, "counters.json", "pmctl metrics counts from 0"},
+};
+
+bool pm_state_has_newer(const struct pm_config *config)
+{
+	struct pm_record record = {0};
+
+	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++)
+		if (pm_store_is_newer(
+			    newer[i].store, path_in(config->state_dir, newer[i].name).text))
+			return true;
+	return pm_record_read(RECORD(config), &record, NULL) == -EPROTONOSUPPORT;
+}
+
+static void set_newer_aside(const struct pm_operation *op)
+{
+	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
+		const struct path path = path_in(op->config.state_dir, newer[i].name);
+		struct pm_err err;
+
+		if (!pm_store_is_newer(newer[i].store, path.text))
+			continue;
+		if (pm_store_set_aside(path.text, &err))
+			pm_warn(op, "%s", err.text);
+		else
+			pm_warn(op,
+				"'%s' is of a newer slurm-pmem and was renamed to '%s.unreadable'; "
+				"%s",
+				path.text, path.text, newer[i].effect);
+	}
+}
+
+static int take_lock(
 	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
 	const struct path path = path_in(op->config.state_dir, "lock");
-	int rc = pm_secure_make_dir(op->config.state_dir, err);
+	int rc = pm_lock_take(path.text, op->name, 0, ret_fd, err);
 
-	if (!rc)
-		rc = pm_secure_make_dir(op->config.run_dir, err);
-	if (rc)
-		return rc;
-	rc = pm_lock_take(path.text, op->name, 0, ret_fd, err);
 	if (rc == -EBUSY) {
 		pm_warn(op, "%s, waiting", err->text);
 		rc = pm_lock_take(path.text, op->name, wait_s * 1000, ret_fd, err);
 	}
-	if (!rc)
-		pm_tool_hold_lock(*ret_fd);
 	return rc;
+}
+
+int pm_state_lock_within(
+	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err)
+{
+	int rc = pm_secure_make_dir(op->config.state_dir, err);
+
+	if (!rc)
+		rc = pm_secure_make_dir(op->config.run_dir, err);
+	if (!rc)
+		rc = take_lock(op, wait_s, ret_fd, err);
+	if (rc)
+		return rc;
+	pm_tool_hold_lock(*ret_fd);
+	set_newer_aside(op);
+	return 0;
 }
 
 int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err)
@@ -85,7 +138,7 @@ static int read_or_set_aside(
 	const struct path path = path_in(op->config.state_dir, "history.json");
 	int rc = pm_state_read_history(&op->config, ret, err);
 
-	if (rc != -EBADMSG && rc != -EFBIG)
+	if (rc != -EBADMSG && rc != -EFBIG && rc != -EPROTONOSUPPORT)
 		return rc;
 	rc = pm_store_set_aside(path.text, err);
 	if (!rc)
@@ -124,6 +177,23 @@ int pm_state_step(const struct pm_operation *op, struct pm_journal *journal,
 	return rc;
 }
 
+int pm_state_replace_newer_os_journal(
+	const struct pm_operation *op, const struct pm_os_journal *journal, struct pm_err *err)
+{
+	const struct path path = path_in(op->config.state_dir, "substate.json");
+	int rc = pm_store_keep_aside(path.text, err);
+
+	if (!rc)
+		rc = pm_store_write(&pm_os_journal_store, path.text, journal, err);
+	if (!rc)
+		pm_warn(op,
+			"'%s' is of a newer slurm-pmem and is kept as '%s.unreadable'; free space "
+			"of all regions is wiped before its next use, and settings of the kernel "
+			"in it stay as they are",
+			path.text, path.text);
+	return rc;
+}
+
 int pm_state_read_os_journal(
 	const struct pm_config *config, struct pm_os_journal *ret, struct pm_err *err)
 {
@@ -138,7 +208,14 @@ int pm_state_write_os_journal(
 
 int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, struct pm_err *err)
 {
-	return pm_store_read(&pm_pins_store, PINS(config), ret, err);
+	int rc = pm_store_read(&pm_pins_store, PINS(config), ret, err);
+
+	if (rc != -EPROTONOSUPPORT)
+		return rc;
+	return pm_err_set(err, rc,
+		"'%s' is of a newer slurm-pmem, and without it no namespace is known to be free: "
+		"install that one again, or move the file away and pin anew",
+		PINS(config));
 }
 
 int pm_state_write_pins(

@@ -19,6 +19,11 @@
  * lock that every process holds while it changes the node. If the lock is held, reports the holder
  * and waits up to 10 s. -EBUSY: it is still held. Close *ret_fd to release it.
  *
+ * With the lock, files of a newer slurm-pmem are set aside, each with a warning: journal, history,
+ * roster and counters. Of the other files such a one is an error, -EPROTONOSUPPORT: pins are kept,
+ * since a namespace could be destroyed without them; the journal of sub-states is replaced by the
+ * next change of the sub-state, the mode record by pm_renew_record() (node/act/renew_record.h).
+ *
  * Lock order: sweep.lock (node/act/sweeper.h), this one, ipmctl.lock (node/tools/tool_locks.h). A
  * process that holds this one never waits for sweep.lock: it kills the holder.
  */
@@ -27,6 +32,9 @@ int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err
 /* The same with another limit: the end of one job may block the begin of another. */
 int pm_state_lock_within(
 	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err);
+
+/* True if there are files that the lock sets aside, or such a mode record. */
+bool pm_state_has_newer(const struct pm_config *config);
 
 int pm_state_read_journal(
 	const struct pm_config *config, struct pm_journal *ret, struct pm_err *err);
@@ -49,6 +57,10 @@ int pm_state_read_os_journal(
 	const struct pm_config *config, struct pm_os_journal *ret, struct pm_err *err);
 int pm_state_write_os_journal(
 	const struct pm_config *config, const struct pm_os_journal *journal, struct pm_err *err);
+
+/* Writes it in the place of one of a newer slurm-pmem, which is kept aside; a warning says so. */
+int pm_state_replace_newer_os_journal(
+	const struct pm_operation *op, const struct pm_os_journal *journal, struct pm_err *err);
 
 int pm_state_read_pins(const struct pm_config *config, struct pm_pins *ret, struct pm_err *err);
 int pm_state_write_pins(

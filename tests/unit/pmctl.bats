@@ -189,6 +189,62 @@ print([(c[\"mode\"], c[\"outcome\"], c.get(\"ordered_by\"), c[\"seconds\"] >= 0)
 	assert_output '{'
 }
 
+# later FILE: as a newer slurm-pmem wrote it
+later() {
+	sed -i 's/"version": *[0-9]*/"version":99,"later":"word"/' "$1"
+}
+
+@test "files of a newer slurm-pmem are set aside, the change they were about is not undone, and the node serves" {
+	pmctl set memory
+	pmctl reboot
+	pmctl verify
+	pmctl set appdirect
+	for file in journal history modules counters; do
+		later "$node/state/$file.json"
+	done
+	later "$node/run/mode.json"
+	cp -r "$node/state" "$node/before"
+	run -0 pmctl health
+	for file in journal history modules counters; do
+		assert_output --partial "'$node/state/$file.json' is of a newer slurm-pmem and was renamed to '$node/state/$file.json.unreadable'"
+		cmp "$node/before/$file.json" "$node/state/$file.json.unreadable"
+	done
+	assert_output --partial 'the mode record was of a newer slurm-pmem and is written anew'
+	run -0 pmctl health
+	assert_output ''
+	run -0 setpriv --reuid 65534 --regid 65534 --clear-groups "$build/pmctl" --config "$node/pmem.conf" mode
+	assert_output memory
+	run ! pmctl set mixed
+	assert_output --partial 'a goal that pmctl did not set is pending'
+	pmctl reboot
+	run -0 pmctl verify
+	assert_output --partial 'node is in appdirect'
+	run -0 pmctl health
+	assert_output ''
+}
+
+@test "the second file of a newer slurm-pmem does not take the place of the first" {
+	into memory
+	for time in 1 2 3; do
+		echo "{\"version\":99,\"time\":$time}" >"$node/state/journal.json"
+		run -0 pmctl verify
+	done
+	run -0 cat "$node/state/journal.json.unreadable" "$node/state/journal.json.unreadable.1" "$node/state/journal.json.unreadable.2"
+	assert_output '{"version":99,"time":3}
+{"version":99,"time":1}
+{"version":99,"time":2}'
+}
+
+@test "pins of a newer slurm-pmem stay, and nothing is destroyed while they cannot be read" {
+	into appdirect
+	echo '{"version":99,"pins":[{"uuid":"7"}]}' >"$node/state/pins"
+	run ! pmctl set memory
+	assert_output --partial "'$node/state/pins' is of a newer slurm-pmem, and without it no namespace is known to be free"
+	assert_no_goal
+	run -0 cat "$node/state/pins"
+	assert_output '{"version":99,"pins":[{"uuid":"7"}]}'
+}
+
 @test "the mode a node is in is not set again" {
 	into memory
 	before=$(md5sum "$node/state/journal.json")

@@ -96,7 +96,6 @@ static const char *name_in(const char *path)
 static void test_read(void)
 {
 	static const char *const bad[] = {"", "{", "[]", "{}", "{\"version\": 3}",
-		"{\"version\": 4, \"name\": \"a\", \"filling\": \"\"}",
 		"{\"version\": 1, \"name\": \"a\", \"filling\": \"\"}",
 		"{\"version\": 3, \"name\": \"misfit\", \"filling\": \"\", \"copy\": \"x\"}",
 		"{\"version\": \"3\", \"name\": \"a\", \"filling\": \"\"}",
@@ -118,6 +117,13 @@ static void test_read(void)
 		is_text(value.name, "untouched", "the value is not touched");
 	}
 	has_text(err.text, "truncated or not a value; the file is kept", "the sentence");
+	path = scratch_file("later", "{\"version\": 4, \"words\": {\"of\": \"later\"}}");
+	is_number(pm_store_read(&row, path, &value, &err), -EPROTONOSUPPORT, "a later version");
+	has_text(err.text, "version 4 is of a newer slurm-pmem, this one reads 3", "is named");
+	is_text(value.name, "untouched", "the value is not touched");
+	ok(pm_store_is_newer(&row, path), "newer");
+	ok(!pm_store_is_newer(&row, scratch_path("bad")), "a broken file is not");
+	ok(!pm_store_is_newer(&row, scratch_path("no")), "nor is a missing one");
 	path = scratch_file("old", "{\"version\": 2, \"name\": \"old\", \"filling\": \"\"}");
 	is_number(pm_store_read(&row, path, &value, &err), 0, "the version before is read");
 	is_text(value.name, "old", "as it is");
@@ -161,6 +167,16 @@ static void test_bounds(void)
 	is_number(pm_store_read(&small, path, &value, &err), -EFBIG, "nor is a longer one read");
 }
 
+static const char *text_of(const char *name)
+{
+	static char *text;
+	size_t length;
+
+	free(text);
+	text = NULL;
+	return pm_file_read(AT_FDCWD, scratch_path(name), 100, &text, &length, NULL) ? "" : text;
+}
+
 static void test_aside(void)
 {
 	const char *path = scratch_file("broken", "{");
@@ -169,6 +185,15 @@ static void test_aside(void)
 	is_number(pm_store_set_aside(path, NULL), 0, "twice");
 	is_text(name_in(path), "", "it is not there any more");
 	is_text(name_in(scratch_path("broken.unreadable")), "?", "but kept");
+	scratch_file("broken", "{\"second\"");
+	is_number(pm_store_keep_aside(path, NULL), 0, "a second name for the next");
+	is_text(name_in(path), "?", "it is there as before");
+	unlink(path);
+	scratch_file("broken", "{\"third\"");
+	is_number(pm_store_set_aside(path, NULL), 0, "the third");
+	is_text(text_of("broken.unreadable"), "{\"third\"", "the newest has the name");
+	is_text(text_of("broken.unreadable.1"), "{", "the first is kept");
+	is_text(text_of("broken.unreadable.2"), "{\"second\"", "the second, too");
 	scratch_file("gone", "{");
 	scratch_file("gone.new.a1b2c3", "{");
 	is_number(pm_store_remove(scratch_path("gone"), NULL), 0, "removed");

@@ -152,21 +152,29 @@ static void test_bounded(void)
 	is_number((long long)back.n, PM_HISTORY_MAX, "all of it");
 }
 
-static const char *const malformed[] = {"", "{\"version\":1", "{\"version\":2,\"changes\":[]}",
-	"{\"version\":1,\"changes\":[{\"start\":\"t\"}]}", "[]"};
+static const struct {
+	const char *text;
+	int rc;
+} malformed[] = {
+	{"", -EBADMSG},
+	{"{\"version\":1", -EBADMSG},
+	{"{\"version\":2,\"changes\":[]}", -EPROTONOSUPPORT},
+	{"{\"version\":1,\"changes\":[{\"start\":\"t\"}]}", -EBADMSG},
+	{"[]", -EBADMSG},
+};
 
 static void test_malformed(void)
 {
-	FOR_EACH(text, malformed)
+	FOR_EACH(row, malformed)
 	{
 		struct pm_operation op = operation(scratch_path("malformed"));
 		cleanup_with(pm_journal_done) struct pm_journal journal = {0};
 		cleanup_with(pm_history_done) struct pm_history history = {0};
 		struct pm_err err = {0};
 
-		scratch_file("malformed/history.json", *text);
+		scratch_file("malformed/history.json", row->text);
 		warnings = 0;
-		is_number(pm_state_read_history(&op.config, &history, &err), -EBADMSG, *text);
+		is_number(pm_state_read_history(&op.config, &history, &err), row->rc, row->text);
 		begin(&journal, "12:00", BOOT_1);
 		is_number(pm_state_step(&op, &journal, PM_JOURNAL_DONE, BOOT_2, "", &err), 0,
 			"the change ends");
