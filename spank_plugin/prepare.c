@@ -123,6 +123,14 @@ static char *one_line(const char *sentence)
 	return line;
 }
 
+/* A line that begins so; pmctl of another version may print others. */
+static bool has_line(const char *answer, const char *begin)
+{
+	while (*answer && strncmp(answer, begin, strlen(begin)))
+		answer += strcspn(answer, "\n"), answer += strspn(answer, "\n");
+	return *answer;
+}
+
 /*
  * Reports the rejection to pm-controller, which counts the nodes and requeues or holds the job.
  * True if pm-controller did; else the node requeues the job.
@@ -143,7 +151,7 @@ static bool controller_requeues(const struct pm_prepare *prepare, const char *se
 	if (pm_command_read(words.argv, TELL_TIMEOUT_MS, &answer, &err))
 		slurm_error("pm: prolog: tell the controller of job %u: %s",
 			(unsigned)prepare->job_id, err.text);
-	return answer && !strcmp(answer, PM_ANSWER_REQUEUED);
+	return answer && has_line(answer, PM_ANSWER_REQUEUED);
 }
 
 /*
@@ -257,7 +265,7 @@ static bool end_holders(const struct pm_prepare *prepare, const char *answer)
  */
 static bool belongs_to_later_jobs(const struct pm_prepare *prepare, const char *answer)
 {
-	return !strncmp(answer, PM_ANSWER_UNRECORDED, strlen(PM_ANSWER_UNRECORDED)) &&
+	return has_line(answer, PM_ANSWER_UNRECORDED) &&
 	       !pm_allocation_beside(prepare->config, prepare->job_id, SCONTROL_TIMEOUT_MS);
 }
 

@@ -113,6 +113,19 @@ static void test_bad(void)
 	}
 }
 
+static void test_later(void)
+{
+	struct pm_jobview view = {0};
+
+	is_number(pm_jobview_parse("PM_LATER=1\nPM_MODE=memory\nPM_DIR0=/a\nPM_DIR0_SOCKET=0\n"
+				   "PM_LATER2=/b\n",
+			  &view, NULL),
+		0, "words of a later version are skipped");
+	is_number(view.mode, PM_MODE_MEMORY, "the mode is there");
+	is_number((long long)view.n, 1, "and the allotment");
+	pm_jobview_done(&view);
+}
+
 static void test_limits(void)
 {
 	struct pm_jobview view = {0};
@@ -161,6 +174,7 @@ int main(void)
 	test_round_trip();
 	test_owner();
 	test_bad();
+	test_later();
 	test_limits();
 	test_files();
 	return tap_done();
