@@ -229,8 +229,8 @@ exec env -i "${{kept[@]}}" {variables} "$@"
 def write_programs(bench: Bench, build: Path) -> None:
     """Stand where the installed programs stand, and find out which node calls."""
     home = bench.dir
-    write_script(home / "bin" / "pmctl",
-                 f'exec {home}/lib/pmctl --config "{home}/$SLURMD_NODENAME/pmem.conf" "$@"')
+    write_script(home / "bin" / "pmctl",  # tests keep its last line
+                 f'lib={home}/$SLURMD_NODENAME/lib; [ -d "$lib" ] || lib={home}/lib; exec $lib/pmctl --config "{home}/$SLURMD_NODENAME/pmem.conf" "$@"')
     for name in ("pm-helper", "pm-reboot"):
         text = (TOP / "agent" / name).read_text()
         text = text.replace("/usr/libexec/slurm-pmem", f"{home}/bin")
@@ -260,8 +260,16 @@ def write_programs(bench: Bench, build: Path) -> None:
         shutil.copy(controller / script, home / "share")
 
 
-def write_config(bench: Bench, count: int, ports: list[int], build: Path,
-                 hardware: str | None = None, consumes_memory: bool = False, controllers: int = 1) -> None:
+def give_own_programs(bench: Bench, names: list[str]) -> None:
+    """For nodes with programs of different versions."""
+    for name in names:
+        (bench.dir / name / "lib").mkdir()
+        for product in (bench.dir / "lib").iterdir():
+            shutil.copy(product, bench.dir / name / "lib")
+
+
+def write_config(bench: Bench, count: int, ports: list[int], build: Path, hardware: str | None = None,
+                 consumes_memory: bool = False, controllers: int = 1, own_programs_each: bool = False) -> None:
     names = [f"n{i}" for i in range(1, count + 1)]
     bench.dir.chmod(0o755)
     for folder in ("etc", "run", "run/controller", "run/ctld", "run/backup", "run/backup/controller",
@@ -273,6 +281,8 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path,
     write_programs(bench, build)
     for name in names:
         write_node(bench, name)
+    if own_programs_each:
+        give_own_programs(bench, names)
     etc = bench.dir / "etc"
     write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory, controllers))
     write(etc / "cgroup.conf", CGROUP_CONF)

@@ -123,7 +123,7 @@ def up(args: argparse.Namespace) -> int:
     pointer().parent.mkdir(parents=True, exist_ok=True)
     pointer().write_text(f"{bench.dir}\n")
     write_config(bench, args.nodes, free_ports(args.nodes + 1 + args.controllers), args.build.resolve(),
-                 args.hardware, args.consume_memory, args.controllers)
+                 args.hardware, args.consume_memory, args.controllers, args.own_programs)
     wait_idle(bench, supervisor=start(bench, args.owner))
     print(bench.dir)
     return 0
@@ -261,6 +261,7 @@ def parser() -> argparse.ArgumentParser:
                                                      "'Sockets=2 CoresPerSocket=24'"}),
          ("--controllers", {"type": int, "choices": (1, 2), "default": 1,
                             "help": "2: a backup slurmctld with a service of its own, in a UTS namespace"}),
+         ("--own-programs", {"action": "store_true", "help": "each node has the programs apart, in NODE/lib"}),
          ("--consume-memory", {"action": "store_true", "help": "Slurm hands out memory as well (CR_Core_Memory)"}),
          ("--build", {"type": Path, "default": TOP / "build", "help": "folder of the products"}),
          ("--owner", {"type": int, "metavar": "PID", "help": "end with this process"}),

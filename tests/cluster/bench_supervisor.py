@@ -105,8 +105,13 @@ class Daemons:
         """It tells the uptime of its machine, see tests/machine/shim/uptime.c. None on a node that is off."""
         if node in self.off:
             return
-        self.start(f"slurmd.{node}", "slurmd", "-D", "-N", node, SLURMD_NODENAME=node,
+        self.start(f"slurmd.{node}", *self.own_programs(node), "slurmd", "-D", "-N", node, SLURMD_NODENAME=node,
                    LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so", PMSHIM_BOOTED=str(int(self.booted_s[node])))
+
+    def own_programs(self, node: str) -> list[str]:
+        """Where the node's folder has a lib: that is what its slurmd and jobs have as the bench's lib."""
+        own, lib = self.bench.dir / node / "lib", self.bench.dir / "lib"
+        return ["unshare", "--mount", "sh", "-c", f'mount --bind {own} {lib} && exec "$@"', "sh"] if own.exists() else []
 
     def kill_slurmd(self, node: str, jobs: bool) -> None:
         """The slurmd alone, or with all that runs on that node, as a reset would."""
@@ -178,6 +183,12 @@ def let_second_pass(since_s: float) -> None:
         time.sleep(0.01)
 
 
+def stay_off(bench: Bench, node: str) -> None:
+    """As long as a test wants a boot to take: while the node's folder has a file "off"."""
+    while (bench.dir / node / "off").exists():
+        time.sleep(0.1)
+
+
 def reboot(daemons: Daemons, node: str) -> None:
     """A reset in the middle of a boot ends that one: it does not come to start its slurmd."""
     bench = daemons.bench
@@ -190,6 +201,7 @@ def reboot(daemons: Daemons, node: str) -> None:
         if daemons.resets[node] != this:
             return
         daemons.kill_slurmd(node, jobs=True)
+        stay_off(bench, node)
         power_on(bench, node)
         verify(bench, node)
         daemons.booted_s[node] = ordered_s
