@@ -27,6 +27,20 @@ $(COPY_SPEED): $(COPY_SPEED).o $(call archives,copy)
 
 -include $(COPY_SPEED).d
 
+SUBMIT_SPEED := $(BUILD)/tests/speed/submit_speed
+HELD_BACK    := $(BUILD)/tests/speed/held_back.so
+
+$(SUBMIT_SPEED): $(SUBMIT_SPEED).o
+	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ $(SLURM_LIBS)
+
+$(HELD_BACK): $(BUILD)/tests/speed/held_back.o
+	$(CC) -shared $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+
+-include $(SUBMIT_SPEED).d $(BUILD)/tests/speed/held_back.d
+
+.PHONY: build-controller-scale
+build-controller-scale: programs $(SUBMIT_SPEED) $(HELD_BACK)
+
 .PHONY: run-speed
 run-speed: programs
 	tests/speed/malloc-speed --build $(BUILD)
