@@ -197,8 +197,8 @@ aside() { find "$(bench_dir)" -name '*.unreadable*' | sort; }
 	no_node_has_left
 	for node in "${b[@]}"; do
 		run cat "$(bench_dir)/$node/state/journal.json.unreadable"
-		assert_output --partial '"version":2'
-		assert_output --partial '"mode":"mixed"'
+		assert_output --regexp '"version": *2,'
+		assert_output --regexp '"mode": *"mixed"'
 	done
 	run aside
 	assert_output --partial '/kept/reboots.json.unreadable'
