@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Jobs in mount namespaces of their own, by Slurm's job_container/tmpfs: docs/admin/compatibility.md has a row for each.
-# On one node, of `pmtwin up --packages libpam-slurm-adopt,bubblewrap`.
+# On one node, of `pmtwin up --packages libpam-slurm-adopt`.
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 # shellcheck disable=SC2016 # what is in single quotes is run on the node
@@ -118,14 +118,4 @@ check_directories() {
 	run -0 n1 'kill $(cat /run/pm-test.pids)' # it has lived on
 	run node_reason n1
 	assert_output none
-}
-
-@test "bubblewrap in a job's namespace has the job's directory" {
-	with_namespaces Contain
-	run_user 0 srun -w n1 --pm-mode=appdirect sh -c 'bwrap --ro-bind / / --dev /dev --proc /proc --bind "$PM_DIR" "$PM_DIR" \
-		sh -c "echo inside >$PM_DIR/file && cat $PM_DIR/file"'
-	assert_output inside
-	wait_for 60 node_is n1 idle
-	run -0 n1 'pmctl provision empty; ndctl list -N'
-	refute_output --partial namespace
 }

@@ -37,10 +37,10 @@ run-modes-bookworm: $(BUILD)/tests/pattern
 run-accounting-trixie run-accounting-bookworm: run-accounting-%:
 	TWIN_SHAPE='--nodes 1 --accounting' $(call twin_bats,$*,!none,280-accounting)
 
-# Jobs in mount namespaces of their own, in an image with a module of PAM and a container program.
+# Jobs in mount namespaces of their own, in an image with a module of PAM.
 .PHONY: run-containers
 run-containers:
-	TWIN_SHAPE='--nodes 1 --packages bubblewrap,libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers)
+	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, the codes, and what docs/user/containers.md needs.
