@@ -32,7 +32,7 @@ static int parse(const struct pm_store *store, const char *path, const char *tex
 	if (version > store->version)
 		return pm_err_set(err, -EPROTONOSUPPORT,
 			"read '%s': version %llu is of a newer slurm-pmem, this one reads %u; "
-			"'pmctl verify' by root sets the file aside",
+			"the file is kept until 'pmctl verify' by root sets it aside",
 			path, (unsigned long long)version, store->version);
 	if (version && read_fields(store, root, version, into))
 		return 0;
