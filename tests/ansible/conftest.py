@@ -21,7 +21,9 @@ from ansible_collections.slurm_pmem.cluster.plugins.modules import pmem_info, pm
 from machine import Node, Topology, fakeroot  # noqa: E402
 
 LARGE = 1 << 24
-SCONTROL_LINE = "NodeName=n1 Arch=x86_64 CPUAlloc=0 State={state} ThreadsPerCore=1 Partitions=main"
+# No bench on this host has a node of that name: pmctl looks for steps of the node's jobs among the host's sockets.
+NODE = "pmnode1"
+SCONTROL_LINE = "NodeName=pmnode1 Arch=x86_64 CPUAlloc=0 State={state} ThreadsPerCore=1 Partitions=main"
 
 
 def recorded_ndctl(directory: Path, namespaces: Path = TOP / "tests/fixtures/ndctl/nothing") -> list[str]:
@@ -72,7 +74,7 @@ class Machine:
         (here / "pmem.conf").write_text("\n".join(text))
 
     def slurm(self, state: str) -> None:
-        self.script("scontrol", "[ \"$*\" = '-o show node n1' ] || exit 64", f"echo '{SCONTROL_LINE.format(state=state)}'")
+        self.script("scontrol", f"[ \"$*\" = '-o show node {NODE}' ] || exit 64", f"echo '{SCONTROL_LINE.format(state=state)}'")
 
     def regions(self, recorded: str, namespaces: str | None = None) -> None:
         """From here on the regions are as they were recorded in this state; Provision=yes."""
@@ -88,7 +90,7 @@ class Machine:
         return path.read_text().splitlines() if path.exists() else []
 
     def pmctl(self, *words: str, check: bool = True) -> str:
-        done = subprocess.run([BUILD / "pmctl", "--config", self.directory / "pmem.conf", "--node", "n1", *words],
+        done = subprocess.run([BUILD / "pmctl", "--config", self.directory / "pmem.conf", "--node", NODE, *words],
                               capture_output=True, text=True)
         assert not check or not done.returncode, done.stderr
         return done.stdout + done.stderr
@@ -128,7 +130,7 @@ def machine():
 def run(machine, capsys):
     """run(module, option=value, …): what Ansible would get back; check=True is check mode."""
     def run_module(module, check=False, **options):
-        arguments = {"pmctl": str(BUILD / "pmctl"), "config": str(machine.directory / "pmem.conf"), "node": "n1",
+        arguments = {"pmctl": str(BUILD / "pmctl"), "config": str(machine.directory / "pmem.conf"), "node": NODE,
                      "_ansible_check_mode": check, "_ansible_diff": True} | options
         with patch_module_args(arguments), pytest.raises(SystemExit):
             module.main()

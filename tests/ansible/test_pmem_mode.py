@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from conftest import BUILD
+from conftest import BUILD, NODE
 
 ALLOWED = {"reboot_ok": True, "allow_data_loss": True}
 
@@ -79,7 +79,7 @@ def test_a_node_that_is_not_drained(machine, mode, state):
     machine.slurm(state)
     told = mode("memory", **ALLOWED)
     assert told["failed"]
-    assert f"in Slurm n1 is {state}" in told["msg"] and "state=drain" in told["msg"]
+    assert f"in Slurm {NODE} is {state}" in told["msg"] and "state=drain" in told["msg"]
     assert not machine.has_goal()
 
 
@@ -93,7 +93,7 @@ def test_when_slurm_does_not_answer_nothing_is_done(machine, mode):
     machine.into("appdirect")
     machine.script("scontrol", "echo 'slurm_load_node error: Unable to contact slurm controller' >&2; exit 1")
     told = mode("memory", **ALLOWED)
-    assert told["failed"] and "cannot tell whether node 'n1' is drained" in told["msg"]
+    assert told["failed"] and f"cannot tell whether node '{NODE}' is drained" in told["msg"]
     assert not machine.has_goal()
     assert mode("memory", slurm=False, **ALLOWED)["changed"]
 
