@@ -25,6 +25,8 @@ class Meddling:
     limited: set[int] = field(default_factory=set)          # may have no node rebooted, at some time
     uncounted: set[int] = field(default_factory=set)        # were released or requeued: a node may turn them away anew
     half_updated: set[int] = field(default_factory=set)     # have the memory of another mode
+    # Nodes on which a job stood still, since the last rest: they sent jobs back to the queue that wanted another mode.
+    stood_on: set[str] = field(default_factory=set)
     on_shared: dict[int, bool] = field(default_factory=dict)    # a flat job: were its nodes made shared?
 
     def note(self, live: set[int]) -> None:

@@ -217,7 +217,7 @@ class Oracle:
         for node, start, end, number in spans_of(job, looks):
             for other, (its_node, its_start, its_end, its_number) in self.spans:
                 meets = its_node == node and its_number != number and its_start < end and start < its_end
-                if meets and (wants_whole_nodes(job) or wants_whole_nodes(other)):
+                if meets and not (job.stood or other.stood) and (wants_whole_nodes(job) or wants_whole_nodes(other)):
                     found.append(Violation("shared", f"{job} and {other} ran on {node} at the same time"))
             self.spans.append((job, (node, start, end, number)))
         return found

@@ -146,7 +146,7 @@ class Promises:
             return []
         nodes = self.seen_on.pop(number, []) or self.world.site.nodes
         if (job.disturbed or job.shares or job.number in more.uncounted | more.half_updated
-                or any(self.world.is_disturbed(node) for node in nodes)):
+                or any(self.world.is_disturbed(node) or node in more.stood_on for node in nodes)):
             self.excused[number] = self.excused.get(number, 0) + unexplained
             return []
         return [("restarted", f"{job} was started anew {unexplained} times, and no node has turned it away")]

@@ -13,6 +13,7 @@ from meddlers import come_to_rest, forget_reboot, let_go, modes_of
 from oracle import Oracle, Violation, unfinished
 from promises import has_mode
 from quiet import WAYS
+from suspending import resume_all
 from sites import wait_for
 from where import PLACES
 from world import Submission, World
@@ -53,6 +54,7 @@ class Sequence:
         world = self.world
         end_reservations(world)
         come_to_rest(world)
+        resume_all(world)
         wait_for(world.site.times.reboot, lambda: self.look() or self.violations or not world.rebooting)
         for node in sorted(world.more.own_reboots):
             forget_reboot(world, node)
@@ -64,6 +66,7 @@ class Sequence:
         for job in world.live():
             self._let_go(job)
         self._wait()
+        world.more.stood_on.clear()
         if not self.violations:
             self.violations += [Violation("left", text) for text in world.site.left_behind()]
 

@@ -90,14 +90,15 @@ def test_a_reason_goes_on_to_the_end_of_its_line():
     assert (fields["State"], fields["Reason"]) == ("IDLE+DRAIN", "pm: no goal")
 
 
-@pytest.mark.parametrize("other, shares, found", [
-    ("sbatch", False, ["shared"]), ("sbatch", True, []), ("sbatch -C pm_memory", False, ["shared"])])
-def test_two_jobs_on_a_node(tmp_path, other, shares, found):
+@pytest.mark.parametrize("other, marks, found", [
+    ("sbatch", {}, ["shared"]), ("sbatch", {"shares": True}, []), ("sbatch -C pm_memory", {}, ["shared"]),
+    ("sbatch", {"stood": True}, [])])
+def test_two_jobs_on_a_node(tmp_path, other, marks, found):
     judge = Oracle(None)
     lines = ("start 11 7 0 n1 memory", "end 20 7 0 n1 memory"), ("start 19 8 0 n1 memory", "end 21 8 0 n1 memory")
     (tmp_path / "other").mkdir()
     jobs = [job_of("sbatch --pm-mode=memory", tmp_path, *lines[0]), job_of(other, tmp_path / "other", *lines[1])]
-    jobs[0].shares = shares
+    vars(jobs[0]).update(marks)
     seen = [violation.kind for job in jobs for violation in judge._check_shared(job, looks_of(job, str))]
     assert seen == found
 

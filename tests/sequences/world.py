@@ -52,6 +52,7 @@ class Submission:
     stays_cancelled: bool = False   # Slurm took it, and nobody requeued the job since
     shares: bool = False            # its nodes, as an operator said
     disturbed: bool = False         # by a fault or an admin, while it was there
+    stood: bool = False             # it was suspended, at some time: jobs of its mode may have come to be beside it
     seen: bool = False              # by Slurm, as a job
     clock_s: float = 0              # clocks of the nodes and ours may differ by this
     records: list[dict] = field(default_factory=list)
@@ -90,6 +91,9 @@ class Submission:
 
     def pending(self) -> list[dict]:
         return [record for record in self.records if record["JobState"] == "PENDING"]
+
+    def is_suspended(self) -> bool:
+        return any(record["JobState"] == "SUSPENDED" for record in self.records)
 
     def is_over(self) -> bool:
         return (self.status is not None and not self.live()) if self.client or self.seen else (
@@ -130,6 +134,7 @@ class World:
             if job.client and job.status is None:
                 job.status = job.client.poll()
         self.more.note({job.number for job in self.live()})
+        self.more.stood_on |= self.standing()
         self._note_disturbed()
 
     def _note_disturbed(self) -> None:
@@ -169,8 +174,13 @@ class World:
         return set(self.site.nodes) - set(self.drained) - self.broken - set(self.reserved.values())
 
     def in_service(self) -> set[str]:
-        """Those that may serve them."""
-        return self.on_duty() - self.more.turning
+        """Those that may serve them. One on which a job stands still changes no mode for others."""
+        return self.on_duty() - self.more.turning - self.standing()
+
+    def standing(self) -> set[str]:
+        """Nodes with suspended jobs."""
+        return {node for job in self.submissions.values() for record in job.records
+                if record["JobState"] == "SUSPENDED" for node in nodes_of(record)}
 
     def up(self) -> set[str]:
         """Nodes that nothing of ours keeps from serving jobs."""
