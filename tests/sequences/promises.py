@@ -63,10 +63,12 @@ class Promises:
 
     def may_be_lost(self, job: Submission) -> bool:
         """An interactive job cannot go back to the queue; the bench's site makes no flat memory; that an srun without a mode
-        asks for more DRAM than there is, only its node can tell. Other jobs have no ranks that could ask."""
+        asks for more DRAM than there is, only its node can tell. Other jobs have no ranks that could ask. A node with a
+        suspended job turns away a job of another mode."""
         no_flat = job.request.option == "flat" and not self.world.site.has_kernel
         much_dram = job.argv[0] == "srun" and job.request.wants_much_dram() and not surely_has_mode(job)
-        return no_flat or much_dram or not job.is_batch and self.is_turned_away(job)
+        stood = has_mode(job) and any(node in self.world.more.stood_on for record in job.records for node in nodes_of(record))
+        return no_flat or much_dram or not job.is_batch and (stood or self.is_turned_away(job))
 
     def may_wait(self, job: Submission, record: dict) -> bool:
         """Held because nodes have turned it away, or sent away from them."""
