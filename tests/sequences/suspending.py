@@ -4,8 +4,6 @@ Slurm may then take the job's nodes for idle. They change no mode before the job
 need one; jobs of the same mode may come to be beside the one that stands still. A run has them with --with.
 """
 
-import random
-
 from actions import OfJob
 from world import Submission, World
 
