@@ -102,7 +102,7 @@ has_ended() { [ -z "$(bench squeue -hr -j "$1")" ]; }
 # ran_in JOB MODE COUNT: so many jobs of the array, and the step of each, in this mode. srun says when its step had to wait
 # for slurmctld.
 ran_in() {
-	local remarks='^srun: (Job [0-9]+ step creation temporarily disabled, retrying|Step created for job)'
+	local remarks='^srun: (Job [0-9]+ step creation temporarily disabled, retrying|Step created for (job|StepId))'
 	assert_equal "$(cat "$(bench_dir)/home/out.$1"_* | grep -Ev "$remarks" | sort | uniq -c | tr -s ' ')" " $((2 * $3)) $2"
 }
 
