@@ -7,16 +7,21 @@ import sys
 import time
 
 
+def say(line):
+    """By one write, else two ranks' words may mix; a terminal may still end both lines behind the second one."""
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
+
+
 def rank():
     """Counts in the signal handler itself: signals that come one after the other are not one."""
     reader, writer = os.pipe2(os.O_NONBLOCK)
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.set_wakeup_fd(writer)
-    print("ready", flush=True)
+    say("ready")
     end = time.monotonic() + 1
     while time.monotonic() < end:
         time.sleep(0.01)
-    print("times", len(os.read(reader, 100)), flush=True)
+    say(f"times {len(os.read(reader, 100))}")
 
 
 def read_until(terminal, word, times):
