@@ -10,10 +10,9 @@
  *	<partition> pm_memory=<n> pm_appdirect=<n> ... could:pm_memory=<n> ...
  *reboot_s:pm_memory=<n> ...
  *
- * "could": idle nodes that can have the feature, after a reboot, or after power saving turned
- * them on; "reboot_s": the median seconds of
- * the last reboots into it, missing if none are known. A reader ignores a file that is older than
- * 60 s, and words that it does not know.
+ * "could": idle nodes that can have the feature after a reboot, or after power saving has turned
+ * them on; "reboot_s": the median seconds of the last reboots into it, missing if none are known. A
+ * reader ignores a file that is older than 60 s, and words that it does not know.
  */
 #include "base/json.h"
 #include "controller/cluster.h"

@@ -33,7 +33,8 @@ static bool is_pm_resume(const char *program)
 	return !strcmp(slash ? slash + 1 : program, "pm-resume");
 }
 
-/* Nothing is refused: nodes whose mode does not change are woken and serve. */
+/* A warning is enough: a node that is woken in the mode of its job serves as without power saving.
+ */
 static void warn_of_power_saving(const struct pm_cluster *cluster, const char *config_path)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};

@@ -118,7 +118,7 @@ static bool visit(const struct search *search, int ns_fd)
 	return child > 0 && status == 0;
 }
 
-/* True: there is nothing left to do in the namespace, or it is no namespace or has ended. */
+/* False: the namespace still has a mount of the device. One that has ended meanwhile has none. */
 static bool clear(struct search *search, int dir_fd, const char *path)
 {
 	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);

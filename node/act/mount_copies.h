@@ -17,7 +17,7 @@
  */
 int pm_mount_copies_detach(const char *device, struct pm_err *err);
 
-/* The same of a block device's name in /dev, such as "pmem0". 0: there is no such device. */
+/* The same for a block device by its name in /dev, such as "pmem0"; 0 if there is none. */
 int pm_mount_copies_free(const char *blockdev, struct pm_err *err);
 
 #endif

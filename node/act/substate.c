@@ -315,10 +315,11 @@ static int run(const struct pm_operation *op, const struct pm_target *target, bo
 	is_newer = rc == -EPROTONOSUPPORT;
 	if (!rc || is_newer)
 		rc = look(&reach, err);
-	if (!rc && is_newer && !dry_run)
+	if (!rc && is_newer && !dry_run) {
 		rc = begin_dirty(&reach, err);
-	if (!rc && is_newer)
-		rc = look(&reach, err);
+		if (!rc)
+			rc = look(&reach, err);
+	}
 	if (rc)
 		return rc;
 	if (dry_run) {

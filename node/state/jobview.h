@@ -16,9 +16,11 @@
  *
  * Other lines that begin with PM_ are skipped: a pmctl of another version writes the file while
  * packages change, so a later version may add lines, but no other kind of allotment that a task can
- * do without. The file is valid only for the job, the user and the boot that it names. Allotments
- *are numbered by socket, then by region. Each is a directory (PM_DIR), a device (PM_DAX) or a NUMA
- *node (PM_NODE). PM_REFUSED is the sentence that tells the user why the job has no allotments.
+ * do without.
+ *
+ * The file is valid only for the job, the user and the boot that it names. Allotments are numbered
+ * by socket, then by region. Each is a directory (PM_DIR), a device (PM_DAX) or a NUMA node
+ * (PM_NODE). PM_REFUSED is the sentence that tells the user why the job has no allotments.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,12 +15,6 @@ teardown() {
 	rm -rf "$(bench_dir)/rest"
 }
 
-nodes_are_in_service() {
-	run bench sinfo -hN -o '%T %E'
-	refute_output --partial drain
-	refute_output --partial down
-}
-
 @test "heterogeneous: a constraint, an option, a variable and no mode, each for its own component" {
 	put_in memory n1
 	put_in appdirect n2

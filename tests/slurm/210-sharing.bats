@@ -38,12 +38,6 @@ with_slurm() {
 	restart_all
 }
 
-nodes_are_in_service() {
-	run bench sinfo -hN -o '%T %E'
-	refute_output --partial drain
-	refute_output --partial down
-}
-
 # job_node JOB: where it runs, or ran.
 job_node() {
 	admin scontrol -o show job "$1" | grep -o ' NodeList=[^ ]*'

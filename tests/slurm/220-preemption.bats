@@ -46,12 +46,6 @@ start_job() {
 writes_lines() { [ -s "$lines_of" ]; }
 goes_on() { [ "$(wc -l <"$lines_of")" -gt "$1" ]; }
 
-nodes_are_in_service() {
-	run bench sinfo -hN -o '%T %E'
-	refute_output --partial drain
-	refute_output --partial down
-}
-
 user_pmctl() {
 	bench user "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
 }

@@ -62,14 +62,6 @@ power_log() { echo "$(bench_dir)/log/power.log"; }
 
 was_called() { grep -qx "$1" "$(power_log)"; }
 
-restart_all() {
-	bench restart-slurmctld
-	bench service start
-	bench restart-slurmd n1
-	bench restart-slurmd n2
-	wait_for 60 nodes_have_modes
-}
-
 # with_power SED: slurm.conf with power saving, changed.
 with_power() {
 	sed "$1" "$BATS_FILE_TMPDIR/power.conf" >"$(bench_dir)/etc/slurm.conf"
@@ -113,7 +105,7 @@ is_awake() {
 	! node_is "$1" DOWN || admin scontrol update nodename="$1" state=resume
 }
 
-nodes_are_in_service() {
+no_node_is_out() {
 	run bench sinfo -hN -o '%T %E'
 	refute_output --regexp '(drain|inval|(^|[^_])down)' # not powered_down
 }
@@ -133,7 +125,7 @@ submit() {
 	assert_line memory
 	was_called 'off n1 job [0-9]*'
 	was_called 'on n1 pm_memory job [0-9]*'
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "a node that is off wakes in its mode for a job of that mode" {
@@ -146,7 +138,7 @@ submit() {
 	assert_line memory
 	was_called 'on n1.*'
 	assert_equal "$(changes_at_boot)" "$before"
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "a node that is off wakes for a job of another mode, and changes it before the job starts" {
@@ -157,7 +149,7 @@ submit() {
 	assert_equal "$(cat "$out")" 'memory memory'
 	run job_field "$job" Restarts
 	assert_output Restarts=0
-	nodes_are_in_service
+	no_node_is_out
 }
 
 # The bench's nodes cannot set up flat memory: the prolog's order to do so, and the mode in which it is given, are recorded.
@@ -172,7 +164,7 @@ submit() {
 	put_pmctl_back
 	run cat "$seen"
 	assert_output --regexp '^appdirect job begin .*--expect=flat'
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "SuspendTime: idle nodes are turned off and woken for the tasks of an array in another mode; SuspendExcNodes stay on" {
@@ -183,7 +175,7 @@ submit() {
 	submit --array=1-6 --pm-mode=memory
 	wait_for 120 none_of_array "$job"
 	assert_equal "$(sort "$out" | uniq -c | tr -s ' ')" ' 6 memory memory'
-	nodes_are_in_service
+	no_node_is_out
 }
 
 none_of_array() { [ -z "$(bench squeue -h -j "$1" 2>/dev/null)" ]; }
@@ -194,7 +186,7 @@ none_of_array() { [ -z "$(bench squeue -h -j "$1" 2>/dev/null)" ]; }
 	submit --array=1-4 --pm-mode=memory
 	wait_for 120 none_of_array "$job"
 	assert_equal "$(sort "$out" | uniq -c | tr -s ' ')" ' 4 memory memory'
-	nodes_are_in_service
+	no_node_is_out
 }
 
 # start_change: n1 changes for the job $job, and hangs at its boot.
@@ -208,31 +200,31 @@ start_change() {
 	wait_for 20 boot_hangs n1
 }
 
-@test "power_down while a node changes for a job: the job runs in its mode, and the node is turned off behind it" {
-	put_in appdirect n1
-	: >"$(power_log)"
+# off_behind_a_change STATE: asked for while n1 changes for a job, which runs in its mode first.
+off_behind_a_change() {
 	submit -w n1 --pm-mode=memory
 	wait_for 20 node_is n1 POWERING_UP
-	admin scontrol update nodename=n1 state=power_down
+	admin scontrol update nodename=n1 state="$1"
 	wait_for 90 job_is "$job" COMPLETED
 	assert_equal "$(cat "$out")" 'memory memory'
 	wait_for 60 node_is n1 POWERED_DOWN
+}
+
+@test "power_down while a node changes for a job: the job runs in its mode, and the node is turned off behind it" {
+	put_in appdirect n1
+	: >"$(power_log)"
+	off_behind_a_change power_down
 	run_srun -w n1 --pm-mode=memory pmctl mode
 	assert_line memory
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "power_down_asap: the same, and the node is in service again when it is woken" {
 	put_in appdirect n1
-	submit -w n1 --pm-mode=memory
-	wait_for 20 node_is n1 POWERING_UP
-	admin scontrol update nodename=n1 state=power_down_asap
-	wait_for 90 job_is "$job" COMPLETED
-	assert_equal "$(cat "$out")" 'memory memory'
-	wait_for 60 node_is n1 POWERED_DOWN
+	off_behind_a_change power_down_asap
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
 	assert_line appdirect
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "power_down_force while a node changes for a job: the job is requeued, and starts in its mode" {
@@ -241,7 +233,7 @@ start_change() {
 	wait_for 30 was_called 'off n1'
 	wait_for 120 job_is "$job" COMPLETED
 	assert_equal "$(cat "$out")" 'memory memory'
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "a job that is cancelled while its node changes leaves the node in service, in the mode that Slurm shows" {
@@ -253,7 +245,7 @@ start_change() {
 	wait_for 20 state_is n1 idle
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
 	assert_line appdirect
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "a node that boots for a job which is gone: the next job gets its mode there" {
@@ -264,7 +256,7 @@ start_change() {
 	wait_for 20 no_jobs
 	run_srun -w n1 --pm-mode=mixed pmctl mode
 	assert_line mixed
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "a job on two nodes, one off in its mode and one on in another, starts when both have it" {
@@ -273,7 +265,7 @@ start_change() {
 	suspend n1
 	run_srun -N2 --pm-mode=memory pmctl mode
 	assert_equal "$(grep -cx memory <<<"$output")" 2
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "ResumeProgram fails: the job runs on another node, and the node that comes back late serves in its mode" {
@@ -294,7 +286,7 @@ start_change() {
 	wait_for 60 state_is n1 idle
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
 	assert_line appdirect
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "SuspendProgram fails: the node stays on and the job runs on another; scontrol resumes the node in its mode" {
@@ -312,7 +304,7 @@ start_change() {
 	admin scontrol update nodename=n1 state=resume
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
 	assert_line appdirect
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "a node with data that must stay: it wakes, keeps its mode, and the job runs on another node" {
@@ -331,7 +323,7 @@ start_change() {
 	assert_output appdirect
 	put_pmctl_back
 	wait_for 60 state_is n1 idle
-	nodes_are_in_service
+	no_node_is_out
 }
 
 job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
@@ -377,7 +369,7 @@ job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
 		wait_for 90 job_is "$job" COMPLETED
 		assert_equal "$(cat "$out")" 'appdirect appdirect'
 	fi
-	nodes_are_in_service
+	no_node_is_out
 }
 
 # slurmctld 24.11 orders no change for a CLOUD node that is on: the job waits until SuspendTime has turned it off.
@@ -391,7 +383,7 @@ job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
 	wait_for 60 was_called 'off n1'
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
 	assert_line appdirect
-	nodes_are_in_service
+	no_node_is_out
 }
 
 @test "pm-resume turns nothing off that it could not turn on, and says what is missing" {

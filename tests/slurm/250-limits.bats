@@ -97,21 +97,13 @@ in_service() {
 	in_service
 }
 
-restart_all() {
-	bench restart-slurmctld
-	bench service start
-	bench restart-slurmd n1
-	bench restart-slurmd n2
-	wait_for 60 nodes_have_modes
-	resume n1 n2
-}
-
 @test "MemSpecLimit: jobs get their modes, and what the node keeps for itself is not theirs" {
 	local conf
 	conf=$(bench_dir)/etc/slurm.conf
 	cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
 	sed -i 's/^NodeName=DEFAULT .*/& MemSpecLimit=56/; s/CR_Core$/CR_Core_Memory/' "$conf"
 	restart_all
+	resume n1 n2
 	run_srun -w n1 --pm-mode=memory --mem=200 pmctl mode
 	assert_output memory
 	run_srun -w n1 --pm-mode=appdirect --mem=0 pmctl mode

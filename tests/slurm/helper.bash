@@ -119,6 +119,15 @@ restore_slurm_conf() {
 	admin scontrol reconfigure
 }
 
+# slurmctld, pm-controller, and the slurmds of n1 and n2, as after an edit of slurm.conf.
+restart_all() {
+	bench restart-slurmctld
+	bench service start
+	bench restart-slurmd n1
+	bench restart-slurmd n2
+	wait_for 60 nodes_have_modes
+}
+
 # replace FROM TO: as a whole. A daemon may be reading or executing it; what is open for writing is not executed (ETXTBSY).
 replace() {
 	cp -p "$1" "$2.new"
@@ -264,6 +273,12 @@ assert_nothing_queued() {
 	wait_for 20 none_completes
 	run bench squeue -h
 	assert_output ''
+}
+
+nodes_are_in_service() {
+	run bench sinfo -hN -o '%T %E'
+	refute_output --partial drain
+	refute_output --partial down
 }
 
 assert_drained() {
