@@ -233,6 +233,29 @@ def test_what_a_site_has_is_not_overwritten(site):
 
 
 @FIRST_RELEASE
+def test_the_state_of_two_controllers_is_in_a_shared_folder(made, installed):
+    """By a drop-in, which goes when the variable does; one of the site's own stays."""
+    head = installed.directory / "head"
+    given = ("--tags", "controller", "--extra-vars", "pmem_controller_state_dir=/shared/slurm-pmem-controller")
+    assert "there is no /shared; mount the shared file system first" in installed.refused("site", *given)
+    assert differences(made.installed, installed.look()) == {}
+    (head / "shared").mkdir()
+    assert installed.play("site", *given).changed.keys() == {"head"}
+    assert (head / "shared/slurm-pmem-controller").stat().st_mode & 0o777 == 0o700
+    assert installed.play("site", *given).changed == {}
+    unit = installed.run("head", "systemd-analyze", "cat-config", "systemd/system/pm-controller.service")
+    assert "--state-dir=/shared/slurm-pmem-controller" in unit
+    installed.play("site", "--tags", "controller")
+    drop_ins = head / "etc/systemd/system/pm-controller.service.d"
+    assert list(drop_ins.iterdir()) == []
+    (drop_ins / "override.conf").write_text("[Service]\nRestartSec=5\n")
+    installed.play("site", *given)
+    installed.play("uninstall", *given)
+    assert [path.name for path in drop_ins.iterdir()] == ["override.conf"]
+    assert (head / "shared/slurm-pmem-controller").is_dir()
+
+
+@FIRST_RELEASE
 def test_site_profiles_come_and_go(made, installed, tmp_path):
     """Of two classes; one that the site has put there itself stays. Not in Slurm's folder: Debian's Slurm takes that along."""
     profile = json.loads((TOP / "tests/fixtures/site-profiles/round.json").read_text())
