@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Jobs in mount namespaces of their own, by Slurm's job_container/tmpfs: docs/admin/compatibility.md has a row for each.
-# On one node, of `pmtwin up --packages libpam-slurm-adopt`.
+# On one node, of `pmtwin up --packages libpam-slurm-adopt`, and with Apptainer of tests/twin/programs/apptainer.
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 # shellcheck disable=SC2016 # what is in single quotes is run on the node
@@ -118,4 +118,37 @@ check_directories() {
 	run -0 n1 'kill $(cat /run/pm-test.pids)' # it has lived on
 	run node_reason n1
 	assert_output none
+}
+
+# Writes a file, and prints its processors and whether pmctl is there, which is in no image.
+IN_IMAGE='import os
+with open(os.environ["PM_DIR"] + "/table", "w") as table: table.write("written in the image")
+print(sorted(os.sched_getaffinity(0)), os.path.exists("/usr/bin/pmctl"))'
+
+put_apptainer() {
+	n1 'test -x /opt/apptainer/bin/apptainer' 2>/dev/null && return
+	pmtwin copy "${PM_BUILD:-$ROOT/build}/tests/apptainer.tar" n1:/opt/apptainer.tar
+	n1 'tar --extract --directory=/ --file=/opt/apptainer.tar; rm /opt/apptainer.tar'
+}
+
+# The image is a folder of Debian's packages; that of a SIF file differs in the file system of its root.
+@test "Apptainer: a program in an image has the job's processors and directory" {
+	put_apptainer
+	run_user 0 srun -w n1 --pm-mode=appdirect sh -c 'python3 -c "import os; print(sorted(os.sched_getaffinity(0)))"
+		/opt/apptainer/bin/apptainer exec --bind "$PM_DIR" /opt/image python3 -c "$1"; cat "$PM_DIR/table"' sh "$IN_IMAGE"
+	assert_equal "${lines[1]}" "${lines[0]} False"
+	assert_equal "${lines[2]}" 'written in the image'
+	run_user 1 srun -w n1 --pm-mode=appdirect sh -c \
+		'/opt/apptainer/bin/apptainer exec /opt/image python3 -c "$1"' sh "$IN_IMAGE"
+	assert_output --partial "No such file or directory: '/mnt/slurm-pmem/"
+	wait_for 60 node_is n1 idle
+}
+
+@test "Apptainer: the placement runtime places a program's objects in an image" {
+	put_apptainer
+	run_user 0 srun -w n1 --pm-mode=flat --pm-dram=64M --pm-runtime=place --export=ALL,PM_REPORT=stderr sh -c \
+		'exec 2>&1; /opt/apptainer/bin/apptainer exec --bind /usr/lib/slurm-pmem /opt/image python3 -c "
+objects = [bytearray(8 << 20) for _ in range(16)]"'
+	assert_output --regexp 'budget 64M of DRAM, .*; spilled to PMem: [1-9][0-9]* objects'
+	wait_for 60 node_is n1 idle
 }

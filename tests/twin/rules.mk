@@ -37,9 +37,14 @@ run-modes-bookworm: $(BUILD)/tests/pattern
 run-accounting-trixie run-accounting-bookworm: run-accounting-%:
 	TWIN_SHAPE='--nodes 1 --accounting' $(call twin_bats,$*,!none,280-accounting)
 
-# Jobs in mount namespaces of their own, in an image with a module of PAM.
+# Go's registry has Apptainer's source, and Debian 13 a compiler of Go that is new enough.
+$(BUILD)/tests/apptainer.tar: tests/twin/programs/apptainer
+	@mkdir -p $(@D)
+	tests/cluster/root trixie $(abspath $<) $(abspath $@)
+
+# Jobs in mount namespaces of their own, in an image with a module of PAM; containers of Apptainer.
 .PHONY: run-containers
-run-containers:
+run-containers: $(BUILD)/tests/apptainer.tar
 	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
