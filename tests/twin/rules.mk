@@ -37,10 +37,12 @@ run-modes-bookworm: $(BUILD)/tests/pattern
 run-accounting-trixie run-accounting-bookworm: run-accounting-%:
 	TWIN_SHAPE='--nodes 1 --accounting' $(call twin_bats,$*,!none,280-accounting)
 
-# Go's registry has Apptainer's source, and Debian 13 a compiler of Go that is new enough.
+# Go's registry has Apptainer's source, and Debian 13 a compiler of Go that is new enough. Behind a proxy the host may have a
+# certificate that Debian 13 has not.
 $(BUILD)/tests/apptainer.tar: tests/twin/programs/apptainer
 	@mkdir -p $(@D)
-	tests/cluster/root trixie $(abspath $<) $(abspath $@)
+	cp /etc/ssl/certs/ca-certificates.crt $(@D)
+	tests/cluster/root trixie env SSL_CERT_FILE=$(abspath $(@D))/ca-certificates.crt $(abspath $<) $(abspath $@)
 
 # Jobs in mount namespaces of their own, in an image with a module of PAM; containers of Apptainer.
 .PHONY: run-containers
