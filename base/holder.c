@@ -63,19 +63,33 @@ static char *command_line(int pid)
 	return pm_quote(text, strlen(text), LINE_BYTES);
 }
 
-char *pm_holder_find(int fd, int *ret_pid)
+void pm_holder_each(int fd, bool (*each)(void *context, int pid), void *context)
 {
 	cleanup_dir DIR *dir = opendir("/proc");
 	const struct dirent *entry;
-	char *found = NULL;
+	bool goes_on = true;
 
-	while (dir && !found && (entry = readdir(dir))) {
+	while (dir && goes_on && (entry = readdir(dir))) {
 		int pid = atoi(entry->d_name);
 
-		if (pid > 0 && pm_holder_is(pid, fd)) {
-			*ret_pid = pid;
-			found = command_line(pid);
-		}
+		if (pid > 0 && pm_holder_is(pid, fd))
+			goes_on = each(context, pid);
 	}
-	return found;
+}
+
+static bool take_first(void *context, int pid)
+{
+	*(int *)context = pid;
+	return false;
+}
+
+char *pm_holder_find(int fd, int *ret_pid)
+{
+	int pid = 0;
+
+	pm_holder_each(fd, take_first, &pid);
+	if (!pid)
+		return NULL;
+	*ret_pid = pid;
+	return command_line(pid);
 }

@@ -8,6 +8,12 @@
 /* True: the process `pid` holds it. */
 bool pm_holder_is(int pid, int fd);
 
+/*
+ * Calls `each` for every process that holds it, until one call returns false. The caller may be one
+ * of them.
+ */
+void pm_holder_each(int fd, bool (*each)(void *context, int pid), void *context);
+
 /* The command line of a process that holds it, malloc'ed, and its pid; NULL: none is found. */
 char *pm_holder_find(int fd, int *ret_pid);
 

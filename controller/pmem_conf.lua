@@ -171,11 +171,12 @@ conf.keys = {
 conf.others = {
 	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "ScancelPath", "SqueuePath",
 	"SrunPath", "PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand", "ToolTimeout",
-	"JobUseInterval", "StateDir", "RunDir", "BadIpmctlVersions", "AppDirectType", "MixedPercent",
-	"ReservedPercent", "Provision", "FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot",
-	"DramReserve", "MetadataSpace", "TemporarySpace", "MigrationSpace", "RemoteMemory",
-	"MemoryNodes", "SiteProfile", "SiteProfilePeaks", "SiteProfileDir", "ControllerAddr",
-	"TurnAwayLimit", "SiteResumeProgram", "JobReportDays", "MungeSocket",
+	"SiteHealthCheckProgram", "JobUseInterval", "StateDir", "RunDir", "BadIpmctlVersions",
+	"AppDirectType", "MixedPercent", "ReservedPercent", "Provision", "FileSystem", "MountDir",
+	"OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace", "TemporarySpace",
+	"MigrationSpace", "RemoteMemory", "MemoryNodes", "SiteProfile", "SiteProfilePeaks",
+	"SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "SiteResumeProgram", "JobReportDays",
+	"MungeSocket",
 }
 -- end
 

@@ -89,6 +89,18 @@ static int parse_command(const char *value, void *field, struct pm_err *err)
 	return store_list(pm_strv_split(value, " \t"), field, err);
 }
 
+static int parse_check(const char *value, void *field, struct pm_err *err)
+{
+	if (!strcmp(value, "none")) {
+		release_list(field);
+		return 0;
+	}
+	if (value[0] != '/')
+		return pm_err_set(
+			err, -EINVAL, "an absolute path and its arguments expected, or none");
+	return store_list(pm_strv_split(value, " \t"), field, err);
+}
+
 static int parse_seconds(const char *value, void *field, struct pm_err *err)
 {
 	uint64_t seconds;

@@ -2,7 +2,8 @@
 /*
  * pm-reachable, Slurm's HealthCheckProgram, run by slurmd as root: reports to slurmctld the modes
  * that this node can change to (reachable.h), and undrains the node after a reboot of the plugin if
- * slurmd's start could not (reboot.h). The exit status is always 0: slurmd only logs others.
+ * slurmd's start could not (reboot.h). Then it runs the site's own health check (site_health.h).
+ *The exit status is 1 if that failed: slurmd logs what pm-reachable prints only then. Else it is 0.
  *
  *	pm-reachable [refused] [config=FILE]
  *
@@ -19,13 +20,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/reachable.h"
 #include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
+#include "spank_plugin/site_health.h"
 
 /* slurmd kills a HealthCheckProgram after 60 s. */
-#define TIMEOUT_MS 20000
+#define TIMEOUT_MS  20000
+#define SITE_END_MS 50000
 
 #define FOLLOW_S 20
 #define PAUSE_US 300000
@@ -65,15 +69,25 @@ static int report(const struct pm_config *config, bool refused, struct pm_err *e
 	return !rc && refused && fork_child() ? repeat_report(config) : rc;
 }
 
+static int tell(const struct pm_err *err)
+{
+	fprintf(stderr, "pm-reachable: %s\n", err->text);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
 	bool refused = argc > 1 && !strcmp(argv[1], "refused");
 	int first = refused ? 2 : 1;
+	uint64_t site_end_ms = pm_now_ms() + SITE_END_MS;
 	struct pm_err err = {0};
 
-	if (pm_settings_load(argc - first, argv + first, &config, &err) ||
-		report(&config, refused, &err))
-		fprintf(stderr, "pm-reachable: %s\n", err.text);
-	return 0;
+	if (pm_settings_load(argc - first, argv + first, &config, &err)) {
+		(void)tell(&err);
+		return 0;
+	}
+	if (report(&config, refused, &err))
+		(void)tell(&err);
+	return !refused && pm_site_health_run(&config, site_end_ms, &err) ? tell(&err) : 0;
 }

@@ -100,6 +100,13 @@ static int look_after(
 	return rc;
 }
 
+bool pm_reboot_is_ordered(const struct pm_config *config)
+{
+	cleanup_free char *mark = mark_path(config);
+
+	return !mark || !access(mark, F_OK);
+}
+
 int pm_reboot_finish(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err)
 {
 	cleanup_free char *mark = mark_path(config);

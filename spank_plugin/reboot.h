@@ -19,6 +19,8 @@
  *
  * One race stays: a drain between the plugin's look at the node and its own drain is lost.
  */
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "site/config.h"
 
@@ -34,5 +36,8 @@ int pm_reboot_order(const struct pm_config *config, const char *sentence, unsign
  * marks the reboot; without the file nothing is done.
  */
 int pm_reboot_finish(const struct pm_config *config, unsigned timeout_ms, struct pm_err *err);
+
+/* True until that reboot has been seen. */
+bool pm_reboot_is_ordered(const struct pm_config *config);
 
 #endif

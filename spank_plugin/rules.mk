@@ -5,9 +5,9 @@ SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c refuse.c settings.c 
 	task_env.c remote.c step.c rank.c user_binding.c end_report.c job_output.c)
 
 # pm-reachable, which HealthCheckProgram runs.
-REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c reachable.c active.c reboot.c node.c command.c settings.c)
+REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c site_health.c reachable.c active.c reboot.c node.c command.c settings.c)
 
-$(call objects,$(filter spank_plugin/%,$(SPANK_SRCS)) spank_plugin/pm_reachable.c): PM_CFLAGS += $(SLURM_CFLAGS) -D_GNU_SOURCE
+$(call objects,$(filter spank_plugin/%,$(SPANK_SRCS) $(REACHABLE_SRCS))): PM_CFLAGS += $(SLURM_CFLAGS) -D_GNU_SOURCE
 
 # slurm_error() and spank_*() stay undefined: they come from the program that loads the plugin. It stays
 # loaded (nodelete): slurmd's thread of recheck.c may sleep in it when slurmd ends.
@@ -15,7 +15,7 @@ $(BUILD)/spank_pmem.so: $(call objects,$(SPANK_SRCS)) $(call archives,node/state
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(RELRO) -Wl,-z,nodelete -Wl,--version-script=spank_plugin/spank_pmem.lds \
 		-o $@ $(filter %.o %.a,$^) $(JSON_LIBS) $(HWLOC_LIBS)
 
-$(BUILD)/pm-reachable: $(call objects,$(REACHABLE_SRCS)) $(call archives,site plan model base)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(RELRO) -o $@ $^
+$(BUILD)/pm-reachable: $(call objects,$(REACHABLE_SRCS)) $(call archives,node/state protocol node/tools node site plan model base)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(RELRO) -o $@ $^ $(JSON_LIBS)
 
--include $(BUILD)/spank_plugin/pm_reachable.d
+-include $(BUILD)/spank_plugin/pm_reachable.d $(BUILD)/spank_plugin/site_health.d

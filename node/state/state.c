@@ -11,9 +11,11 @@
 #include "base/lock.h"
 #include "base/secure.h"
 #include "node/state/counters.h"
+#include "node/state/site_check.h"
 #include "node/tools/tool_locks.h"
 
-#define WAIT_S 10
+#define WAIT_S	10
+#define LOOK_MS 100 /* pm-reachable looks whether the lock is held, which takes a moment */
 
 /* A path that is cut is still longer than PATH_MAX: open(2) fails, and no other file is opened. */
 struct path {
@@ -83,7 +85,7 @@ static int take_lock(
 	const struct pm_operation *op, unsigned wait_s, int *ret_fd, struct pm_err *err)
 {
 	const struct path path = path_in(op->config.state_dir, "lock");
-	int rc = pm_lock_take(path.text, op->name, 0, ret_fd, err);
+	int rc = pm_lock_take(path.text, op->name, LOOK_MS, ret_fd, err);
 
 	if (rc == -EBUSY) {
 		pm_warn(op, "%s, waiting", err->text);
@@ -104,6 +106,7 @@ int pm_state_lock_within(
 	if (rc)
 		return rc;
 	pm_tool_hold_lock(*ret_fd);
+	pm_site_check_stop(op);
 	set_newer_aside(op);
 	return 0;
 }

@@ -17,7 +17,8 @@
 /*
  * Makes both directories if they are missing, checks that only root can change them, and takes the
  * lock that every process holds while it changes the node. If the lock is held, reports the holder
- * and waits up to 10 s. -EBUSY: it is still held. Close *ret_fd to release it.
+ * and waits up to 10 s. -EBUSY: it is still held. Close *ret_fd to release it. The site's health
+ * check is ended if it runs (node/state/site_check.h).
  *
  * With the lock, files of a newer slurm-pmem are set aside, each with a warning: journal, history,
  * roster and counters. Of the other files such a one is an error, -EPROTONOSUPPORT: pins are kept,
@@ -25,7 +26,7 @@
  * next change of the sub-state, the mode record by pm_renew_record() (node/act/renew_record.h).
  *
  * Lock order: sweep.lock (node/act/sweeper.h), this one, ipmctl.lock (node/tools/tool_locks.h). A
- * process that holds this one never waits for sweep.lock: it kills the holder.
+ * process that holds this one never waits for sweep.lock nor check.lock: it kills the holders.
  */
 int pm_state_lock(const struct pm_operation *op, int *ret_fd, struct pm_err *err);
 
