@@ -56,6 +56,13 @@ static void take_power_saving(struct pm_cluster *cluster, const slurm_conf_t *co
 	cluster->resume_timeout_s = config->resume_timeout;
 }
 
+static void take_health_check(struct pm_cluster *cluster, const slurm_conf_t *config)
+{
+	replace(&cluster->health_program, config->health_check_program);
+	cluster->health_interval_s = config->health_check_interval;
+	cluster->health_states = config->health_check_node_state;
+}
+
 void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *config)
 {
 	cluster->slurm_uid = config->slurm_user_id;
@@ -66,6 +73,7 @@ void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *conf
 #ifdef PROLOG_FLAG_RUN_IN_JOB
 	cluster->runs_in_job = config->prolog_flags & PROLOG_FLAG_RUN_IN_JOB;
 #endif
+	take_health_check(cluster, config);
 	take_power_saving(cluster, config);
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */
@@ -224,6 +232,7 @@ void pm_cluster_done(struct pm_cluster *cluster)
 {
 	pm_cluster_drop_tables(cluster);
 	free(cluster->munge_socket);
+	free(cluster->health_program);
 	free(cluster->suspend_program);
 	free(cluster->resume_program);
 	memset(cluster, 0, sizeof(*cluster));

@@ -31,6 +31,10 @@ struct pm_cluster {
 	bool runs_in_job;   /* PrologFlags has RunInJob, from Slurm 24.05 on */
 	char *munge_socket; /* of AuthInfo; NULL for munge's own default */
 
+	char *health_program; /* HealthCheckProgram; NULL if slurm.conf has none */
+	uint16_t health_interval_s;
+	uint16_t health_states; /* HEALTH_CHECK_NODE_ of slurm.h */
+
 	char *suspend_program; /* of power saving; NULL if slurm.conf has none */
 	char *resume_program;
 	unsigned suspend_timeout_s;
@@ -38,8 +42,9 @@ struct pm_cluster {
 };
 
 /*
- * Loads the configuration: SlurmUser, PrivateData, AuthInfo and the programs of power saving. The
- * loads return 0, or -EIO or -ENOMEM with a sentence; a failure leaves the last table as it is.
+ * Loads the configuration: SlurmUser, PrivateData, AuthInfo, the health check and the programs of
+ * power saving. The loads return 0, or -EIO or -ENOMEM with a sentence; a failure leaves the last
+ * table as it is.
  */
 int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 

@@ -26,11 +26,11 @@ static void warn_of_prologs(const struct pm_cluster *cluster)
 			"slurm.conf\n");
 }
 
-static bool is_pm_resume(const char *program)
+static bool is_program(const char *path, const char *name)
 {
-	const char *slash = strrchr(program, '/');
+	const char *slash = strrchr(path, '/');
 
-	return !strcmp(slash ? slash + 1 : program, "pm-resume");
+	return !strcmp(slash ? slash + 1 : path, name);
 }
 
 /* A warning is enough: a node that is woken in the mode of its job serves as without power saving.
@@ -42,7 +42,7 @@ static void warn_of_power_saving(const struct pm_cluster *cluster, const char *c
 
 	if (!program || !cluster->suspend_program || pm_config_load(config_path, &config, NULL))
 		return;
-	if (!is_pm_resume(program))
+	if (!is_program(program, "pm-resume"))
 		fprintf(stderr,
 			"ResumeProgram=%s: with power saving no node that is on changes its mode; "
 			"write pm-resume as ResumeProgram into slurm.conf, and "
@@ -57,9 +57,60 @@ static void warn_of_power_saving(const struct pm_cluster *cluster, const char *c
 			program);
 }
 
+#ifndef HEALTH_CHECK_NODE_NONDRAINED_IDLE
+#define HEALTH_CHECK_NODE_NONDRAINED_IDLE 0 /* Slurm 22.05 has none */
+#endif
+
+/*
+ * On allocated nodes the report may wait until they are idle. What is drained must be looked at: a
+ * node that the plugin has drained for a reboot is given back by pm-reachable (reboot.h).
+ */
+static void warn_of_health_states(const struct pm_cluster *cluster)
+{
+	if (cluster->health_states & HEALTH_CHECK_NODE_IDLE)
+		return;
+	if (cluster->health_states & HEALTH_CHECK_NODE_NONDRAINED_IDLE)
+		fprintf(stderr,
+			"HealthCheckNodeState has NONDRAINED_IDLE and not IDLE: a node that "
+			"slurm-pmem has drained for a reboot may stay drained after it; take IDLE "
+			"or ANY\n");
+	else
+		fprintf(stderr,
+			"HealthCheckNodeState has no IDLE: pm-reachable does not run on idle "
+			"nodes, so that jobs are sent to nodes that cannot change to their mode; "
+			"take IDLE or ANY\n");
+}
+
+/* The node turns such jobs away, and they go back to the queue. */
+static void warn_of_health_check(const struct pm_cluster *cluster)
+{
+	const char *program = cluster->health_program;
+
+	if (!program)
+		fprintf(stderr,
+			"HealthCheckProgram is missing in slurm.conf, so that jobs are sent to "
+			"nodes that cannot change to their mode; write pm-reachable as "
+			"HealthCheckProgram, and HealthCheckInterval=60\n");
+	else if (!is_program(program, "pm-reachable"))
+		fprintf(stderr,
+			"HealthCheckProgram=%s: unless it runs pm-reachable, jobs are sent to "
+			"nodes that cannot change to their mode; write pm-reachable as "
+			"HealthCheckProgram into slurm.conf, and SiteHealthCheckProgram=%s into "
+			"pmem.conf\n",
+			program, program);
+	else if (!cluster->health_interval_s)
+		fprintf(stderr,
+			"HealthCheckInterval=0: pm-reachable does not run, so that jobs are sent "
+			"to nodes that cannot change to their mode; write HealthCheckInterval=60 "
+			"into slurm.conf\n");
+	else
+		warn_of_health_states(cluster);
+}
+
 void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_path)
 {
 	tell_of_suspension(cluster);
 	warn_of_prologs(cluster);
+	warn_of_health_check(cluster);
 	warn_of_power_saving(cluster, config_path);
 }

@@ -18,7 +18,6 @@
 #include "spank_plugin/command.h"
 #include "spank_plugin/reboot.h"
 
-#define KEY	      "SiteHealthCheckProgram"
 #define MODE_ENV      "PM_MODE="
 #define MODE_MS	      3000
 #define LEAST_MS      1000 /* of time for the program; with less it is not started */
@@ -49,21 +48,27 @@ static const char **environment(char *mode)
 	return env;
 }
 
+/* slurmd logs it from SlurmdDebug=debug2 on, as all that a successful check prints. */
+static int remark(const char *outcome, const char *cause)
+{
+	printf("SiteHealthCheckProgram %s: %s\n", outcome, cause);
+	return 0;
+}
+
 static int judge(const struct pm_config *config, const struct pm_run *run,
 	const struct pm_output *output, struct pm_err *err)
 {
 	cleanup_free char *line = NULL;
 
-	if (output->status == STATUS_KILLED && pm_site_check_is_overtaken(config)) {
-		puts(KEY " was ended: pmctl changes the node");
-		return 0;
-	}
+	if (output->status == STATUS_KILLED && pm_site_check_is_overtaken(config))
+		return remark("was ended", "pmctl changes the node");
 	if (!output->status) {
 		fputs(output->out, stdout);
 		return 0;
 	}
 	line = pm_run_describe(run, output);
-	return line ? pm_err_set(err, -EPERM, KEY ": %s", line) : pm_err_nomem(err);
+	return line ? pm_err_set(err, -EPERM, "SiteHealthCheckProgram: %s", line)
+		    : pm_err_nomem(err);
 }
 
 static int run_in(const struct pm_config *config, const char *mode, int lock_fd, uint64_t end_ms,
@@ -82,11 +87,13 @@ static int run_in(const struct pm_config *config, const char *mode, int lock_fd,
 	if (!env)
 		return pm_err_nomem(err);
 	if (now_ms + LEAST_MS > end_ms)
-		return pm_err_set(
-			err, -ETIME, KEY " was not run: slurmctld or pmctl left no time for it");
+		return pm_err_set(err, -ETIME,
+			"SiteHealthCheckProgram was not run: slurmctld or pmctl left no time for "
+			"it");
 	run.timeout_ms = (unsigned)(end_ms - now_ms);
 	rc = pm_run(&run, &output, err);
-	return rc ? pm_err_prefix(err, KEY) : judge(config, &run, &output, err);
+	return rc ? pm_err_prefix(err, "SiteHealthCheckProgram")
+		  : judge(config, &run, &output, err);
 }
 
 /* The lock comes first: what is seen with it stays, or the program is ended. */
@@ -96,18 +103,15 @@ static int run_unless_changing(const struct pm_config *config, uint64_t end_ms, 
 	cleanup_close int lock_fd = -1;
 	int rc = pm_site_check_begin(config, &lock_fd, err);
 
-	if (rc == -EAGAIN || rc == -EBUSY) {
-		printf(KEY " was not run: %s\n", err->text);
-		return 0;
-	}
+	if (rc == -EAGAIN || rc == -EBUSY)
+		return remark("was not run", err->text);
 	if (rc)
-		return pm_err_prefix(err, KEY);
+		return pm_err_prefix(err, "SiteHealthCheckProgram");
 	mode = pm_reboot_is_ordered(config) ? NULL : present_mode(config);
 	if (mode)
 		return run_in(config, mode, lock_fd, end_ms, err);
-	puts(KEY
-		" was not run: the node waits for a reboot, or its persistent memory is half made");
-	return 0;
+	return remark("was not run",
+		"the node waits for a reboot, or its persistent memory is half made");
 }
 
 int pm_site_health_run(const struct pm_config *config, uint64_t end_ms, struct pm_err *err)
@@ -117,6 +121,6 @@ int pm_site_health_run(const struct pm_config *config, uint64_t end_ms, struct p
 	if (!program)
 		return 0;
 	if (pm_secure_path(program[0], err))
-		return pm_err_prefix(err, KEY);
+		return pm_err_prefix(err, "SiteHealthCheckProgram");
 	return run_unless_changing(config, end_ms, err);
 }

@@ -115,6 +115,25 @@ def test_who_may_reboot_is_told_to_slurm(conf, lines, users):
     assert ([None] if "*" in found else [",".join(found)]) == [users]
 
 
+OUR_HEALTH_CHECK = "/usr/libexec/slurm-pmem/pm-reachable"
+
+
+@pytest.mark.parametrize("slurm_conf, conf, program, of_site", [
+    ({}, {}, OUR_HEALTH_CHECK, None),
+    ({"HealthCheckProgram": OUR_HEALTH_CHECK}, {}, OUR_HEALTH_CHECK, None),
+    ({"HealthCheckProgram": "/usr/sbin/nhc"}, {}, OUR_HEALTH_CHECK, "/usr/sbin/nhc"),
+    ({"HealthCheckProgram": "/usr/sbin/nhc"}, {"SiteHealthCheckProgram": "/usr/sbin/nhc -t 30"}, OUR_HEALTH_CHECK, "/usr/sbin/nhc -t 30"),
+    ({}, {"SiteHealthCheckProgram": "/usr/sbin/nhc"}, OUR_HEALTH_CHECK, "/usr/sbin/nhc"),
+    ({"HealthCheckProgram": None}, {}, None, None)])
+def test_a_sites_health_check_is_run_by_ours(slurm_conf, conf, program, of_site):
+    """Slurm has one HealthCheckProgram; what a site sets goes to pmem.conf."""
+    names = load(TOP / "ansible/roles/pmem/vars/main.yml")
+    names |= {"pmem_slurm_conf": slurm_conf, "pmem_conf": conf, "pmem_configless": False}
+    names["__pmem_site_health_check"] = template(names["__pmem_site_health_check"], names)
+    assert template(names["__pmem_slurm_conf_here"], names).get("HealthCheckProgram") == program
+    assert template(names["__pmem_conf_here"], names).get("SiteHealthCheckProgram") == of_site
+
+
 def spec_problems(**variables):
     """What Ansible says of these variables of the role pmem before it does anything."""
     given = {name: option for name, option in options(TOP / "ansible/roles/pmem").items() if name in variables}

@@ -234,3 +234,130 @@ fails_with() {
 	run ! lives "$child"
 	state_is n1 idle
 }
+
+# says_at_start SED SENTENCE: pm-controller does, with slurm.conf changed so.
+says_at_start() {
+	with_slurm_conf "$1"
+	: >"$dir/log/pm-controller.out"
+	bench service start
+	wait_for 20 grep -qF "$2" "$dir/log/pm-controller.out"
+	restore_slurm_conf
+}
+
+@test "pm-controller says at its start with which HealthCheck settings ours does not run where it must" {
+	with_slurm_conf '$aHealthCheckNodeState=IDLE,CYCLE'
+	: >"$dir/log/pm-controller.out"
+	bench service start
+	run grep HealthCheck "$dir/log/pm-controller.out"
+	assert_failure
+	restore_slurm_conf
+	says_at_start '$aHealthCheckProgram=/usr/sbin/nhc' 'HealthCheckProgram=/usr/sbin/nhc: unless it runs pm-reachable, jobs are sent to nodes that cannot change to their mode; write pm-reachable as HealthCheckProgram into slurm.conf, and SiteHealthCheckProgram=/usr/sbin/nhc into pmem.conf'
+	says_at_start '$aHealthCheckInterval=0' 'HealthCheckInterval=0: pm-reachable does not run'
+	says_at_start '$aHealthCheckNodeState=ALLOC,MIXED' 'HealthCheckNodeState has no IDLE: pm-reachable does not run on idle nodes'
+	is_slurm 22.05 || says_at_start '$aHealthCheckNodeState=NONDRAINED_IDLE' 'HealthCheckNodeState has NONDRAINED_IDLE and not IDLE: a node that slurm-pmem has drained for a reboot may stay drained'
+}
+
+@test "HealthCheckNodeState of idle nodes alone, in a cycle: the site's check runs there, and modes change" {
+	put_in appdirect n1
+	with_slurm_conf '$aHealthCheckNodeState=IDLE,CYCLE'
+	with_nhc true
+	wait_for 60 has_run appdirect end
+	run_srun -w n1 --pm-mode=memory pmctl mode
+	assert_output memory
+	wait_for 60 has_run memory end
+}
+
+# script NAME LINE...: for Slurm's daemons, whatever user they change to.
+script() {
+	local name=$1
+	shift
+	printf '%s\n' '#!/bin/bash' 'export PATH=/usr/bin:/bin' "$@" >"$dir/bin/$name"
+	chmod 755 "$dir/bin/$name"
+	echo "$dir/bin/$name"
+}
+
+# left_of JOB: what n1 has of it.
+left_of() {
+	find "$dir/n1/state/jobs" "$dir/n1/run/jobs" "$dir/n1/run/prologs" -name "$1*" 2>/dev/null
+}
+
+nothing_left_of() { [ -z "$(left_of "$1")" ]; }
+
+is_out() { [[ $(node_field "$1" '%T %E') == dr*"$2"* ]]; }
+
+# The next job gets its mode on n1, and has its node to itself.
+serves_again() {
+	resume n1
+	run_srun -w n1 --pm-mode="$1" pmctl mode
+	assert_output "$1"
+}
+
+@test "a site's Prolog comes behind ours, its Epilog too, and its TaskProlog has the job's variables" {
+	local seen=$dir/home/seen
+	: >"$seen"
+	chmod 666 "$seen"
+	put_in appdirect n1
+	with_slurm_conf "\$aProlog=$(script prolog "echo prolog \${PM_MODE-none} \$(ls $dir/n1/run/jobs | grep -c \"^\$SLURM_JOB_ID\") >>$seen")
+\$aEpilog=$(script epilog "echo epilog \${PM_MODE-none} \$(ls $dir/n1/run/jobs | grep -c \"^\$SLURM_JOB_ID\") >>$seen")
+\$aTaskProlog=$(script taskprolog "echo task \${PM_MODE-none} >>$seen" 'echo export SITE=here')"
+	run_srun -w n1 --pm-mode=appdirect bash -c 'echo "$SITE $PM_MODE"'
+	assert_output 'here appdirect'
+	wait_for 30 grep -q epilog "$seen"
+	run cat "$seen"
+	assert_output "$(printf '%s\n' 'prolog none 1' 'task appdirect' 'epilog none 0')"
+}
+
+@test "a site's Prolog that fails: Slurm drains the node and requeues the job; nothing of it is left, and the next one gets its mode" {
+	put_in appdirect n1
+	with_slurm_conf "\$aProlog=$(script prolog "rm $dir/home/fail 2>/dev/null || exit 0" 'exit 1')"
+	touch "$dir/home/fail"
+	chmod 777 "$dir/home/fail"
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 60 is_out n1 'rolog'
+	bench scancel "$job"
+	wait_for 30 no_jobs
+	wait_for 30 nothing_left_of "$job"
+	serves_again memory
+}
+
+@test "a site's Epilog that fails: Slurm drains the node; nothing is left, and the next job gets its mode" {
+	put_in appdirect n1
+	with_slurm_conf "\$aEpilog=$(script epilog "rm $dir/home/fail 2>/dev/null || exit 0" 'exit 1')"
+	touch "$dir/home/fail"
+	run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+	job=$output
+	wait_for 60 is_out n1 'pilog'
+	wait_for 30 nothing_left_of "$job"
+	serves_again memory
+}
+
+@test "a site's Prolog and Epilog that hang until PrologEpilogTimeout: as if they had failed" {
+	local which
+	put_in appdirect n1
+	with_slurm_conf "\$aPrologEpilogTimeout=8
+\$aProlog=$(script prolog "rm $dir/home/prolog 2>/dev/null || exit 0" 'sleep 600')
+\$aEpilog=$(script epilog "rm $dir/home/epilog 2>/dev/null || exit 0" 'sleep 600')"
+	for which in prolog epilog; do
+		touch "$dir/home/$which"
+		run_client sbatch --parsable -w n1 --pm-mode=appdirect --output=/dev/null --wrap=true
+		job=$output
+		wait_for 90 is_out n1 "${which#?}"
+		bench scancel "$job"
+		wait_for 60 no_jobs
+		wait_for 30 nothing_left_of "$job"
+		serves_again appdirect
+	done
+	serves_again memory
+}
+
+@test "a site's TaskProlog that fails ends the task, and leaves the node in service" {
+	put_in appdirect n1
+	with_slurm_conf "\$aTaskProlog=$(script taskprolog 'exit 3')"
+	run bench srun -w n1 --pm-mode=appdirect true
+	wait_for 20 no_jobs
+	run node_field n1 '%T %E'
+	refute_output --partial drain
+	restore_slurm_conf
+	serves_again memory
+}
