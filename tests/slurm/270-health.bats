@@ -9,6 +9,7 @@ setup() {
 	clean_nodes
 	cp "$dir/n1/pmem.conf" "$BATS_TEST_TMPDIR/n1.conf"
 	cp "$BATS_TEST_DIRNAME/nhc_stand_in" "$dir/bin"
+	cp /usr/bin/sleep "$dir/bin/hang"
 	: >"$dir/nhc.conf"
 	: >"$dir/nhc.log"
 }
@@ -17,6 +18,9 @@ teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || put_pmctl_back
 	[ ! -e "$BATS_TEST_TMPDIR/reachable.kept" ] || replace "$BATS_TEST_TMPDIR/reachable.kept" "$dir/bin/pm-reachable"
 	replace "$BATS_TEST_TMPDIR/n1.conf" "$dir/n1/pmem.conf"
+	for pid in $(pgrep -f "^$dir/bin/hang "); do
+		kill "$pid" 2>/dev/null || true
+	done
 	bench inject n1 none
 	admin scancel -f -u nobody
 	restore_site
@@ -120,6 +124,9 @@ reachable() { bench node n1 pm-reachable; }
 	put_in appdirect n1
 	with_nhc true
 	wait_for 30 has_run appdirect end
+	bench node n1 pmctl helper pm_memory # as for a job
+	run reachable
+	assert_output 'SiteHealthCheckProgram was not run: the node changes to mode memory'
 	bench inject n1 hang
 	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap='pmctl mode'
 	wait_for 30 boot_hangs n1
@@ -149,7 +156,7 @@ job_of_n1() { admin scontrol -o show job | grep -o 'JobId=[0-9]*' | tail -n 1 | 
 @test "a check that hangs is ended when a job begins and when its node changes, with its children, and holds up neither" {
 	local pid
 	put_in appdirect n1
-	with_nhc '[[ $PM_MODE != appdirect ]] || sleep 7777'
+	with_nhc "[[ \$PM_MODE != appdirect ]] || $dir/bin/hang 7777"
 	wait_for 30 hanging
 	mark_log
 	pid=$(hanging)
@@ -168,17 +175,17 @@ job_of_n1() { admin scontrol -o show job | grep -o 'JobId=[0-9]*' | tail -n 1 | 
 # What is dead may wait for its parent.
 lives() { [[ $(ps -o stat= -p "$1") == [^Z]* ]]; }
 
-hanging() { pgrep -x -f 'sleep 7777' | head -n 1 | grep .; }
+hanging() { pgrep -x -f "$dir/bin/hang 7777" | head -n 1 | grep .; }
 
 @test "what a check has begun in a session of its own lives on, and later checks run" {
 	put_in appdirect n1
-	with_nhc 'setsid --fork sleep 8888 >/dev/null 2>&1'
+	with_nhc "setsid --fork $dir/bin/hang 8888 >/dev/null 2>&1"
 	wait_for 30 runs_again end 1
 	run_srun -w n1 --pm-mode=appdirect true
-	pid=$(pgrep -x -f 'sleep 8888' | head -n 1)
+	pid=$(pgrep -x -f "$dir/bin/hang 8888" | head -n 1)
 	lives "$pid"
 	with_nhc true
-	for pid in $(pgrep -x -f 'sleep 8888'); do
+	for pid in $(pgrep -x -f "$dir/bin/hang 8888"); do
 		kill "$pid"
 	done
 }
@@ -208,7 +215,7 @@ fails_with() {
 @test "a check that hangs is killed before slurmd would kill ours, and says so in slurmd's log" {
 	put_in appdirect n1
 	mark_log
-	with_nhc 'sleep 7777'
+	with_nhc "$dir/bin/hang 7777"
 	wait_for 100 slurmd_said "health_check failed: rc:1 output:pm-reachable: SiteHealthCheckProgram: run '.*': it did not end within .* ms and was killed"
 	state_is n1 idle
 	with_nhc true
@@ -222,7 +229,7 @@ fails_with() {
 	sed '2i sleep 15' "$dir/bin/pm-reachable" >"$BATS_TEST_TMPDIR/slow" # as a slurmctld that does not answer
 	chmod 755 "$BATS_TEST_TMPDIR/slow"
 	replace "$BATS_TEST_TMPDIR/slow" "$dir/bin/pm-reachable"
-	with_nhc 'sleep 7777'
+	with_nhc "$dir/bin/hang 7777"
 	wait_for 60 has_run appdirect begin
 	wait_for 20 hanging
 	child=$(hanging)
