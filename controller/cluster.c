@@ -56,6 +56,11 @@ static void take_power_saving(struct pm_cluster *cluster, const slurm_conf_t *co
 	cluster->resume_timeout_s = config->resume_timeout;
 }
 
+static unsigned timeout_of(uint16_t value)
+{
+	return value == NO_VAL16 || value == INFINITE16 ? 0 : value;
+}
+
 static void take_health_check(struct pm_cluster *cluster, const slurm_conf_t *config)
 {
 	replace(&cluster->health_program, config->health_check_program);
@@ -73,6 +78,7 @@ void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *conf
 #ifdef PROLOG_FLAG_RUN_IN_JOB
 	cluster->runs_in_job = config->prolog_flags & PROLOG_FLAG_RUN_IN_JOB;
 #endif
+	cluster->prolog_timeout_s = timeout_of(config->prolog_epilog_timeout);
 	take_health_check(cluster, config);
 	take_power_saving(cluster, config);
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all

@@ -35,6 +35,8 @@ struct pm_cluster {
 	uint16_t health_interval_s;
 	uint16_t health_states; /* HEALTH_CHECK_NODE_ of slurm.h */
 
+	unsigned prolog_timeout_s; /* PrologEpilogTimeout; 0: none */
+
 	char *suspend_program; /* of power saving; NULL if slurm.conf has none */
 	char *resume_program;
 	unsigned suspend_timeout_s;
@@ -42,9 +44,9 @@ struct pm_cluster {
 };
 
 /*
- * Loads the configuration: SlurmUser, PrivateData, AuthInfo, the health check and the programs of
- * power saving. The loads return 0, or -EIO or -ENOMEM with a sentence; a failure leaves the last
- * table as it is.
+ * Loads the configuration: SlurmUser, PrivateData, AuthInfo, the health check, the prologs and
+ * the programs of power saving. The loads return 0, or -EIO or -ENOMEM with a sentence; a failure
+ * leaves the last table as it is.
  */
 int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 

@@ -26,6 +26,21 @@ static void warn_of_prologs(const struct pm_cluster *cluster)
 			"slurm.conf\n");
 }
 
+/*
+ * It counts for PrologSlurmctld, too, and for the prologs and epilogs of plugins (slurm.conf(5)):
+ * slurm-pmem's waits for nodes that boot, and its others may wipe persistent memory.
+ */
+static void warn_of_prolog_timeout(const struct pm_cluster *cluster)
+{
+	if (!cluster->prolog_timeout_s || cluster->prolog_timeout_s >= cluster->resume_timeout_s)
+		return;
+	fprintf(stderr,
+		"PrologEpilogTimeout=%u is below ResumeTimeout=%u: Slurm ends slurm-pmem's prologs "
+		"while nodes change their mode or wipe memory, requeues jobs and drains nodes; "
+		"take at least ResumeTimeout, or leave it out\n",
+		cluster->prolog_timeout_s, cluster->resume_timeout_s);
+}
+
 static bool is_program(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -111,6 +126,7 @@ void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_
 {
 	tell_of_suspension(cluster);
 	warn_of_prologs(cluster);
+	warn_of_prolog_timeout(cluster);
 	warn_of_health_check(cluster);
 	warn_of_power_saving(cluster, config_path);
 }

@@ -264,6 +264,16 @@ says_at_start() {
 	is_slurm 22.05 || says_at_start '$aHealthCheckNodeState=NONDRAINED_IDLE' 'HealthCheckNodeState has NONDRAINED_IDLE and not IDLE: a node that slurm-pmem has drained for a reboot may stay drained'
 }
 
+@test "pm-controller says at its start that PrologEpilogTimeout is too short for a change of mode" {
+	with_slurm_conf '$aPrologEpilogTimeout=40'
+	: >"$dir/log/pm-controller.out"
+	bench service start
+	run grep PrologEpilogTimeout "$dir/log/pm-controller.out"
+	assert_failure
+	restore_slurm_conf
+	says_at_start '$aPrologEpilogTimeout=39' "PrologEpilogTimeout=39 is below ResumeTimeout=40: Slurm ends slurm-pmem's prologs while nodes change their mode or wipe memory"
+}
+
 @test "HealthCheckNodeState of idle nodes alone, in a cycle: the site's check runs there, and modes change" {
 	put_in appdirect n1
 	with_slurm_conf '$aHealthCheckNodeState=IDLE,CYCLE'
