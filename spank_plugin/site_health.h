@@ -16,7 +16,7 @@
  * output goes to stdout if it succeeds.
  *
  * 0 also if there is none, and if it is not run or was ended because the node changes
- * (node/state/site_check.h); stdout says so. Errors, each with its sentence: it failed, hung, is
+ * (node/state/check_lock.h); stdout says so. Errors, each with its sentence: it failed, hung, is
  * missing, or users other than root can change it. Nothing of it drains the node.
  */
 int pm_site_health_run(const struct pm_config *config, uint64_t end_ms, struct pm_err *err);

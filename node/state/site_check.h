@@ -2,36 +2,20 @@
 #ifndef PM_SITE_CHECK_H
 #define PM_SITE_CHECK_H
 
-/*
- * The site's health check (SiteHealthCheckProgram), which may measure the node's memory and drain
- * the node, and changes of that memory. The two never overlap:
- *
- * - pm-reachable takes RunDir/check.lock, and only then looks whether the state of the node
- *   changes. It and the program, with the children that keep their descriptors, hold the lock until
- *   they end.
- * - Every process that changes the node takes the lock of pm_state_lock(), and then ends a check
- *   that runs, before it changes anything.
- *
- * A child that makes a session of its own, as a daemon does, is not ended.
- *
- * So either the check sees the change and does not run, or the change sees the check and ends it. A
- * check never delays a change for longer than it takes to kill it. What a check has ordered before
- * it is killed (a drain) stays: it has measured the state that PM_MODE names.
- */
-#include "node/operation.h"
+/* Whether the site's health check may run now. */
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "site/config.h"
 
 /*
- * Takes the check's lock. *ret_fd is for pm_run()'s lock_fd; close it when the program has ended.
- * -EBUSY: another pm-reachable runs the check. A program that an earlier one has left behind is
- * killed. -EAGAIN: the node changes its mode or its persistent memory, or has not verified its mode
- * since the boot; the sentence says which.
+ * Takes the check's lock (node/state/check_lock.h), then looks at the node. *ret_fd as there.
+ * -EBUSY: another pm-reachable runs the check. -EAGAIN: the node changes its mode or its persistent
+ * memory, or has not verified its mode since the boot; the sentence says which.
  */
 int pm_site_check_begin(const struct pm_config *config, int *ret_fd, struct pm_err *err);
 
 /* True if a change began meanwhile, which has killed the program. */
 bool pm_site_check_is_overtaken(const struct pm_config *config);
-
-/* Ends a check that runs. For the holder of the lock of pm_state_lock(). */
-void pm_site_check_stop(const struct pm_operation *op);
 
 #endif

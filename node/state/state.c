@@ -11,7 +11,7 @@
 #include "base/lock.h"
 #include "base/secure.h"
 #include "node/state/counters.h"
-#include "node/state/site_check.h"
+#include "node/state/check_lock.h"
 #include "node/tools/tool_locks.h"
 
 #define WAIT_S	10
@@ -106,7 +106,7 @@ int pm_state_lock_within(
 	if (rc)
 		return rc;
 	pm_tool_hold_lock(*ret_fd);
-	pm_site_check_stop(op);
+	pm_check_lock_stop(op);
 	set_newer_aside(op);
 	return 0;
 }

@@ -18,7 +18,7 @@
  * Makes both directories if they are missing, checks that only root can change them, and takes the
  * lock that every process holds while it changes the node. If the lock is held, reports the holder
  * and waits up to 10 s. -EBUSY: it is still held. Close *ret_fd to release it. The site's health
- * check is ended if it runs (node/state/site_check.h).
+ * check is ended if it runs (node/state/check_lock.h).
  *
  * With the lock, files of a newer slurm-pmem are set aside, each with a warning: journal, history,
  * roster and counters. Of the other files such a one is an error, -EPROTONOSUPPORT: pins are kept,
