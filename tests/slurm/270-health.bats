@@ -169,7 +169,7 @@ job_of_n1() { admin scontrol -o show job | grep -o 'JobId=[0-9]*' | tail -n 1 | 
 	run grep 'appdirect.* end' "$dir/nhc.log"
 	assert_output ''
 	run ! slurmd_said 'health_check failed'
-	state_is n1 idle
+	wait_for 30 state_is n1 idle
 }
 
 # What is dead may wait for its parent.
@@ -195,7 +195,7 @@ fails_with() {
 	mark_log
 	with_check "$1"
 	wait_for 30 slurmd_said "health_check failed: rc:1 output:pm-reachable: SiteHealthCheckProgram: $2"
-	state_is n1 idle
+	wait_for 30 state_is n1 idle
 }
 
 @test "a check that fails, is missing, or that others could change is a sentence in slurmd's log, and drains nothing" {
@@ -217,7 +217,7 @@ fails_with() {
 	mark_log
 	with_nhc "$dir/bin/hang 7777"
 	wait_for 100 slurmd_said "health_check failed: rc:1 output:pm-reachable: SiteHealthCheckProgram: run '.*': it did not end within .* ms and was killed"
-	state_is n1 idle
+	wait_for 30 state_is n1 idle
 	with_nhc true
 }
 
@@ -239,7 +239,7 @@ fails_with() {
 	: >"$dir/nhc.log"
 	wait_for 60 has_run appdirect end
 	run ! lives "$child"
-	state_is n1 idle
+	wait_for 30 state_is n1 idle
 }
 
 # says_at_start SED SENTENCE: pm-controller does, with slurm.conf changed so.
