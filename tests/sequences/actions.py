@@ -7,6 +7,7 @@ None where the cluster is not in a state for it; `do` does it and tells whether 
 import random
 import signal
 import time
+from collections.abc import Mapping
 
 from meddlers import MEDDLERS, job_for_another_mode, modes_of, other_modes
 from promises import has_too_much
@@ -339,7 +340,7 @@ class Drain(OfNode):
     def fits(self, world, node):
         others = set(world.site.nodes) - set(world.drained) - world.broken - {node}
         stays = node not in world.rebooting or node in world.more.own_reboots
-        return node not in world.drained and stays and len(others) > 0
+        return node not in world.drained and stays and len(others) > 0 and not world.is_going_off(node)
 
     def choose(self, world, chance):
         leaving = sorted(node for node in world.more.own_reboots if self.fits(world, node))
@@ -371,7 +372,7 @@ class AdminReboot(OfNode):
     name = "scontrol reboot"
 
     def fits(self, world, node):
-        return (node in world.in_service() and node not in world.rebooting and node not in world.booting()
+        return (node in world.in_service() and node not in world.rebooting and "POWER" not in world.state(node)
                 and world.site.uptime(node) > world.site.times.fresh and world.has_registered(node))
 
     def words(self, chance):
@@ -410,7 +411,7 @@ class PowerCycle(OfNode):
     name = "power cycle"
 
     def fits(self, world, node):
-        return node not in world.rebooting
+        return node not in world.rebooting and not world.is_off(node)
 
     def change(self, world, node, step):
         world.disturb(node)
@@ -486,10 +487,14 @@ class RestartController(Action):
     name = "restart slurmctld"
 
     def choose(self, world, chance):
-        return None if world.rebooting else {}
+        return {} if self.fits(world) else None
+
+    @staticmethod
+    def fits(world: World) -> bool:
+        return not world.rebooting and not world.more.on_backup
 
     def do(self, world, step):
-        if world.rebooting:
+        if not self.fits(world):
             return False
         world.disturb(*world.site.nodes)
         world.site.restart_controller()
@@ -548,15 +553,16 @@ ACTIONS: tuple[Action, ...] = (
 LEAST = 0.0295
 
 
-def lack(counts: dict[str, int], name: str) -> float:
-    """Steps that an action came too seldom so far."""
-    return max(0.0, LEAST * (sum(counts.values()) + 10) - counts.get(name, 0))
+def lack(counts: dict[str, int], name: str, parts: Mapping[str, float] = {}) -> float:
+    """Steps that an action came too seldom so far, by its part of all steps."""
+    return max(0.0, parts.get(name, LEAST) * (sum(counts.values()) + 10) - counts.get(name, 0))
 
 
-def make_up(world: World, chance: random.Random, counts: dict[str, int], actions: tuple = ACTIONS) -> dict:
+def make_up(world: World, chance: random.Random, counts: dict[str, int], actions: tuple = ACTIONS,
+            parts: Mapping[str, float] = {}) -> dict:
     """The next step; an action that came too seldom so far comes sooner."""
     def want(action: Action) -> float:
-        lacks = lack(counts, action.name)
+        lacks = lack(counts, action.name, parts)
         return action.weight + 10 * lacks * (2 + lacks)
     possible = [(action, step) for action in actions
                 if action.name not in world.without and (step := action.choose(world, chance)) is not None]

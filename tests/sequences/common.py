@@ -16,6 +16,7 @@ from machine.post import read_goals  # noqa: E402
 class Cluster:
     """`nodes` and `breakable`, the one that faults are done to, are the site's."""
 
+    place = ""              # of where.PLACES
     has_kernel = False      # file systems, memory and processes of a job's own on each node
     restarts_at_reconfigure = False     # slurmctld and each slurmd: Slurm 23.11 and later
     gives_back_misread = False          # nodes that slurmctld took for too small, by pm-reregister
@@ -34,6 +35,9 @@ class Cluster:
 
     def nodes_shown(self) -> dict[str, dict[str, str]]:
         return nodes_in(self.admin("scontrol", "-o", "show", "node").stdout)
+
+    def come_to_rest(self, world: object) -> None:
+        """What an action of this site alone has left."""
 
     def given(self, number: int) -> list[str]:
         """What the jobs of a submission were told to use and cannot have been given."""

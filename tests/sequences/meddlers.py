@@ -176,7 +176,7 @@ class EpilogReboot:
         return {"node": chance.choice(busy or fitting)} if fitting else None
 
     def _fits(self, world: World, node: str) -> bool:
-        return node in world.in_service() and node not in world.rebooting
+        return node in world.in_service() and node not in world.rebooting and not world.is_going_off(node)
 
     def do(self, world: World, step: dict) -> bool:
         node = step["node"]
@@ -198,7 +198,7 @@ class KillPmctl:
         fitting = sorted(world.on_duty() - set(world.rebooting))
         if len(fitting) < 2:
             return None
-        changing = [node for node in fitting if "POWER" in world.state(node)]
+        changing = [node for node in fitting if "POWERING_UP" in world.state(node)]
         idle = [node for node in fitting if world.state(node) == "IDLE"]
         if not changing and (not idle or len(world.live()) >= MAX_LIVE + BESIDE):
             return None
@@ -363,6 +363,7 @@ def come_to_rest(world: World) -> None:
         set_policy(world, "plain")
     if world.more.service_down:
         Service().do(world, {})
+    world.site.come_to_rest(world)
     if world.more.turning:
         turn_away(world, [])
     for node in sorted(world.more.own_reboots):

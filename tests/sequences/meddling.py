@@ -15,6 +15,8 @@ class Meddling:
     policy_since: float = 0
     service_down: bool = False                              # pm-controller
     gaps: list[tuple[float, float]] = field(default_factory=list)   # when it was not there to count
+    on_backup: bool = False                                 # of two controllers, the backup is in control
+    backup_down: str = ""                                   # its daemon that was killed
     turning: set[str] = field(default_factory=set)          # nodes that turn jobs away
     turning_since: float = 0
     own_reboots: set[str] = field(default_factory=set)      # nodes that a job's end reboots, or is going to

@@ -1,5 +1,6 @@
 """The promises, checked against what jobs, machines and Slurm show."""
 
+import re
 import time
 from dataclasses import dataclass
 
@@ -145,8 +146,9 @@ class Oracle:
         reason = world.nodes[node].get("Reason", "")
         boots = reason.startswith("Reboot ASAP")
         misread = world.site.gives_back_misread and reason.startswith("Low RealMemory")
-        drains = "DRAIN" in state and not ours
-        down = ("DOWN" in state or "FAIL" in state) and not ours
+        words = re.findall("[A-Z_]+", state)
+        drains = "DRAIN" in words and not ours and not world.is_going_off(node)
+        down = ("DOWN" in words or "FAIL" in state) and not ours
         if drains and not misread and time.time() < world.disturbed_until.get(node, 0) and world.repairs.get(node, 0) < IN_VAIN:
             world.broken.add(node)      # what a power cut or a killed slurmd may cost: an administrator looks
             return []
@@ -192,7 +194,7 @@ class Oracle:
         held = servable and record.get("Priority") == "0" and "Dependency" not in reason
         if self.lasts(self.times.held, held, "held", job.number, record["JobId"]):
             return [Violation("held", text)]
-        idle = {node for node in world.up() if world.state(node) == "IDLE"}
+        idle = {node for node in world.up() if world.state(node) in ("IDLE", "IDLE+POWERED_DOWN")}
         waits = (not job.held and "Dependency" not in reason and "JobArrayTaskLimit" not in reason
                  and job.can_be_served(idle))
         if self.lasts(self.times.idle, waits, "waits", job.number, record["JobId"]):
@@ -204,6 +206,8 @@ class Oracle:
             return []
         if job.status and not any(nodes_of(record) for record in job.records):
             return self._check_refusal(job)
+        if job.is_batch and job.status == 0 and not job.records:
+            return [Violation("lost", f"{job}: Slurm does not know it any more, and it has not ended")]
         looks = looks_of(job, self.world.site.mode_of)
         found = []
         for record in job.records:

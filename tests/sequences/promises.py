@@ -64,11 +64,13 @@ class Promises:
     def may_be_lost(self, job: Submission) -> bool:
         """An interactive job cannot go back to the queue; the bench's site makes no flat memory; that an srun without a mode
         asks for more DRAM than there is, only its node can tell. Other jobs have no ranks that could ask. A node with a
-        suspended job turns away a job of another mode."""
+        suspended job turns away a job of another mode. A job of a higher partition cancels what cannot go back to the queue, or
+        is of a partition that does not."""
         no_flat = job.request.option == "flat" and not self.world.site.has_kernel
         much_dram = job.argv[0] == "srun" and job.request.wants_much_dram() and not surely_has_mode(job)
         stood = has_mode(job) and any(node in self.world.more.stood_on for record in job.records for node in nodes_of(record))
-        return no_flat or much_dram or not job.is_batch and (stood or self.is_turned_away(job))
+        gave_way = job.outranked and (not job.is_batch or job.request.extra.get("--partition") == "cheap")
+        return no_flat or much_dram or gave_way or not job.is_batch and (stood or self.is_turned_away(job))
 
     def may_wait(self, job: Submission, record: dict) -> bool:
         """Held because nodes have turned it away, or sent away from them."""
@@ -147,7 +149,7 @@ class Promises:
             self.seen_on[number] = nodes_of(record) or self.seen_on.get(number, [])
             return []
         nodes = self.seen_on.pop(number, []) or self.world.site.nodes
-        if (job.disturbed or job.shares or job.number in more.uncounted | more.half_updated
+        if (job.disturbed or job.outranked or job.shares or job.number in more.uncounted | more.half_updated
                 or any(self.world.is_disturbed(node) or node in more.stood_on for node in nodes)):
             self.excused[number] = self.excused.get(number, 0) + unexplained
             return []

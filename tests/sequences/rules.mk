@@ -7,7 +7,8 @@ check-sequences:
 	@./setup build check bench
 	@$(MAKE) --no-print-directory run-sequences
 run-sequences: $(sequences_need) check-sequences-pieces
-	tests/sequences/run --steps 500 $(SEQUENCES_ARGS)
+	status=0; for site in bench:500 power:150 preemption:150 controllers:100; do \
+		tests/sequences/run --site $${site%:*} --steps $${site#*:} $(SEQUENCES_ARGS) || status=1; done; exit $$status
 
 # The part of make check.
 run-sequences-short: $(sequences_need) check-sequences-pieces

@@ -18,7 +18,7 @@ from promises import TURN_AWAY_LIMIT
 from times import BENCH
 
 BREAKABLE = benchsite.NODE
-CONTROLLER_S = 20
+CONTROLLER_S, REGISTER_S = 20, 60
 
 # Slurm hands out memory, and believes of each node what it has in Memory Mode.
 HARDWARE = ("--consume-memory", "--hardware", "CPUs=2 RealMemory=7900")
@@ -95,10 +95,11 @@ esac"""
 class BenchSite(Cluster, benchsite.Site):
     """A bench of three nodes, of which the first can be broken."""
 
-    breakable, times = BREAKABLE, BENCH
+    place, breakable, times = "bench", BREAKABLE, BENCH
+    options: tuple[str, ...] = HARDWARE     # of the bench
 
     def __init__(self, pointer: Path, nodes: int = 3):
-        super().__init__(pointer, nodes, *HARDWARE)
+        super().__init__(pointer, nodes, *self.options)
         self.nodes = self.bench.nodes()
         self.folder = self.home / "home"
         self.own = {name: (self.home / "etc" / name).read_text() for name in ("pmem.conf", "helpers.conf")}
@@ -113,6 +114,10 @@ class BenchSite(Cluster, benchsite.Site):
             self._may_slow_down(node)
         with open(self.home / "etc/slurm-pmem.conf", "a", encoding="utf-8") as conf:
             conf.write(MEMORY_OF_JOBS)
+        self._configure()
+
+    def _configure(self) -> None:
+        """What else Slurm is told before a sequence begins, and that it is to read all of it."""
         self.root("scontrol", "reconfigure")
 
     def _may_slow_down(self, node: str) -> None:
@@ -178,10 +183,18 @@ class BenchSite(Cluster, benchsite.Site):
         wait_for(CONTROLLER_S, lambda: self._controller_pid() not in ("", before)
                            and self.admin("scontrol", "ping").returncode == 0)
 
+    def restart_all(self) -> None:
+        """Until all nodes have told their modes."""
+        self.restart_controller()
+        self.bench_tool("service", "start")
+        for node in self.nodes:
+            self.restart_slurmd(node)
+        wait_for(REGISTER_S, lambda: all(self.offers_all(node) and self.is_idle(node) for node in self.nodes))
+
     def _controller_pid(self) -> str:
         """It removes its file at its end."""
         try:
-            return (self.home / "run/slurmctld.pid").read_text()
+            return (self.home / "run/ctld/slurmctld.pid").read_text()
         except FileNotFoundError:
             return ""
 

@@ -4,15 +4,24 @@ Slurm may then take the job's nodes for idle. They change no mode before the job
 need one; jobs of the same mode may come to be beside the one that stands still. A run has them with --with.
 """
 
+import time
+
 from actions import OfJob
 from world import Submission, World
+
+
+# slurmstepd takes two seconds to stop a step. Orders that come to a node meanwhile wait there, and not in order: of a
+# suspension, a resumption and another suspension the last two change places, also without slurm-pmem, and the step stands for
+# ever in a job that Slurm shows as running.
+IN_ORDER_S = 5
 
 
 class Suspend(OfJob):
     name, weight = "suspend", 4.0
 
     def fits(self, job: Submission) -> bool:
-        return any(record["JobState"] == "RUNNING" for record in job.records)
+        return (any(record["JobState"] == "RUNNING" for record in job.records)
+                and time.time() > job.resumed_at + IN_ORDER_S)
 
     def change(self, world: World, job: Submission, step: dict) -> None:
         job.stood = True
@@ -30,6 +39,7 @@ class ResumeJob(OfJob):
 
 
 def resume_job(world: World, job: Submission) -> None:
+    job.resumed_at = time.time()
     world.admin("scontrol", "resume", job.job_id())
 
 

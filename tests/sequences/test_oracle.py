@@ -128,6 +128,52 @@ def test_a_node_that_slurmctld_took_for_too_small_is_given_back(given_back, last
     assert world.broken == broken
 
 
+@pytest.mark.parametrize("state, found", [
+    ("IDLE+POWERED_DOWN", []), ("IDLE+POWERING_DOWN", []), ("MIXED+DRAIN+POWER_DOWN", []), ("IDLE+DRAIN+POWERED_DOWN", []),
+    ("DOWN*+POWERED_DOWN", ["drained"]), ("DOWN", ["drained"]), ("DOWN*", ["drained"]), ("IDLE+DRAIN", ["drained"]),
+    ("IDLE+FAIL", ["drained"])])
+def test_a_node_that_is_off_is_not_down(state, found):
+    world = World(SimpleNamespace(times=replace(BENCH, drain=-1, down=-1), gives_back_misread=False), nodes={"n1": {"State": state}})
+    assert [violation.kind for violation in Oracle(world)._check_out("n1", state)] == found
+
+
+@pytest.mark.parametrize("state, found", [("IDLE", ["stuck"]), ("IDLE+POWERED_DOWN", ["stuck"]), ("IDLE+POWERING_DOWN", [])])
+def test_a_job_waits_while_a_node_that_is_off_could_serve_it(tmp_path, state, found):
+    site = SimpleNamespace(times=replace(BENCH, idle=-1), nodes=["n1"], turned_away=list)
+    job = job_of("sbatch --pm-mode=memory", tmp_path)
+    world = World(site, {1: job}, nodes={"n1": {"State": state}})
+    record = {"JobId": "1", "JobState": "PENDING", "Priority": "7"}
+    assert [violation.kind for violation in Oracle(world)._check_pending(job, record)] == found
+
+
+@pytest.mark.parametrize("line, status, records, found", [
+    ("sbatch", 0, [], ["lost"]), ("sbatch", 0, [{"JobState": "CANCELLED", "JobId": "1"}], ["lost"]), ("sbatch --bad", 1, [], ["refused"])])
+def test_a_job_that_slurm_forgets_is_lost(tmp_path, line, status, records, found):
+    job = job_of(line, tmp_path)
+    job.seen, job.status, job.records = True, status, records
+    site = SimpleNamespace(mode_of=str, turned_away=list, has_kernel=False)
+    assert [violation.kind for violation in Oracle(World(site, {1: job}))._check_end(job)] == found
+
+
+@pytest.mark.parametrize("lines, outranked", [
+    (["sbatch", "sbatch --partition=urgent"], [True, False]), (["srun --partition=cheap", "sbatch"], [True, False]),
+    (["sbatch", "sbatch --partition=main"], [False, False]), (["sbatch --partition=urgent"], [False])])
+def test_who_gives_way(tmp_path, lines, outranked):
+    jobs = {number: job_of(line, tmp_path) for number, line in enumerate(lines)}
+    shown = [{"JobName": "s1", "JobId": "1", "JobState": "RUNNING"}], {"n1": {"State": "IDLE"}}
+    world = World(SimpleNamespace(shown=lambda: shown, boot_id=lambda node: "", is_marked=lambda *_: False), jobs)
+    world.observe()
+    assert [job.outranked for job in jobs.values()] == outranked
+
+
+def test_no_controller_answers(tmp_path):
+    job = job_of("sbatch", tmp_path)
+    job.records = [{"JobName": "s1", "JobId": "1", "JobState": "RUNNING"}]
+    world = World(SimpleNamespace(shown=lambda: ([], {})), {1: job}, nodes={"n1": {"State": "IDLE"}})
+    world.observe()
+    assert job.live() and world.state("n1") == "IDLE"
+
+
 def test_shrinking_keeps_what_fails():
     steps = [{"do": "wait", "for": n} for n in range(40)]
     def fails(some):

@@ -78,6 +78,15 @@ def test_who_may_be_lost_for_its_dram(line, lost):
     assert judge.may_be_lost(job_of(line)) == lost
 
 
+@pytest.mark.parametrize("line, outranked, lost", [
+    ("srun", True, True), ("srun", False, False), ("sbatch", True, False), ("sbatch --partition=cheap", True, True),
+    ("sbatch --partition=cheap", False, False), ("salloc --partition=urgent", False, False)])
+def test_who_may_be_lost_to_a_higher_partition(line, outranked, lost):
+    judge, job = promises(has_kernel=True), job_of(line)
+    job.outranked = outranked
+    assert judge.may_be_lost(job) == lost
+
+
 @pytest.mark.parametrize("line, refused, excused", [
     ("sbatch --pm-mode=appdirect", "pm_memory", True), ("sbatch --pm-mode=memory", "pm_appdirect", False),
     ("sbatch --pm-mode=mixed", "pm_mixed", False), ("sbatch --pm-mode=mixed --mem=600", "pm_memory", False),

@@ -91,6 +91,7 @@ true
 class TwinSite(Cluster):
     """The first node can be broken."""
 
+    place = "twin"
     has_kernel = restarts_at_reconfigure = gives_back_misread = True
     breakable = "n1"
     twins: dict[str, Twin] = {}     # made ready once for all sequences

@@ -1,23 +1,28 @@
 """The places where sequences run, by name; each gives a site that is fresh."""
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from controllers import ControllersSite
+from power_saving import PowerSite
+from preemption import PreemptionSite
 from sites import BenchSite
 from twin_site import TwinSite
 
 
-@contextmanager
-def bench() -> Iterator[BenchSite]:
-    """A new one for each sequence."""
-    with tempfile.TemporaryDirectory(prefix="pm-sequence.") as folder:
-        site = BenchSite(Path(folder) / "bench")
-        try:
-            yield site
-        finally:
-            site.down()
+def fresh(kind: type[BenchSite]) -> Callable[[], AbstractContextManager[BenchSite]]:
+    """A new bench for each sequence."""
+    @contextmanager
+    def bench() -> Iterator[BenchSite]:
+        with tempfile.TemporaryDirectory(prefix="pm-sequence.") as folder:
+            site = kind(Path(folder) / "bench")
+            try:
+                yield site
+            finally:
+                site.down()
+    return bench
 
 
 @contextmanager
@@ -28,4 +33,5 @@ def twin() -> Iterator[TwinSite]:
     yield site
 
 
-PLACES = {"bench": bench, "twin": twin}
+BENCHES = {kind.place: fresh(kind) for kind in (BenchSite, PowerSite, PreemptionSite, ControllersSite)}
+PLACES = BENCHES | {"twin": twin}

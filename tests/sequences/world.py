@@ -10,7 +10,10 @@ from pathlib import Path
 from meddling import Meddling
 from request import Request
 
-ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE")
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "DEADLINE",
+         "PREEMPTED")
+# Of partitions, where a site has several: jobs of a higher one preempt those of a lower one.
+TIERS = {"cheap": 1, "main": 5, "urgent": 10}
 NEVER = float("inf")
 AFTER_ARRAY = re.compile(r"\bafter:(\d+)_\*\(unfulfilled\)")
 
@@ -51,7 +54,9 @@ class Submission:
     cancelled: bool = False
     stays_cancelled: bool = False   # Slurm took it, and nobody requeued the job since
     shares: bool = False            # its nodes, as an operator said
+    outranked: bool = False         # a job of a higher partition was there beside it
     disturbed: bool = False         # by a fault or an admin, while it was there
+    resumed_at: float = 0           # by an operator
     stood: bool = False             # it was suspended, at some time: jobs of its mode may have come to be beside it
     seen: bool = False              # by Slurm, as a job
     clock_s: float = 0              # clocks of the nodes and ours may differ by this
@@ -74,6 +79,14 @@ class Submission:
         """All of it, also the tasks of an array that alone took an update."""
         perhaps = [version.request for version in self.versions if version.known_at == NEVER]
         return all(request.can_be_served(nodes) for request in (self.request, *perhaps))
+
+    @property
+    def tier(self) -> int:
+        return TIERS[self.request.extra.get("--partition", "main")]
+
+    def busy_nodes(self) -> list[str]:
+        """Those that have it, or boot for it."""
+        return [node for record in self.records if record["JobState"] in ("RUNNING", "CONFIGURING") for node in nodes_of(record)]
 
     @property
     def is_batch(self) -> bool:
@@ -124,7 +137,10 @@ class World:
 
     # --- looking -------------------------------------------------------------------------------
     def observe(self) -> None:
-        shown, self.nodes = self.site.shown()
+        shown, nodes = self.site.shown()
+        if not nodes:       # no controller has answered
+            return
+        self.nodes = nodes
         by_name: dict[str, list[dict]] = {}
         for record in shown:
             by_name.setdefault(record["JobName"], []).append(record)
@@ -133,7 +149,10 @@ class World:
             job.seen = job.seen or bool(job.records)
             if job.client and job.status is None:
                 job.status = job.client.poll()
-        self.more.note({job.number for job in self.live()})
+        live = self.live()
+        self.more.note({job.number for job in live})
+        for job in live:
+            job.outranked = job.outranked or job.tier < max(other.tier for other in live)
         self.more.stood_on |= self.standing()
         self._note_disturbed()
 
@@ -212,6 +231,13 @@ class World:
         slurmd begin anew, also one that runs a job's prolog."""
         self.observe()
         self.disturb(*(self.site.nodes if self.site.restarts_at_reconfigure else self.booting()))
+
+    def is_going_off(self, node: str) -> bool:
+        """It is to be turned off, behind its jobs or now, or it is off."""
+        return any(word in self.state(node) for word in ("POWER_DOWN", "POWER_DRAIN", "POWERING_DOWN", "POWERED_DOWN"))
+
+    def is_off(self, node: str) -> bool:
+        return "POWERED_DOWN" in self.state(node)
 
     def booting(self) -> list[str]:
         """For jobs, as Slurm has it."""

@@ -1,0 +1,93 @@
+"""A bench with power saving: Slurm turns idle nodes off, and those that are to change their mode; an administrator does so
+as well. The site's programs turn nodes off and on as a BMC does.
+"""
+
+import random
+import re
+from dataclasses import replace
+
+from actions import OfNode
+from bench_supervisor import call
+from common import TOP
+from sites import BenchSite, wait_for
+from times import BENCH, PASS_S
+from world import World
+
+# A change of mode is SuspendTimeout and two boots; that of a busy machine takes a few times as long.
+POWER_CONF = """\
+SuspendProgram={home}/bin/site-suspend
+ResumeProgram={home}/bin/pm-resume
+SuspendTime={idle}
+SuspendTimeout=3
+ResumeTimeout=60
+SuspendRate=0
+ResumeRate=0
+DebugFlags=NodeFeatures,Power
+"""
+PROGRAM = """\
+#!/bin/bash
+export PATH=/usr/bin:/bin PM_BENCH={home}/pointer SLURM_CONF={home}/etc/slurm.conf
+for node in $(scontrol show hostnames "$1"); do
+	{top}/tests/cluster/bench power {what} "$node"
+done
+"""
+IDLE_S = 12
+STATES = ("power_down", "power_down", "power_down_asap", "power_down_force")
+
+
+class PowerSite(BenchSite):
+    place = "power"
+    times = replace(BENCH, idle=PASS_S + 50, down=80, settle=200)
+
+    def _configure(self) -> None:
+        for name, what in (("site-suspend", "off"), ("site-resume", "on")):
+            program = self.home / "bin" / name
+            program.write_text(PROGRAM.format(home=self.home, top=TOP, what=what))
+            program.chmod(0o755)
+        etc = self.home / "etc"
+        conf = re.sub(r"^DebugFlags=.*\n", "", (etc / "slurm.conf").read_text(), flags=re.M)
+        (etc / "slurm.conf").write_text(conf + POWER_CONF.format(home=self.home, idle=IDLE_S))
+        more = re.sub(r"^ResumeTimeout=.*\n", "", (etc / "slurm-pmem.conf").read_text(), flags=re.M)
+        more = re.sub(r"^(SlurmctldParameters=.*)$", r"\1,power_save_interval=1,power_save_min_interval=0", more, flags=re.M)
+        (etc / "slurm-pmem.conf").write_text(more)
+        self.own["pmem.conf"] += f"SiteResumeProgram={self.home}/bin/site-resume\n"
+        self.set_policy("plain")
+        self.restart_all()
+
+    def repair_node(self, node: str) -> None:
+        """One that is off is turned on."""
+        before = self.boot_id(node)
+        call(self.bench, node, "on")
+        wait_for(3, lambda: self.boot_id(node) not in ("", before))
+        super().repair_node(node)
+
+
+class PowerDown(OfNode):
+    """A node with jobs is turned off behind them, unless it is forced. Not one that an administrator has drained: Slurm ends
+    that drain with its own."""
+
+    name, weight = "power down", 3.0
+
+    def fits(self, world: World, node: str) -> bool:
+        return node in world.on_duty() and node not in world.rebooting and not world.is_going_off(node)
+
+    def words(self, chance: random.Random) -> dict:
+        return {"state": chance.choice(STATES)}
+
+    def change(self, world: World, node: str, step: dict) -> None:
+        if step["state"] == "power_down_force":
+            world.disturb(node)
+        world.admin("scontrol", "update", f"nodename={node}", f"state={step['state']}")
+
+
+class PowerUp(OfNode):
+    name, weight = "power up", 2.0
+
+    def fits(self, world: World, node: str) -> bool:
+        return world.is_off(node) and node not in world.broken
+
+    def change(self, world: World, node: str, step: dict) -> None:
+        world.admin("scontrol", "update", f"nodename={node}", "state=power_up")
+
+
+POWER = (PowerDown(), PowerUp())
