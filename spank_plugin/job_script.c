@@ -85,8 +85,9 @@ static bool says_no(const struct pm_config *config, const char *const *words)
 }
 
 /*
- * True if the node has booted since the job was submitted or requeued. Slurm's times sort as text.
- * False if one of them is not known.
+ * True if the node has booted since the job was submitted or requeued, or in that second: where a
+ * job was suspended, no machine boots, and it takes a second until slurmd tells of a boot.
+ * Slurm's times sort as text. False if one of them is not known.
  */
 static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 {
@@ -95,7 +96,7 @@ static bool has_booted_since(const struct pm_config *config, uint32_t job_id)
 
 	return !pm_node_ask(config, SCONTROL_TIMEOUT_MS, &known, NULL) &&
 	       !pm_allocation_ask(config, job_id, SCONTROL_TIMEOUT_MS, &allocation, NULL) &&
-	       strcmp(known.booted, allocation.submitted) > 0;
+	       strcmp(known.booted, allocation.submitted) >= 0;
 }
 
 /*

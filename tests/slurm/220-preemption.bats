@@ -9,6 +9,7 @@ setup() {
 
 teardown() {
 	admin scancel -f -u nobody
+	restore_site
 	wait_for 30 no_jobs
 	resume n1 n2
 	[ ! -e "$BATS_TEST_TMPDIR/slurm.conf" ] || cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
@@ -237,6 +238,27 @@ node_is_booting() { [[ $(admin scontrol -o show node n1) == *State=*POWERING_UP*
 	assert_output memory
 	wait_for 90 job_is "$other" COMPLETED
 	nodes_are_in_service
+}
+
+# slurmd tells of its boot within a second: it may be that of the submission.
+@test "a suspended job ends while a job of another mode waits: the node is not at fault, and that job gets its mode" {
+	local booted=$BATS_TEST_TMPDIR/booted
+	put_in memory n1
+	: >"$(bench_dir)/log/slurmd.n1.log"
+	suspend_job -w n1 --pm-mode=memory
+	with_site "ScontrolPath=$(program scontrol "$(bench_dir)/bin/scontrol \"\$@\" | sed \"s/BootTime=[^ ]*/BootTime=\$(cat $booted)/\"")"
+	submit_other_mode
+	job_field "$other" SubmitTime | cut -d= -f2 >"$booted"
+	wait_for 30 refused_for "$job"
+	admin scancel "$job"
+	wait_for 40 turned_away_for_its_mode
+	restore_site
+	wait_for 90 job_is "$other" COMPLETED
+	nodes_are_in_service
+}
+
+turned_away_for_its_mode() {
+	grep -q 'job expects appdirect, node is in memory .*, turning the job away' "$(bench_dir)/log/slurmd.n1.log"
 }
 
 job_is_over() { [[ $(job_field "$1" JobState) =~ COMPLETED|FAILED ]]; }
