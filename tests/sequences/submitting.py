@@ -33,5 +33,5 @@ def submit(world: World, step: dict) -> Submission:
         words.write_text(done.stderr)
     else:
         job.client = site.start([*argv, *command], step["env"], words)
-    world.submissions[number] = job
+    world.add(job)
     return job

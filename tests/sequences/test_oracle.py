@@ -159,11 +159,11 @@ def test_a_job_that_slurm_forgets_is_lost(tmp_path, line, status, records, found
     (["sbatch", "sbatch --partition=urgent"], [True, False]), (["srun --partition=cheap", "sbatch"], [True, False]),
     (["sbatch", "sbatch --partition=main"], [False, False]), (["sbatch --partition=urgent"], [False])])
 def test_who_gives_way(tmp_path, lines, outranked):
-    jobs = {number: job_of(line, tmp_path) for number, line in enumerate(lines)}
-    shown = [{"JobName": "s1", "JobId": "1", "JobState": "RUNNING"}], {"n1": {"State": "IDLE"}}
-    world = World(SimpleNamespace(shown=lambda: shown, boot_id=lambda node: "", is_marked=lambda *_: False), jobs)
-    world.observe()
-    assert [job.outranked for job in jobs.values()] == outranked
+    for order in (1, -1):
+        world, jobs = World(None), [replace(job_of(line, tmp_path), number=number) for number, line in enumerate(lines)]
+        for job in jobs[::order]:
+            world.add(job)
+        assert [job.outranked for job in jobs] == outranked
 
 
 def test_no_controller_answers(tmp_path):

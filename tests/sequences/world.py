@@ -149,12 +149,16 @@ class World:
             job.seen = job.seen or bool(job.records)
             if job.client and job.status is None:
                 job.status = job.client.poll()
-        live = self.live()
-        self.more.note({job.number for job in live})
-        for job in live:
-            job.outranked = job.outranked or job.tier < max(other.tier for other in live)
+        self.more.note({job.number for job in self.live()})
         self.more.stood_on |= self.standing()
         self._note_disturbed()
+
+    def add(self, job: Submission) -> None:
+        """Those that are there now may give way to it, and it to them."""
+        for other in self.live():
+            other.outranked = other.outranked or other.tier < job.tier
+            job.outranked = job.outranked or job.tier < other.tier
+        self.submissions[job.number] = job
 
     def _note_disturbed(self) -> None:
         for node, (boot, _) in list(self.rebooting.items()):
