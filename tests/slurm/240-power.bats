@@ -38,6 +38,7 @@ teardown() {
 	admin scancel -f -u nobody
 	rm -f "$(bench_dir)"/fail-*
 	restore_site
+	rm -f "$(bench_dir)/bin/slurmctld"
 	if ! cmp -s "$BATS_FILE_TMPDIR/power.conf" "$(bench_dir)/etc/slurm.conf"; then
 		cp "$BATS_FILE_TMPDIR/power.conf" "$(bench_dir)/etc/slurm.conf"
 		restart_all
@@ -338,6 +339,38 @@ job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
 	run admin "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" cluster --json
 	assert_output --regexp '"busy": ?0'
 	refute_output --regexp '"busy": ?[1-9]'
+}
+
+# start_slurmctld OPTION...: anew, with these as SLURMCTLD_OPTIONS.
+start_slurmctld() {
+	printf '%s\n' '#!/bin/sh' "exec /usr/sbin/slurmctld \"\$@\" $*" >"$(bench_dir)/bin/slurmctld"
+	chmod 755 "$(bench_dir)/bin/slurmctld"
+	bench restart-slurmctld
+}
+
+@test "slurmctld -R restarts while a node is off: a job of another mode wakes it, and gets its mode" {
+	put_in appdirect n1
+	suspend n1
+	start_slurmctld -R
+	run node_field n1 %f
+	assert_output --partial pm_memory
+	submit -w n1 --pm-mode=memory
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	no_node_is_out
+}
+
+@test "pm-controller says at its start that slurmctld runs without -R" {
+	local log says='^slurmctld runs without -R: a slurmctld that restarts knows no mode of nodes that power saving has turned off'
+	log=$(bench_dir)/log/pm-controller.out
+	start_slurmctld -vRi
+	: >"$log"
+	bench service start
+	wait_for 60 nodes_have_modes
+	run ! grep "$says" "$log"
+	start_slurmctld -v -n -5 -L "$(bench_dir)/log/slurmctld.log"
+	bench service start
+	wait_for 20 grep -q "$says" "$log"
 }
 
 @test "scontrol reboot, as the plugin orders it, goes by RebootProgram as without power saving" {
