@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from actions import OfNode
+from bench_config import write, write_script
 from bench_supervisor import call
 from common import TOP
 from sites import BenchSite, wait_for
@@ -41,9 +42,8 @@ class PowerSite(BenchSite):
 
     def _configure(self) -> None:
         for name, what in (("site-suspend", "off"), ("site-resume", "on")):
-            program = self.home / "bin" / name
-            program.write_text(PROGRAM.format(home=self.home, top=TOP, what=what))
-            program.chmod(0o755)
+            write(self.home / "bin" / name, PROGRAM.format(home=self.home, top=TOP, what=what), 0o755)
+        write_script(self.home / "bin" / "slurmctld", 'exec /usr/sbin/slurmctld -R "$@"')
         etc = self.home / "etc"
         conf = re.sub(r"^DebugFlags=.*\n", "", (etc / "slurm.conf").read_text(), flags=re.M)
         (etc / "slurm.conf").write_text(conf + POWER_CONF.format(home=self.home, idle=IDLE_S))
