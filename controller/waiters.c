@@ -19,8 +19,12 @@ enum pm_readiness pm_node_readiness(uint32_t node_state)
 	 * for it.
 	 */
 	const uint32_t unusable = NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
-	const uint32_t coming = NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP |
-				NODE_STATE_REBOOT_ISSUED | NODE_STATE_NO_RESPOND;
+	/*
+	 * Without POWER_UP, an administrator's request, which stays on a node that was woken
+	 * meanwhile.
+	 */
+	const uint32_t coming =
+		NODE_STATE_POWERING_UP | NODE_STATE_REBOOT_ISSUED | NODE_STATE_NO_RESPOND;
 	/* Slurm powers a node up some time after the job has got it. */
 	const uint32_t off = NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN;
 	uint32_t base = node_state & NODE_STATE_BASE;

@@ -341,6 +341,16 @@ job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
 	refute_output --regexp '"busy": ?[1-9]'
 }
 
+@test "without pm-controller a job on a node that is off waits until it is awake in its mode" {
+	put_in appdirect n1
+	suspend n1
+	bench service kill
+	run_salloc -w n1 --pm-mode=memory srun pmctl mode
+	bench service start
+	assert_line memory
+	no_node_is_out
+}
+
 # start_slurmctld OPTION...: anew, with these as SLURMCTLD_OPTIONS.
 start_slurmctld() {
 	printf '%s\n' '#!/bin/sh' "exec /usr/sbin/slurmctld \"\$@\" $*" >"$(bench_dir)/bin/slurmctld"
