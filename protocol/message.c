@@ -8,13 +8,11 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "protocol/job_id.h"
 
 #define MAX_NODES 60000
 #define MAX_NAME  255
 #define MAX_TEXT  2000
-
-/* Slurm's largest job id (MAX_JOB_ID). */
-#define MAX_JOB 0x3ffffff
 
 enum {
 	JOB = 1,
@@ -136,7 +134,7 @@ static bool read_list(const json_object *root, json_object **ret)
 /* The name of the first member that is wrong; NULL if all are right. */
 static const char *read_members(const json_object *root, unsigned members, struct pm_message *into)
 {
-	if (members & JOB && !read_number(root, "job", 1, MAX_JOB, &into->job_id))
+	if (members & JOB && !read_number(root, "job", 1, PM_JOB_ID_MAX, &into->job_id))
 		return "job";
 	if (members & UID && !read_number(root, "uid", 0, UINT32_MAX - 1, &into->uid))
 		return "uid";
