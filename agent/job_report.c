@@ -94,9 +94,14 @@ bool pm_job_report_lost_node(const struct pm_job_report *report)
 	return report->job && pm_json_is(report->job, "state", "NODE_FAIL");
 }
 
+bool pm_job_report_is_elsewhere(const struct pm_job_report *report)
+{
+	return report->job && pm_json_is(report->job, "state", "REVOKED");
+}
+
 bool pm_job_report_is_whole(const struct pm_job_report *report)
 {
-	if (!report->job)
+	if (!report->job || pm_job_report_is_elsewhere(report))
 		return true;
 	if (pm_job_report_is_running(report) || pm_json_is(report->job, "state", "PENDING"))
 		return false;

@@ -37,7 +37,13 @@ bool pm_job_report_has_mode(const struct pm_job_report *report);
 /* A node failed while the job ran, by Slurm's word; that node may never report. */
 bool pm_job_report_lost_node(const struct pm_job_report *report);
 
-/* The job has ended and each of its nodes has reported, or none will: it had no mode. */
+/* Another cluster of the federation has started the job; its nodes report there. */
+bool pm_job_report_is_elsewhere(const struct pm_job_report *report);
+
+/*
+ * The job has ended and each of its nodes has reported, or none will: it had no mode, or runs
+ * elsewhere.
+ */
 bool pm_job_report_is_whole(const struct pm_job_report *report);
 
 /* The node with the highest use of a tier ("dram", "pmem", "dir"), or of memory in all (NULL);

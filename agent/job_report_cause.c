@@ -236,7 +236,8 @@ static bool of_node(const struct pm_job_report *report, char ret[PM_CAUSE_MAX])
 bool pm_job_report_cause(
 	const struct pm_job_report *report, const struct pm_config *config, char ret[PM_CAUSE_MAX])
 {
-	if (is_state(report, "COMPLETED") || is_state(report, "PENDING"))
+	if (is_state(report, "COMPLETED") || is_state(report, "PENDING") ||
+		pm_job_report_is_elsewhere(report))
 		return false;
 	if (is_state(report, "RUNNING"))
 		return killed_node(report) && of_memory(report, config, ret);

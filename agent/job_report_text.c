@@ -243,7 +243,10 @@ static void print_missing(const struct pm_job_report *report, FILE *out)
 
 	if (!pm_job_report_has_mode(report) || (report->n_nodes && report->n_nodes >= all))
 		return;
-	if (pm_job_report_lost_node(report))
+	if (pm_job_report_is_elsewhere(report))
+		line(out, "So far:",
+			"another cluster of the federation has started the job; ask there");
+	else if (pm_job_report_lost_node(report))
 		print_lost(report, all, out);
 	else if (!report->n_nodes)
 		line(out, "So far:", "no node has reported; they do at the job's end");

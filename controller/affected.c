@@ -34,7 +34,7 @@ static const char *kind_of(const struct pm_rejected_jobs *rejected, const slurm_
 
 	if (base == JOB_RUNNING || base == JOB_SUSPENDED)
 		return has_node(job->nodes, job->node_inx, index, node->name) ? "running" : NULL;
-	if (base != JOB_PENDING)
+	if (!pm_job_is_pending(job))
 		return NULL;
 	if (has_node(job->req_nodes, job->req_node_inx, index, node->name))
 		return "waiting";

@@ -10,8 +10,6 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 
-#define SHOWN (SHOW_ALL | SHOW_LOCAL)
-
 /* Limit of names in a list, far above any job's. */
 #define MAX_NAMES 65536
 
@@ -145,7 +143,7 @@ int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err)
 {
 	time_t last = cluster->nodes ? cluster->nodes->last_update : 0;
 	node_info_msg_t *nodes = NULL;
-	int rc = verdict(slurm_load_node(last, &nodes, SHOWN), "the nodes", err);
+	int rc = verdict(slurm_load_node(last, &nodes, PM_CLUSTER_SHOWN), "the nodes", err);
 
 	if (rc > 0)
 		rc = take_nodes(cluster, nodes, err);
@@ -158,7 +156,8 @@ int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err)
 {
 	time_t last = cluster->partitions ? cluster->partitions->last_update : 0;
 	partition_info_msg_t *partitions = NULL;
-	int rc = verdict(slurm_load_partitions(last, &partitions, SHOWN), "the partitions", err);
+	int rc = verdict(
+		slurm_load_partitions(last, &partitions, PM_CLUSTER_SHOWN), "the partitions", err);
 
 	if (rc <= 0)
 		return rc;
@@ -171,7 +170,7 @@ int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err)
 {
 	time_t last = cluster->jobs ? cluster->jobs->last_update : 0;
 	job_info_msg_t *jobs = NULL;
-	int rc = verdict(slurm_load_jobs(last, &jobs, SHOWN), "the jobs", err);
+	int rc = verdict(slurm_load_jobs(last, &jobs, PM_CLUSTER_SHOWN), "the jobs", err);
 
 	if (rc < 0)
 		return rc;

@@ -14,6 +14,12 @@
 
 #include "base/err.h"
 
+/*
+ * Of this cluster alone: in a federation slurm_load_job() else takes a job's record from the
+ * cluster on which it was submitted, and there it is revoked if it runs here.
+ */
+#define PM_CLUSTER_SHOWN (SHOW_ALL | SHOW_LOCAL)
+
 struct pm_cluster {
 	node_info_msg_t *nodes;
 	partition_info_msg_t *partitions;
@@ -74,6 +80,17 @@ char **pm_cluster_names(const char *list);
 unsigned pm_cluster_suspend_timeout_s(const struct pm_cluster *cluster);
 
 /* Frees the tables, not the configuration: what another slurmctld does next is not in them. */
+/* A job of a federation that another cluster has started: here it is pending without an end. */
+static inline bool pm_job_is_elsewhere(const slurm_job_info_t *job)
+{
+	return job->job_state & JOB_REVOKED;
+}
+
+static inline bool pm_job_is_pending(const slurm_job_info_t *job)
+{
+	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && !pm_job_is_elsewhere(job);
+}
+
 void pm_cluster_drop_tables(struct pm_cluster *cluster);
 
 void pm_cluster_done(struct pm_cluster *cluster);

@@ -148,11 +148,40 @@ static const char *state_of(const slurm_job_info_t *job)
 {
 	uint32_t base = job->job_state & JOB_STATE_BASE;
 
+	if (pm_job_is_elsewhere(job))
+		return "elsewhere";
 	if (base == JOB_PENDING)
 		return "pending";
 	if (base > JOB_SUSPENDED)
 		return "ended";
 	return job->job_state & JOB_CONFIGURING ? "starting" : "running";
+}
+
+static void explain_elsewhere(const slurm_job_info_t *job, json_object *list)
+{
+	const char *clusters = job->fed_siblings_active_str;
+
+	if (clusters && *clusters)
+		say(list,
+			"Cluster %s of the federation has started the job: ask 'pmctl explain %u' "
+			"there.",
+			clusters, (unsigned)job->job_id);
+	else
+		say(list,
+			"Another cluster of the federation has started the job, and it has ended.");
+}
+
+/* The clusters are those that still may start the job. */
+static void explain_federation(const slurm_job_info_t *job, json_object *list)
+{
+	const char *clusters = job->fed_siblings_active_str;
+
+	if (clusters && strchr(clusters, ','))
+		say(list,
+			"Clusters %s of the federation have the job in their queues: the first "
+			"that can "
+			"starts it, and reboots nodes for it.",
+			clusters);
 }
 
 static void explain_state(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
@@ -163,8 +192,11 @@ static void explain_state(const struct pm_cluster *cluster, const struct pm_rebo
 
 	if (!feature)
 		say(list, "The job asks for no mode, so modes of nodes do not keep it waiting.");
-	if (!strcmp(state, "pending")) {
+	if (pm_job_is_elsewhere(job)) {
+		explain_elsewhere(job, list);
+	} else if (!strcmp(state, "pending")) {
 		explain_reason(job, row, list);
+		explain_federation(job, list);
 		if (feature)
 			explain_pending(cluster, reboots, job, feature, list);
 	} else if (!strcmp(state, "starting")) {

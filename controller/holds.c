@@ -17,7 +17,7 @@
 
 static bool is_held(const slurm_job_info_t *job)
 {
-	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && !job->priority &&
+	return pm_job_is_pending(job) && !job->priority &&
 	       job->state_reason == FAIL_BAD_CONSTRAINTS;
 }
 

@@ -44,6 +44,8 @@ static const char *state_of(uint32_t job_state)
 	};
 	uint32_t base = job_state & JOB_STATE_BASE;
 
+	if (job_state & JOB_REVOKED)
+		return "REVOKED";
 	return base < JOB_END && names[base] ? names[base] : "UNKNOWN";
 }
 

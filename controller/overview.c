@@ -47,8 +47,7 @@ static unsigned count_waiting(const struct pm_cluster *cluster, const char *feat
 	for (uint32_t i = 0; cluster->jobs && i < cluster->jobs->record_count; i++) {
 		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
 
-		n += (job->job_state & JOB_STATE_BASE) == JOB_PENDING &&
-		     pm_feature_is(pm_job_feature(job), feature);
+		n += pm_job_is_pending(job) && pm_feature_is(pm_job_feature(job), feature);
 	}
 	return n;
 }

@@ -67,8 +67,7 @@ static bool check_job(struct pm_rejected_jobs *rejected, const struct pm_cluster
 {
 	uint64_t before, idle_since;
 
-	if ((job->job_state & JOB_STATE_BASE) != JOB_PENDING ||
-		!pm_rejected_has_exclusions(rejected, job))
+	if (!pm_job_is_pending(job) || !pm_rejected_has_exclusions(rejected, job))
 		return false;
 	before = idle_since = pm_rejected_idle_since(rejected, job);
 	if (pm_reinstate_is_due(cluster, job, time(NULL), &idle_since))

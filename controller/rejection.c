@@ -10,6 +10,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/hostlist.h"
+#include "protocol/job_id.h"
 
 /*
  * "COMMENT; sentence", malloc'ed. The site and pmem.lua write into AdminComment, too, and pmem.lua
@@ -63,9 +64,11 @@ static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 		snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
 	/*
 	 * JOB_RUNNING as in 'scontrol requeue Incomplete': without it a job that was cancelled in
-	 * the meantime would be requeued, too.
+	 * the meantime would be requeued, too. In a federation the cluster where the job was
+	 * submitted decides, and to it the job is not running: with JOB_RUNNING it does nothing,
+	 * and reports success.
 	 */
-	rc = slurm_requeue2(id, JOB_RUNNING, &answers);
+	rc = slurm_requeue2(id, pm_job_id_is_federated(job->job_id) ? 0 : JOB_RUNNING, &answers);
 	slurm_free_job_array_resp(answers);
 	if (rc && errno == ESLURM_JOB_PENDING) /* another of its nodes was faster */
 		return 0;
@@ -126,7 +129,7 @@ static bool is_over(const slurm_job_info_t *job)
  */
 static bool is_held(const slurm_job_info_t *job)
 {
-	return !job->priority && (job->job_state & JOB_STATE_BASE) == JOB_PENDING;
+	return !job->priority && pm_job_is_pending(job);
 }
 
 static int consider(struct pm_rejected_jobs *rejected, const struct pm_cluster *cluster,
@@ -165,7 +168,7 @@ int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_clust
 	job_info_msg_t *jobs = NULL;
 	int rc;
 
-	if (slurm_load_job(&jobs, message->job_id, SHOW_ALL))
+	if (slurm_load_job(&jobs, message->job_id, PM_CLUSTER_SHOWN))
 		return refused(message->job_id, "ask slurmctld for it", err);
 	rc = pm_err_set(err, -ESRCH, "job %u does not run on '%s'", message->job_id, message->node);
 	for (uint32_t i = 0; i < jobs->record_count; i++)

@@ -7,8 +7,7 @@
 
 static bool is_in_queue(const slurm_job_info_t *job)
 {
-	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING &&
-	       !(job->job_state & JOB_COMPLETING);
+	return pm_job_is_pending(job) && !(job->job_state & JOB_COMPLETING);
 }
 
 static void restore_hold(const slurm_job_info_t *job)

@@ -22,7 +22,8 @@ static int ask(const struct pm_config *config, const char *what, const char *nam
 {
 	const char *conf = getenv("SLURM_CONF");
 	cleanup_free char *variable = pm_asprintf("SLURM_CONF=%s", conf ? conf : "");
-	const char *argv[] = {config->scontrol_path, "--oneliner", "show", what, name, NULL};
+	const char *argv[] = {
+		config->scontrol_path, "--local", "--oneliner", "show", what, name, NULL};
 	const char *env[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", conf ? variable : NULL, NULL};
 	const struct pm_run run = {.argv = argv,

@@ -120,8 +120,8 @@ static int ask_of(const struct pm_config *config, uint32_t job_id, const char *c
 	unsigned timeout_ms, struct pm_output *ret, struct pm_err *err)
 {
 	char id[16];
-	const char *argv[] = {config->squeue_path, "--noheader", "--noconvert", "--states=all",
-		"--jobs", id, columns, NULL};
+	const char *argv[] = {config->squeue_path, "--local", "--noheader", "--noconvert",
+		"--states=all", "--jobs", id, columns, NULL};
 	int rc;
 
 	snprintf(id, sizeof(id), "%u", (unsigned)job_id);
@@ -196,8 +196,8 @@ bool pm_allocation_beside(const struct pm_config *config, uint32_t job_id, unsig
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
-	const char *argv[] = {config->squeue_path, "--noheader", "--states=all", "--nodelist", node,
-		CONSTRAINTS, NULL};
+	const char *argv[] = {config->squeue_path, "--local", "--noheader", "--states=all",
+		"--nodelist", node, CONSTRAINTS, NULL};
 
 	if (!node || pm_command_output(argv, timeout_ms, &output, NULL))
 		return true;

@@ -53,8 +53,8 @@ static void look(const struct pm_config *config, unsigned timeout_ms, struct pm_
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
-	const char *argv[] = {config->squeue_path, "--noheader", "--states=RUNNING", "--nodelist",
-		node, FORMAT, NULL};
+	const char *argv[] = {config->squeue_path, "--local", "--noheader", "--states=RUNNING",
+		"--nodelist", node, FORMAT, NULL};
 	struct pm_err err = {0};
 
 	*ret = (struct pm_unprepared){0};

@@ -43,7 +43,7 @@ static const char *feature_waited_for(const struct pm_config *config, unsigned s
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
-	const char *argv[] = {config->squeue_path, "--noheader", "--states=CONFIGURING",
+	const char *argv[] = {config->squeue_path, "--local", "--noheader", "--states=CONFIGURING",
 		"--nodelist", node, "--Format=JobID:12,Feature:1024", NULL};
 	const char *all = NULL;
 

@@ -140,7 +140,7 @@ int pm_node_ask(const struct pm_config *config, unsigned timeout_ms, struct pm_n
 	cleanup_with(pm_node_known_done) struct pm_node_known known = {0};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
-	const char *argv[] = {config->scontrol_path, "show", "node", node, NULL};
+	const char *argv[] = {config->scontrol_path, "--local", "show", "node", node, NULL};
 	int rc;
 
 	if (!node)
