@@ -14,6 +14,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import bench_accounting
+
 TOP = Path(__file__).resolve().parents[2]
 PRESERVED = ("PM_", "LC_", "LANG", "TERM", "HOME", "COLUMNS", "SLURM_CONSTRAINT", "SBATCH_", "SRUN_",
              "SALLOC_")
@@ -106,11 +108,12 @@ def own_name() -> str:
 
 
 def slurm_conf(bench: Bench, names: list[str], ports: list[int], hardware: str | None, consumes_memory: bool,
-               controllers: int) -> str:
+               controllers: int, cluster: str, accounting: str) -> str:
     host = own_name()
     believed = "SlurmdParameters=config_overrides\n" if hardware else ""
     return f"""\
-ClusterName=bench
+ClusterName={cluster}
+{accounting}\
 SlurmctldHost={host}(127.0.0.1)
 {OF_TWO_CONTROLLERS if controllers == 2 else ""}\
 SlurmctldPort={ports[0]}
@@ -269,13 +272,18 @@ def give_own_programs(bench: Bench, names: list[str]) -> None:
 
 
 def write_config(bench: Bench, count: int, ports: list[int], build: Path, hardware: str | None = None,
-                 consumes_memory: bool = False, controllers: int = 1, own_programs_each: bool = False) -> None:
-    names = [f"n{i}" for i in range(1, count + 1)]
+                 consumes_memory: bool = False, controllers: int = 1, own_programs_each: bool = False, cluster: str = "bench",
+                 first: int = 1, database: Path | None = None) -> None:
+    """`database`: the folder of the bench that has the slurmdbd, which may be this one."""
+    names = [f"n{i}" for i in range(first, first + count)]
     bench.dir.chmod(0o755)
     for folder in ("etc", "run", "run/controller", "run/ctld", "run/backup", "run/backup/controller",
                    "run/backup/ctld", "kept", "log", "state", "home"):
         (bench.dir / folder).mkdir()
     (bench.dir / "home").chmod(stat.S_ISVTX | 0o777)
+    if database == bench.dir:
+        *ports, dbd_port = ports
+        bench_accounting.write_slurmdbd(database, dbd_port)
     write(bench.dir / "nodes", " ".join(names))
     write(bench.dir / "service_port", " ".join(map(str, ports[-controllers:])))
     write_programs(bench, build)
@@ -284,7 +292,8 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path, hardwa
     if own_programs_each:
         give_own_programs(bench, names)
     etc = bench.dir / "etc"
-    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory, controllers))
+    accounting = bench_accounting.slurm_conf(bench.dir, database) if database else ""
+    write(etc / "slurm.conf", slurm_conf(bench, names, ports, hardware, consumes_memory, controllers, cluster, accounting))
     write(etc / "cgroup.conf", CGROUP_CONF)
     write(etc / "hosts", f"{ADDRESSES[0]} localhost {own_name()}\n{ADDRESSES[1]} {BACKUP_HOST}\n")
     write(etc / "slurm-pmem.conf", pmem_conf_of_slurm(bench))
@@ -296,4 +305,4 @@ def write_config(bench: Bench, count: int, ports: list[int], build: Path, hardwa
                  sample(bench, "plugstack.conf.d/pmem.conf"), flags=re.M))
     write(etc / "pmem.conf", sample(bench, "pmem.conf") + own_programs(bench)
           + "".join(own_places(bench, name) for name in names))
-    write(etc / "munge.key", secrets.token_hex(64), 0o600)
+    write(etc / "munge.key", bench_accounting.munge_key(bench.dir, database) or secrets.token_hex(64), 0o600)

@@ -122,8 +122,9 @@ def up(args: argparse.Namespace) -> int:
     bench = Bench(Path(tempfile.mkdtemp(prefix="pm-bench.", dir=args.parent)))
     pointer().parent.mkdir(parents=True, exist_ok=True)
     pointer().write_text(f"{bench.dir}\n")
-    write_config(bench, args.nodes, free_ports(args.nodes + 1 + args.controllers), args.build.resolve(),
-                 args.hardware, args.consume_memory, args.controllers, args.own_programs)
+    database = bench.dir if args.accounting else args.accounting_of
+    write_config(bench, args.nodes, free_ports(args.nodes + 1 + args.controllers + args.accounting), args.build.resolve(),
+                 args.hardware, args.consume_memory, args.controllers, args.own_programs, args.cluster, args.first, database)
     wait_idle(bench, supervisor=start(bench, args.owner))
     print(bench.dir)
     return 0
@@ -261,6 +262,11 @@ def parser() -> argparse.ArgumentParser:
                                                      "'Sockets=2 CoresPerSocket=24'"}),
          ("--controllers", {"type": int, "choices": (1, 2), "default": 1,
                             "help": "2: a backup slurmctld with a service of its own, in a UTS namespace"}),
+         ("--cluster", {"metavar": "NAME", "default": "bench", "help": "the cluster's name"}),
+         ("--first", {"type": int, "metavar": "N", "default": 1, "help": "the number of the first node"}),
+         ("--accounting", {"action": "store_true", "help": "slurmdbd, on MariaDB"}),
+         ("--accounting-of", {"type": Path, "metavar": "DIR", "help": "the slurmdbd of the bench in this folder, of which "
+                                                                      "this bench is a further cluster"}),
          ("--own-programs", {"action": "store_true", "help": "each node has the programs apart, in NODE/lib"}),
          ("--consume-memory", {"action": "store_true", "help": "Slurm hands out memory as well (CR_Core_Memory)"}),
          ("--build", {"type": Path, "default": TOP / "build", "help": "folder of the products"}),

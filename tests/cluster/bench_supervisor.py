@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import bench_accounting
 from bench_config import BACKUP_HOST, TOP, Bench
 
 STOP_S = 10
@@ -311,6 +312,7 @@ def supervise(bench: Bench, owner_fd: int | None) -> int:
     orders.bind(str(bench.dir / "run" / "orders"))
     orders.settimeout(1)
     daemons.start_munge()
+    bench_accounting.start(daemons)
     daemons.start_controller()
     daemons.start_service()
     if daemons.has_two_controllers():

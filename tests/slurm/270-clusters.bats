@@ -1,0 +1,312 @@
+#!/usr/bin/env bats
+# Two clusters of one slurmdbd, on MariaDB: -M, and a federation. The nodes of "bench" are n1 and n2, of "other" n3 and n4.
+# docs/admin/compatibility.md has a row for each.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the job
+
+setup_file() {
+	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir PM_OTHER=$BATS_FILE_TMPDIR/other.dir
+	"$BATS_TEST_DIRNAME/../cluster/bench" up --accounting --owner $$ --build "$PM_BUILD" 3>&-
+	PM_BENCH=$PM_OTHER "$BATS_TEST_DIRNAME/../cluster/bench" up --cluster other --first 3 --owner $$ --build "$PM_BUILD" \
+		--accounting-of "$(cat "$PM_BENCH")" 3>&-
+}
+
+teardown_file() {
+	PM_BENCH=$PM_OTHER "$BATS_TEST_DIRNAME/../cluster/bench" down
+	"$BATS_TEST_DIRNAME/../cluster/bench" down
+}
+
+setup() {
+	load helper
+	clean
+}
+
+teardown() {
+	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || replace "$BATS_TEST_TMPDIR/pmctl.kept" "$(on_other bench_dir)/bin/pmctl"
+	if [ -e "$BATS_TEST_TMPDIR/other.conf" ]; then
+		replace "$BATS_TEST_TMPDIR/other.conf" "$(on_other bench_dir)/etc/slurm.conf"
+		restart_other
+		wait_for 60 other_has_modes
+	fi
+	end_jobs
+	leave_federation
+}
+
+# on_other COMMAND...: with the other cluster's bench.
+on_other() {
+	PM_BENCH=$PM_OTHER "$@"
+}
+
+no_jobs_anywhere() {
+	no_jobs && on_other no_jobs
+}
+
+end_jobs() {
+	admin scancel -f -u nobody >/dev/null 2>&1 || true
+	on_other admin scancel -f -u nobody >/dev/null 2>&1 || true
+	wait_for 60 no_jobs_anywhere
+	let_epilogs_end
+	on_other let_epilogs_end
+}
+
+clean() {
+	end_jobs
+	resume n1 n2
+	on_other resume n3 n4
+}
+
+all_in_service() {
+	nodes_are_in_service
+	on_other nodes_are_in_service
+}
+
+other_has_modes() {
+	[ "$(on_other admin sinfo -hN -o %f | grep -c pm_memory)" = 2 ]
+}
+
+# Of all nodes; a reboot changes it.
+boots() {
+	boot_id n1
+	boot_id n2
+	on_other boot_id n3
+	on_other boot_id n4
+}
+
+# submit OPTION...: its number is in $job.
+submit() {
+	run_client sbatch --parsable "$@"
+	job=${output%%;*}
+}
+
+# other_field JOB NAME: as job_field, of that cluster's own record.
+other_field() {
+	on_other admin scontrol --all --local -o show job "$1" | grep -o "$2=[^ ]*"
+}
+
+own_field() {
+	admin scontrol --all --local -o show job "$1" | grep -o "$2=[^ ]*"
+}
+
+other_is() {
+	[ "$(other_field "$1" JobState)" = "JobState=$2" ]
+}
+
+own_is() {
+	[ "$(own_field "$1" JobState)" = "JobState=$2" ]
+}
+
+# The jobs of others take all nodes of "bench", so that a job of the federation gets nodes of "other".
+fill_own() {
+	run_client sbatch -M bench -w n1 --output=/dev/null --wrap='sleep 600'
+	run_client sbatch -M bench -w n2 --output=/dev/null --wrap='sleep 600'
+	wait_for 30 eval '[ "$(admin squeue --local -ht running -o %i | wc -l)" = 2 ]'
+}
+
+is_synced() {
+	admin scontrol show federation | grep -q 'Synced:Yes' && on_other admin scontrol show federation | grep -q 'Synced:Yes'
+}
+
+federate() {
+	admin sacctmgr -Q -i add federation fed clusters=bench,other
+	wait_for 60 is_synced
+}
+
+is_alone() {
+	! admin scontrol show federation | grep -q Sibling && ! on_other admin scontrol show federation | grep -q Sibling
+}
+
+leave_federation() {
+	admin sacctmgr -Q -i delete federation fed >/dev/null 2>&1 || true
+	wait_for 30 is_alone
+}
+
+restart_other() {
+	on_other bench restart-slurmctld
+	on_other bench restart-slurmd n3
+	on_other bench restart-slurmd n4
+}
+
+# with_little_there [KEY]: "other" becomes a cluster without slurm-pmem, but for what the key of slurm.conf names.
+with_little_there() {
+	local conf
+	conf=$(on_other bench_dir)/etc/slurm.conf
+	cp -p "$conf" "$BATS_TEST_TMPDIR/other.conf"
+	grep -E "^(AuthInfo|${1-AuthInfo})=" "$(on_other bench_dir)/etc/slurm-pmem.conf" >"$BATS_TEST_TMPDIR/kept"
+	sed -i -e "/^include/{r $BATS_TEST_TMPDIR/kept" -e 'd}' -e 's|^PlugStackConfig=.*|PlugStackConfig=/dev/null|' "$conf"
+	restart_other
+	wait_for 60 on_other state_is n3 idle
+}
+
+# Slurm's words for a feature that no node has.
+no_feature='Invalid feature specification|Requested node configuration is not available'
+
+write_mode='echo $SLURM_CLUSTER_NAME $SLURMD_NODENAME $PM_MODE >>ran'
+
+ran() {
+	run cat "$(bench_dir)/home/ran"
+	rm -f "$(bench_dir)/home/ran"
+}
+
+@test "-M: a job goes to another cluster, and has its mode there; squeue -M shows it" {
+	submit -M other -w n3 --pm-mode=memory --wrap="$write_mode; sleep 3"
+	run bench squeue -M other -h -j "$job" -o %f
+	assert_output --partial pm_memory
+	wait_for 60 other_is "$job" COMPLETED
+	ran
+	assert_output 'other n3 memory'
+	run on_other bench node n3 pmctl mode
+	assert_output memory
+	run_srun -M other -w n3 --pm-mode=appdirect sh -c 'echo $SLURM_CLUSTER_NAME $PM_MODE'
+	assert_output 'other appdirect'
+	run_client sbatch 1 -M other -C pm_memory --pm-mode=appdirect --wrap=true
+	assert_output --partial 'pm: --pm-mode=appdirect contradicts --constraint=pm_memory'
+	all_in_service
+}
+
+@test "-M c1,c2: the job runs on one of them, in its mode" {
+	submit -M bench,other --pm-mode=mixed --wrap="$write_mode"
+	wait_for 60 test -e "$(bench_dir)/home/ran"
+	ran
+	assert_output --regexp '^(bench n[12]|other n[34]) mixed$'
+	all_in_service
+}
+
+@test "-M: a cluster whose slurmctld has pmem.lua, and whose nodes have nothing of slurm-pmem, refuses a job with a mode" {
+	with_little_there JobSubmitPlugins
+	run_client sbatch 1 -M other --pm-mode=memory --wrap=true
+	assert_output --regexp "$no_feature"
+	run_client sbatch 1 -M other -C pm_memory --wrap=true
+	assert_output --regexp "$no_feature"
+	run_client sbatch --wait -M other --output=/dev/null --wrap=true
+}
+
+@test "-M: a cluster with nothing of slurm-pmem refuses a mode's feature, and does not see --pm-mode" {
+	with_little_there
+	run_client sbatch 1 -M other -C pm_memory --wrap=true
+	assert_output --regexp "$no_feature"
+	run_client sbatch --wait -M other --pm-mode=memory --output=/dev/null --wrap=true
+}
+
+@test "federation: the cluster that is free starts the job and reboots a node; explain and report tell where it is" {
+	local job before
+	federate
+	on_other put_in appdirect n3 n4
+	fill_own
+	before="$(boot_id n1) $(boot_id n2)"
+	submit --pm-mode=memory --wrap="$write_mode; sleep 30"
+	[ "$job" -gt 67108864 ]
+	wait_for 60 other_is "$job" RUNNING
+	wait_for 30 test -e "$(bench_dir)/home/ran"
+	ran
+	assert_output --regexp '^other n[34] memory$'
+	assert_equal "$(boot_id n1) $(boot_id n2)" "$before"
+	wait_for 20 own_is "$job" REVOKED
+	run bench node n1 pmctl explain "$job"
+	assert_output "Cluster other of the federation has started the job: ask 'pmctl explain $job' there."
+	run bench node n1 pmctl report "$job"
+	assert_line --regexp "^Job: +$job, wrap, REVOKED$"
+	assert_output --partial 'another cluster of the federation has started the job; ask there'
+	run on_other bench node n3 pmctl explain "$job"
+	assert_output --partial 'The job runs on n'
+	run on_other bench node n3 pmctl report "$job"
+	assert_line --regexp '^Reboot: +of 1 node'
+	all_in_service
+}
+
+@test "federation: both clusters are free: one of them reboots one node, and the job runs once" {
+	local before
+	federate
+	put_in appdirect n1 n2
+	on_other put_in appdirect n3 n4
+	boots >"$BATS_TEST_TMPDIR/before"
+	submit --pm-mode=memory --wrap="$write_mode; sleep 5"
+	wait_for 60 test -e "$(bench_dir)/home/ran"
+	wait_for 60 no_jobs_anywhere
+	ran
+	assert_output --regexp '^(bench n[12]|other n[34]) memory$'
+	boots >"$BATS_TEST_TMPDIR/after"
+	assert_equal "$(diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after" | grep -c '^>')" 1
+	all_in_service
+}
+
+@test "federation: a job that is cancelled where it was submitted while the other cluster's node reboots leaves that in service" {
+	federate
+	on_other put_in appdirect n3 n4
+	fill_own
+	on_other bench inject n3 hang
+	on_other bench inject n4 hang
+	submit --pm-mode=memory --output=/dev/null --wrap=true
+	wait_for 30 other_is "$job" CONFIGURING
+	wait_for 30 eval 'on_other boot_hangs n3 || on_other boot_hangs n4'
+	bench scancel "$job"
+	wait_for 30 eval '[ -z "$(on_other bench squeue --local -h)" ]'
+	on_other boot_hangs n3 && on_other bench power-cycle n3
+	on_other boot_hangs n4 && on_other bench power-cycle n4
+	on_other bench inject n3 none
+	on_other bench inject n4 none
+	wait_for 60 on_other state_is n3 idle
+	wait_for 60 on_other state_is n4 idle
+	submit -M other -w n3 --pm-mode=memory --wrap="$write_mode"
+	wait_for 60 test -e "$(bench_dir)/home/ran"
+	ran
+	assert_output 'other n3 memory'
+	all_in_service
+}
+
+turns_away_no_more() {
+	[ ! -e "$BATS_TEST_TMPDIR/turns" ]
+}
+
+@test "federation: a job that a node of the other cluster turns away is requeued, and runs in its mode" {
+	federate
+	on_other put_in appdirect n3 n4
+	fill_own
+	on_other keep_pmctl
+	touch "$BATS_TEST_TMPDIR/turns"
+	on_other pmctl_in_case "*' job begin'*) if rm $BATS_TEST_TMPDIR/turns 2>/dev/null; then
+		echo \"pmctl: another has the devices of \$SLURMD_NODENAME\" >&2; exit 3; fi ;;"
+	submit --pm-mode=appdirect --wrap="$write_mode; sleep 3"
+	wait_for 60 turns_away_no_more
+	wait_for 60 test -e "$(bench_dir)/home/ran"
+	ran
+	assert_output --regexp '^other n[34] appdirect$'
+	run own_field "$job" Restarts
+	assert_output Restarts=1
+	all_in_service
+}
+
+@test "federation: without pm-controller a node requeues the job itself" {
+	federate
+	on_other put_in appdirect n3 n4
+	fill_own
+	on_other bench service kill
+	on_other keep_pmctl
+	touch "$BATS_TEST_TMPDIR/turns"
+	on_other pmctl_in_case "*' job begin'*) if rm $BATS_TEST_TMPDIR/turns 2>/dev/null; then
+		echo \"pmctl: another has the devices of \$SLURMD_NODENAME\" >&2; exit 3; fi ;;"
+	submit --pm-mode=appdirect --wrap="$write_mode; sleep 3"
+	wait_for 60 turns_away_no_more
+	wait_for 90 test -e "$(bench_dir)/home/ran"
+	on_other bench service start
+	ran
+	assert_output --regexp '^other n[34] appdirect$'
+	run own_field "$job" Restarts
+	assert_output Restarts=1
+	all_in_service
+}
+
+@test "federation with a cluster whose slurmctld has pmem.lua alone: jobs with a mode wait for the other cluster" {
+	with_little_there JobSubmitPlugins
+	federate
+	fill_own
+	submit --pm-mode=memory --wrap="$write_mode"
+	sleep 5
+	run own_field "$job" JobState
+	assert_output JobState=PENDING
+	refute [ -e "$(bench_dir)/home/ran" ]
+	run_client sbatch --parsable --output=/dev/null --wrap=true # one without a mode goes there at once
+	wait_for 60 other_is "${output%%;*}" COMPLETED
+	bench scancel "$(admin squeue --local -ht running -o %i | head -n 1)"
+	wait_for 60 test -e "$(bench_dir)/home/ran"
+	ran
+	assert_output --regexp '^bench n[12] memory$'
+}
