@@ -121,6 +121,21 @@ static bool announce(struct pm_announced *job, const struct pm_cluster *cluster,
 	return record != NULL;
 }
 
+static uint64_t shifted(uint64_t time_s, int64_t by_s)
+{
+	return time_s ? (uint64_t)((int64_t)time_s + by_s) : 0;
+}
+
+void pm_announce_shift(struct pm_announcements *announcements, int64_t by_s)
+{
+	for (size_t i = 0; i < PM_ANNOUNCED_MAX; i++) {
+		struct pm_announced *job = &announcements->jobs[i];
+
+		job->since_s = shifted(job->since_s, by_s);
+		job->told_s = shifted(job->told_s, by_s);
+	}
+}
+
 void pm_announce(struct pm_announcements *announcements, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, uint64_t now_s, bool *ret_unknown)
 {

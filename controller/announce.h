@@ -30,6 +30,9 @@ struct pm_announcements {
 void pm_announce(struct pm_announcements *announcements, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, uint64_t now_s, bool *ret_unknown);
 
+/* The clock was set by so many seconds. */
+void pm_announce_shift(struct pm_announcements *announcements, int64_t by_s);
+
 /*
  * The message; malloc'ed, NULL when out of memory. `open` of `total` nodes are not back; `one` is
  * one of these, or the last that came back. For tests.

@@ -6,6 +6,7 @@
 #include <slurm/slurm_errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/strv.h"
@@ -137,6 +138,26 @@ static int take_nodes(struct pm_cluster *cluster, node_info_msg_t *nodes, struct
 	cluster->n_by_name = n;
 	cluster->nodes = nodes;
 	return 0;
+}
+
+/* The two clocks are read one after the other: their distance may differ by a second. */
+int64_t pm_cluster_look_at_clock(struct pm_cluster *cluster, time_t wall_s, uint64_t monotonic_s)
+{
+	int64_t distance_s = (int64_t)wall_s - (int64_t)monotonic_s;
+	int64_t jump_s = distance_s - cluster->clock_s;
+	bool is_first = !cluster->clock_s;
+
+	if (is_first || jump_s > 1 || jump_s < -1)
+		cluster->clock_s = distance_s;
+	if (is_first || (jump_s <= 1 && jump_s >= -1))
+		return 0;
+	if (cluster->nodes)
+		cluster->nodes->last_update = 0;
+	if (cluster->partitions)
+		cluster->partitions->last_update = 0;
+	if (cluster->jobs)
+		cluster->jobs->last_update = 0;
+	return jump_s;
 }
 
 int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err)

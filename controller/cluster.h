@@ -28,6 +28,8 @@ struct pm_cluster {
 	uint32_t n_by_name;
 	uint64_t node_asks; /* number of successful requests for the nodes */
 	uint64_t job_asks;
+	int64_t clock_s; /* the wall clock's distance from the time that nobody sets, at the last
+			    load */
 
 	uid_t slurm_uid;    /* SlurmUser */
 	bool private_jobs;  /* PrivateData has jobs: users see their own only */
@@ -64,22 +66,20 @@ int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err);
 
+/*
+ * Called before each load, with the time of this host, which is slurmctld's. slurmctld sends a
+ * table only if its last change is newer than ours by the wall clock: when that is set back by an
+ * hour, it would send no change for an hour. So after a jump all tables are asked for anew. Returns
+ * by how many seconds the clock was set, 0 for none.
+ */
+int64_t pm_cluster_look_at_clock(struct pm_cluster *cluster, time_t wall_s, uint64_t monotonic_s);
+
 /* NULL if there is no node of that name, or before the first load. */
 const node_info_t *pm_cluster_node(const struct pm_cluster *cluster, const char *name);
 
 /* NULL if the table has no such job. For an array: the record with exactly this job id. */
 const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_t job_id);
 
-/*
- * Expands Slurm's node list into names, with NULL at the end; free with pm_strv_free()
- * (base/strv.h). NULL if the list cannot be read.
- */
-char **pm_cluster_names(const char *list);
-
-/* The longest SuspendTimeout of the configuration and of the partitions that were loaded. */
-unsigned pm_cluster_suspend_timeout_s(const struct pm_cluster *cluster);
-
-/* Frees the tables, not the configuration: what another slurmctld does next is not in them. */
 /* A job of a federation that another cluster has started: here it is pending without an end. */
 static inline bool pm_job_is_elsewhere(const slurm_job_info_t *job)
 {
@@ -91,6 +91,16 @@ static inline bool pm_job_is_pending(const slurm_job_info_t *job)
 	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && !pm_job_is_elsewhere(job);
 }
 
+/*
+ * Expands Slurm's node list into names, with NULL at the end; free with pm_strv_free()
+ * (base/strv.h). NULL if the list cannot be read.
+ */
+char **pm_cluster_names(const char *list);
+
+/* The longest SuspendTimeout of the configuration and of the partitions that were loaded. */
+unsigned pm_cluster_suspend_timeout_s(const struct pm_cluster *cluster);
+
+/* Frees the tables, not the configuration: what another slurmctld does next is not in them. */
 void pm_cluster_drop_tables(struct pm_cluster *cluster);
 
 void pm_cluster_done(struct pm_cluster *cluster);

@@ -108,7 +108,7 @@ static void explain_node(const struct pm_cluster *cluster, const struct pm_reboo
 {
 	const struct pm_reboot *reboot = pm_reboots_open_of(reboots, name);
 	const node_info_t *node = pm_cluster_node(cluster, name);
-	uint64_t median_s;
+	uint64_t median_s, since_s;
 
 	if (!reboot) {
 		say(list, "%s is %s.", name,
@@ -117,16 +117,16 @@ static void explain_node(const struct pm_cluster *cluster, const struct pm_reboo
 				: "not ready; Slurm waits for it");
 		return;
 	}
+	since_s = now_s > reboot->start_s ? now_s - reboot->start_s : 0;
 	median_s = pm_reboots_median_s(reboots, reboot->to);
 	if (median_s)
 		say(list,
 			"%s has been rebooting into mode %s for %" PRIu64 " s; the median here is "
 			"%" PRIu64 " s.",
-			name, pm_mode_name_of_feature(reboot->to), now_s - reboot->start_s,
-			median_s);
+			name, pm_mode_name_of_feature(reboot->to), since_s, median_s);
 	else
 		say(list, "%s has been rebooting into mode %s for %" PRIu64 " s.", name,
-			pm_mode_name_of_feature(reboot->to), now_s - reboot->start_s);
+			pm_mode_name_of_feature(reboot->to), since_s);
 }
 
 static void explain_starting(const struct pm_cluster *cluster, const struct pm_reboots *reboots,

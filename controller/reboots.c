@@ -308,6 +308,15 @@ void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluste
 		fprintf(stderr, "%s\n", err.text);
 }
 
+/* Those that have ended keep their times: they are of the clock as it was. */
+void pm_reboots_shift(struct pm_reboots *reboots, int64_t by_s)
+{
+	for (size_t i = 0; i < reboots->n; i++)
+		if (!reboots->list[i].end_s)
+			reboots->list[i].start_s =
+				(uint64_t)((int64_t)reboots->list[i].start_s + by_s);
+}
+
 /* --- how long reboots take --- */
 
 static int newest_first(const void *a, const void *b)

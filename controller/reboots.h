@@ -57,6 +57,9 @@ int pm_reboots_open(struct pm_reboots *reboots, const char *path, struct pm_err 
 void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluster,
 	const struct pm_waiters *waiters, uint64_t now_s);
 
+/* The clock was set by so many seconds: moves the starts of reboots that go on. */
+void pm_reboots_shift(struct pm_reboots *reboots, int64_t by_s);
+
 /* The reboots of a node, oldest first; NULL and 0 without any. */
 const struct pm_reboot *pm_reboots_of(
 	const struct pm_reboots *reboots, const char *node, size_t *ret_n);

@@ -20,7 +20,7 @@ static bool are_idle_long_enough(bool are_idle, time_t now, uint64_t *idle_since
 {
 	if (!are_idle)
 		*idle_since = 0;
-	else if (!*idle_since)
+	else if (!*idle_since || *idle_since > (uint64_t)now) /* the clock was set back */
 		*idle_since = (uint64_t)now;
 	return are_idle && (uint64_t)now >= *idle_since + PM_REINSTATE_IDLE_S;
 }

@@ -2,6 +2,7 @@
 #include "controller/service.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,20 @@ static bool has_lost_control(const struct pm_service *service)
 	return service->failing && service->own.has_others;
 }
 
+/* Times of what is going on move with the clock, so that durations stay right. */
+static void look_at_clock(struct pm_service *service)
+{
+	int64_t jump_s =
+		pm_cluster_look_at_clock(&service->cluster, time(NULL), pm_now_ms() / 1000);
+
+	if (!jump_s)
+		return;
+	fprintf(stderr, "the clock was set by %" PRId64 " s: asking slurmctld for all again\n",
+		jump_s);
+	pm_reboots_shift(&service->reboots, jump_s);
+	pm_announce_shift(&service->announcements, jump_s);
+}
+
 /*
  * True if the table was loaded now. *last_ms is the time after the reply, so that a slow slurmctld
  * does not get more requests.
@@ -89,6 +104,7 @@ static bool load(struct pm_service *service, pm_load *what, uint64_t *last_ms, u
 
 	if (!is_due(*last_ms, pause_ms) || has_lost_control(service))
 		return false;
+	look_at_clock(service);
 	rc = ask(service, what, &err);
 	*last_ms = pm_now_ms();
 	return said(service, rc, &err);

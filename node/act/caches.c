@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/cond.h"
 #include "node/tools/knob.h"
 #include "node/tools/mounts.h"
 
@@ -74,7 +75,7 @@ static bool wait_for_end(struct pm_caches_evictor *evictor)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PERIOD_S;
 	while (!evictor->is_over &&
 		!pthread_cond_timedwait(&evictor->changed, &evictor->mutex, &until))
@@ -103,9 +104,8 @@ int pm_caches_evictor_start(
 
 	if (rc)
 		return rc;
-	*evictor = (struct pm_caches_evictor){.config = config,
-		.mutex = PTHREAD_MUTEX_INITIALIZER,
-		.changed = PTHREAD_COND_INITIALIZER};
+	*evictor = (struct pm_caches_evictor){.config = config, .mutex = PTHREAD_MUTEX_INITIALIZER};
+	pm_cond_init(&evictor->changed);
 	rc = pthread_create(&evictor->thread, NULL, evict_repeatedly, evictor);
 	return rc ? pm_err_sys(err, -rc, "start a thread that empties caches") : 0;
 }

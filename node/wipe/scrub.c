@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/cond.h"
 #include "base/cpulist.h"
 #include "node/wipe/scrub_device.h"
 
@@ -188,7 +189,7 @@ static void wait_for_all(struct work *work, const struct pm_scrub_options *optio
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += options->report_s;
 	pthread_mutex_lock(&work->mutex);
 	while (work->running) {
@@ -272,14 +273,14 @@ static size_t count_discarded(const struct work *work)
 int pm_scrub(const struct pm_scrub_target *targets, size_t n,
 	const struct pm_scrub_options *options, struct pm_scrub_result *ret, struct pm_err *err)
 {
-	cleanup_with(done) struct work work = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-		.changed = PTHREAD_COND_INITIALIZER,
-		.shares = calloc(n + 1, sizeof(struct share))};
+	cleanup_with(done) struct work work = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .shares = calloc(n + 1, sizeof(struct share))};
 	uint64_t started_ms = now_ms();
 	int rc;
 
 	if (!work.shares)
 		return pm_err_nomem(err);
+	pm_cond_init(&work.changed);
 	for (size_t i = 0; i < n; i++)
 		work.shares[i].device.fd = -1;
 	work.n = n;

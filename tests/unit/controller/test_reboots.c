@@ -520,9 +520,57 @@ static void test_announcements(void)
 	is_announced(later, &failed, 0, 1, 95, "pm: n1 did not come back: timed out");
 }
 
+static void test_a_clock_that_is_set(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	static const int64_t jumps[] = {3600, -3600};
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, scratch_path("clock.json"), &err);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 10000);
+	for (size_t i = 0; i < 2; i++) {
+		set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory,rack1");
+		pm_reboots_look(&reboots, &cluster, &one_waiter, 10010);
+		pm_reboots_shift(&reboots, jumps[i]);
+		set(1, NODE_STATE_ALLOCATED, "pm_memory,rack1");
+		pm_reboots_look(&reboots, &cluster, &no_waiters, (uint64_t)(10030 + jumps[i]));
+		is_number((long long)(last_of(&reboots, "n1")->end_s -
+				      last_of(&reboots, "n1")->start_s),
+			20, "a reboot takes as long as it takes");
+		set(1, NODE_STATE_IDLE, "pm_appdirect,rack1");
+		pm_reboots_look(&reboots, &cluster, &no_waiters, 10040);
+	}
+	is_number((long long)pm_reboots_median_s(&reboots, "pm_memory"), 20, "also in the median");
+	pm_reboots_shift(&reboots, 3600);
+	is_number((long long)pm_reboots_median_s(&reboots, "pm_memory"), 20,
+		"those that have ended stay as they are");
+}
+
+static void test_the_look_at_the_clock(void)
+{
+	struct pm_cluster own = {.nodes = &table};
+
+	table.last_update = 20000;
+	is_number(pm_cluster_look_at_clock(&own, 20000, 500), 0, "the first look");
+	is_number(pm_cluster_look_at_clock(&own, 20061, 560), 0, "between two readings");
+	is_number(table.last_update, 20000, "slurmctld sends what is newer");
+	is_number(pm_cluster_look_at_clock(&own, 16470, 570), -3600, "set back");
+	is_number(table.last_update, 0, "it sends all: its next changes are older than ours");
+	table.last_update = 16470;
+	is_number(pm_cluster_look_at_clock(&own, 16480, 580), 0, "once");
+	is_number(table.last_update, 16470, "and then what is newer");
+	is_number(pm_cluster_look_at_clock(&own, 20090, 590), 3600, "set forward");
+	for (int i = 1; i < 4; i++)
+		is_number(pm_cluster_look_at_clock(&own, 20090 + i * 10 - (i == 3), 590 + i * 10),
+			0, "a clock that is slewed");
+}
+
 int main(void)
 {
 	test_a_reboot();
+	test_a_clock_that_is_set();
+	test_the_look_at_the_clock();
 	test_failures();
 	test_a_node_that_goes();
 	test_median();

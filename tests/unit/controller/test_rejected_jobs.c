@@ -66,6 +66,8 @@ static const struct {
 	{"for less than a minute", IDLE, BUSY, WAIT_RESOURCES, 9, "main", "", NULL, 1000, 1059,
 		false, 1000},
 	{"for a minute", IDLE, BUSY, WAIT_RESOURCES, 9, "main", "", NULL, 1000, 1060, true, 1000},
+	{"the clock was set back meanwhile", IDLE, BUSY, WAIT_RESOURCES, 9, "main", "", NULL, 4600,
+		1010, false, 1010},
 	{"by Slurm's other reason", IDLE, BUSY, WAIT_NODE_NOT_AVAIL, 9, "main", "", NULL, 1000,
 		1060, true, 1000},
 	{"it waits for its turn", IDLE, BUSY, WAIT_PRIORITY, 9, "main", "", NULL, 1000, 1060, false,
