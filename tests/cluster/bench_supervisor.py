@@ -106,8 +106,23 @@ class Daemons:
         """It tells the uptime of its machine, see tests/machine/shim/uptime.c. None on a node that is off."""
         if node in self.off:
             return
-        self.start(f"slurmd.{node}", *self.own_programs(node), "slurmd", "-D", "-N", node, SLURMD_NODENAME=node,
-                   LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so", PMSHIM_BOOTED=str(int(self.booted_s[node])))
+        self.start(f"slurmd.{node}", *self.own_programs(node), *self.configless(node), "slurmd", "-D", "-N", node,
+                   *self.conf_server(node), SLURMD_NODENAME=node, LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so",
+                   PMSHIM_BOOTED=str(int(self.booted_s[node])))
+
+    def conf_server(self, node: str) -> list[str]:
+        """Where the node's folder has a file "conf-server" with slurmctlds: slurmd has its configuration from there."""
+        wanted = self.bench.dir / node / "conf-server"
+        return ["--conf-server", wanted.read_text().strip()] if wanted.exists() else []
+
+    def configless(self, node: str) -> list[str]:
+        """A /run/slurm of its own, where such a slurmd leaves its configuration for Slurm's commands; no SLURM_CONF; and
+        munge's socket in its usual place, as slurmd knows no other one yet."""
+        alone = ('for place in slurm munge; do mkdir -p /run/$place; mount -t tmpfs -o mode=755 none /run/$place; done; '
+                 'touch /run/munge/munge.socket.2; mount --bind "$1" /run/munge/munge.socket.2; shift; '
+                 'exec env -u SLURM_CONF "$@"')
+        return ["unshare", "--mount", "sh", "-ec", alone, "sh",
+                f"{self.bench.dir}/run/munge.socket"] if self.conf_server(node) else []
 
     def own_programs(self, node: str) -> list[str]:
         """Where the node's folder has a lib: that is what its slurmd and jobs have as the bench's lib."""

@@ -128,6 +128,28 @@ restart_all() {
 	wait_for 60 nodes_have_modes
 }
 
+# make_configless ADDRESS:PORT,...: the nodes have no file of Slurm's, they ask these slurmctlds. For a bench of the file's own.
+make_configless() {
+	local dir node program
+	dir=$(bench_dir)
+	sed -i 's|^include .*|include slurm-pmem.conf|; /^PlugStackConfig/d' "$dir/etc/slurm.conf"
+	sed -i 's/^SlurmctldParameters=.*/&,enable_configless/' "$dir/etc/slurm-pmem.conf"
+	cp "$dir/etc/plugstack.conf.d/pmem.conf" "$dir/etc/plugstack.conf" # 22.05 serves no file that it includes
+	for program in scontrol scancel squeue pm-reachable; do
+		sed -i '/^export SLURM_CONF/d' "$dir/bin/$program"
+	done
+	bench restart-slurmctld
+	for node in n1 n2; do
+		echo "$1" >"$dir/$node/conf-server"
+		bench restart-slurmd $node
+	done
+	wait_for 60 nodes_have_modes
+}
+
+slurmctld_port() {
+	sed -n 's/^SlurmctldPort=//p' "$(bench_dir)/etc/slurm.conf"
+}
+
 # replace FROM TO: as a whole. A daemon may be reading or executing it; what is open for writing is not executed (ETXTBSY).
 replace() {
 	cp -p "$1" "$2.new"
