@@ -2,7 +2,6 @@
 #include "controller/service.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +86,8 @@ static void look_at_clock(struct pm_service *service)
 
 	if (!jump_s)
 		return;
-	fprintf(stderr, "the clock was set by %" PRId64 " s: asking slurmctld for all again\n",
-		jump_s);
+	fprintf(stderr, "the clock was set by %lld s: asking slurmctld for all again\n",
+		(long long)jump_s);
 	pm_reboots_shift(&service->reboots, jump_s);
 	pm_announce_shift(&service->announcements, jump_s);
 }
