@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Partitions, shared nodes, reservations and other submission plugins: docs/admin/compatibility.md has a row for each.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the job
 
 setup() {
 	load helper
@@ -9,6 +10,7 @@ setup() {
 teardown() {
 	admin scancel -f -u nobody
 	admin scontrol delete reservation=pm >/dev/null 2>&1 || true
+	rm -f "$(bench_dir)/etc/gres.conf"
 	restore_site
 	restore_lua
 	sed -i 's/^JobSubmitPlugins=.*/JobSubmitPlugins=lua/' "$(bench_dir)/etc/slurm-pmem.conf"
@@ -130,6 +132,43 @@ OTHER='$aPartitionName=other Nodes=ALL State=UP'
 	assert_output memory
 	run_srun -w n2 -n1 --gres=licence:2 --pm-mode=memory pmctl mode
 	assert_output memory
+	nodes_are_in_service
+}
+
+# Two GPUs on each node: device files, as GRES has them, of /dev/null's kind.
+with_gpus() {
+	local dir gpu
+	dir=$(bench_dir)
+	mkdir -p "$dir/gpus"
+	for gpu in 0 1; do
+		[ -e "$dir/gpus/gpu$gpu" ] || mknod -m 666 "$dir/gpus/gpu$gpu" c 1 3
+	done
+	echo "NodeName=n[1-2] Name=gpu File=$dir/gpus/gpu[0-1]" >"$dir/etc/gres.conf"
+	with_slurm '/^NodeName=n[12] /s/$/ Gres=gpu:2/;$aGresTypes=gpu'
+	with_site Exclusive=no
+}
+
+@test "GPUs on shared nodes: jobs of one mode have a GPU each, one of another mode waits for both and for the reboot" {
+	local job own
+	with_gpus
+	put_in memory n1
+	run_client sbatch --parsable -w n1 -n1 --gres=gpu:1 --pm-mode=memory --output="$(bench_dir)/home/gpu" \
+		--wrap='echo $CUDA_VISIBLE_DEVICES $(pmctl mode); sleep 60'
+	job=$output
+	wait_for 20 test -s "$(bench_dir)/home/gpu"
+	own=$(cat "$(bench_dir)/home/gpu")
+	[[ $own =~ ^[01]\ memory$ ]]
+	run_srun -w n1 -n1 --gpus=1 --pm-mode=memory sh -c 'echo $CUDA_VISIBLE_DEVICES $(pmctl mode)'
+	assert_output "$((1 - ${own% *})) memory"
+	run_client sbatch --parsable -w n1 -n1 --gres=gpu:2 --pm-mode=appdirect --output="$(bench_dir)/home/gpus" \
+		--wrap='echo $CUDA_VISIBLE_DEVICES $(pmctl mode); srun --gpus-per-task=1 sh -c "echo \$PM_MODE"'
+	sleep 3
+	job_is "$output" PENDING
+	bench scancel "$job"
+	wait_for 60 job_is "$output" COMPLETED
+	run cat "$(bench_dir)/home/gpus"
+	assert_line --index 0 '0,1 appdirect'
+	assert_line --index 1 appdirect
 	nodes_are_in_service
 }
 
