@@ -105,12 +105,33 @@ static void print_report(const char *job, int ac, char **av)
 		(void)fputs(output.out, stderr);
 }
 
+/*
+ * pmctl would ask this cluster's pm-controller, which may have another job of this number. Slurm
+ * sets the variable in srun and salloc for -M, and for a federation's job that another cluster
+ * runs.
+ */
+static bool is_on_another_cluster(void)
+{
+	return getenv("SLURM_WORKING_CLUSTER") != NULL;
+}
+
+static void print_or_refuse(const char *job, int ac, char **av)
+{
+	if (is_on_another_cluster())
+		slurm_spank_log(
+			"pm: --pm-report: job %s is on another cluster, ask 'pmctl report %s' "
+			"there",
+			job, job);
+	else
+		print_report(job, ac, av);
+}
+
 /* Both put their job's number into their own environment; sbatch does not, and has none. */
 void pm_end_report_of_client(int ac, char **av)
 {
 	const char *job = getenv("SLURM_JOB_ID");
 
 	if (client.is_asked && job && (!client.before || strcmp(client.before, job) != 0))
-		print_report(job, ac, av);
+		print_or_refuse(job, ac, av);
 	client.is_asked = false;
 }

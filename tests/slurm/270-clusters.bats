@@ -162,6 +162,15 @@ ran() {
 	all_in_service
 }
 
+@test "-M: --pm-report of srun does not print the report of another job, of the same number" {
+	local command
+	for command in srun salloc; do
+		run_client $command -M other -w n3 --pm-mode=appdirect --pm-report true
+		assert_output --regexp "pm: --pm-report: job [0-9]+ is on another cluster, ask 'pmctl report [0-9]+' there"
+		refute_output --partial 'Mode:'
+	done
+}
+
 @test "-M c1,c2: the job runs on one of them, in its mode" {
 	submit -M bench,other --pm-mode=mixed --wrap="$write_mode"
 	wait_for 60 test -e "$(bench_dir)/home/ran"
