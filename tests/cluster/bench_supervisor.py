@@ -106,9 +106,9 @@ class Daemons:
         """It tells the uptime of its machine, see tests/machine/shim/uptime.c. None on a node that is off."""
         if node in self.off:
             return
-        self.start(f"slurmd.{node}", *self.own_programs(node), *self.configless(node), "slurmd", "-D", "-N", node,
-                   *self.conf_server(node), SLURMD_NODENAME=node, LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so",
-                   PMSHIM_BOOTED=str(int(self.booted_s[node])))
+        places = [*self.own_programs(node), *self.read_only(node), *self.configless(node)]
+        self.start(f"slurmd.{node}", *places, "slurmd", "-D", "-N", node, *self.conf_server(node), SLURMD_NODENAME=node,
+                   LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so", PMSHIM_BOOTED=str(int(self.booted_s[node])))
 
     def conf_server(self, node: str) -> list[str]:
         """Where the node's folder has a file "conf-server" with slurmctlds: slurmd has its configuration from there."""
@@ -123,6 +123,12 @@ class Daemons:
                  'exec env -u SLURM_CONF "$@"')
         return ["unshare", "--mount", "sh", "-ec", alone, "sh",
                 f"{self.bench.dir}/run/munge.socket"] if self.conf_server(node) else []
+
+    def read_only(self, node: str) -> list[str]:
+        """Where the node's folder has a file "read-only": nothing but the bench's folder can be written on that node."""
+        alone = 'mount --bind "$1" "$1"; mount -o remount,bind,ro /; shift; exec "$@"'
+        return ["unshare", "--mount", "sh", "-ec", alone, "sh",
+                str(self.bench.dir)] if (self.bench.dir / node / "read-only").exists() else []
 
     def own_programs(self, node: str) -> list[str]:
         """Where the node's folder has a lib: that is what its slurmd and jobs have as the bench's lib."""

@@ -10,7 +10,8 @@ setup() {
 teardown() {
 	admin scancel -f -u nobody
 	kill "$(cat "$BATS_TEST_TMPDIR/pid" 2>/dev/null)" 2>/dev/null || true
-	in_bench umount "$(bench_dir)/n1/state" "$(bench_dir)/kept" /etc/resolv.conf /etc/nsswitch.conf 2>/dev/null || true
+	in_bench umount --lazy "$(bench_dir)/n1/state" "$(bench_dir)/kept" /etc/resolv.conf /etc/nsswitch.conf 2>/dev/null || true
+	rm -f "$(bench_dir)/n1/read-only"
 	if [ -e "$BATS_TEST_TMPDIR/n1.conf" ]; then
 		replace "$BATS_TEST_TMPDIR/n1.conf" "$(bench_dir)/n1/pmem.conf"
 	fi
@@ -84,6 +85,35 @@ in_service() {
 	run_sbatch --pm-mode=appdirect <<<$'#!/bin/sh\necho "$SLURMD_NODENAME $(pmctl mode)"'
 	assert_output 'n2 appdirect'
 	assert_drained n1 "/n1/state/lock': No space left on device"
+}
+
+# As when the kernel has found an error of its file system.
+make_read_only() {
+	in_bench sh -c "mount --bind $1 $1 && mount -o remount,bind,ro $1 && ! touch $1/written 2>/dev/null"
+}
+
+@test "a /var of a node that became read-only: it drains and names the file, the job runs on another" {
+	put_in appdirect n1
+	put_in appdirect n2
+	make_read_only "$(bench_dir)/n1/state"
+	run_sbatch --pm-mode=appdirect <<<$'#!/bin/sh\necho "$SLURMD_NODENAME $(pmctl mode)"'
+	assert_output 'n2 appdirect'
+	assert_drained n1 "/n1/state/lock': Read-only file system"
+}
+
+@test "a read-only /, but for the folders of Slurm's and of our state: nodes change their modes" {
+	local dir
+	dir=$(bench_dir)
+	put_in appdirect n1
+	touch "$dir/n1/read-only"
+	bench restart-slurmd n1
+	run_srun -w n1 --pm-mode=memory sh -c 'cat /proc/self/mountinfo'
+	assert_line --regexp ' / / ro,'
+	run_srun -w n1 --pm-mode=memory pmctl mode
+	assert_output memory
+	run_srun -w n1 --pm-mode=appdirect pmctl mode
+	assert_output appdirect
+	in_service
 }
 
 @test "a full disk of pm-controller: jobs get their modes all the same" {
