@@ -70,6 +70,12 @@ class Sequence:
         if not self.violations:
             self.violations += [Violation("left", text) for text in world.site.left_behind()]
 
+    def end_clients(self) -> None:
+        """Behind a broken promise some may wait, and would for ever without their cluster."""
+        for job in self.world.submissions.values():
+            if job.client and job.client.poll() is None:
+                job.client.kill()
+
     def in_quiet(self, step: dict) -> None:
         """Something that needs a cluster on which nothing else happens, see quiet.py."""
         node = step["node"]
@@ -149,6 +155,7 @@ def replay(steps: list[dict], logs: Path | None = None, place: str = "bench") ->
                 break
         if logs:
             keep(sequence, logs)
+        sequence.end_clients()
         return sequence.violations
     return with_site(use, place)
 
