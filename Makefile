@@ -85,7 +85,7 @@ help:
 	'make check-ranks  MPI programs and job templates on the emulated cluster, and the processors and memory that they get' \
 	'make check-faults jobs that need a mode change while something goes wrong; takes long' \
 	'make check-faults-twin  the same for what needs a kernel, on the emulated cluster' \
-	'make check-sequences  sequences that the test makes up: users, administrators and faults; ten minutes' \
+	'make check-sequences  sequences that the test makes up: users, administrators and faults; half an hour' \
 	'make check-sequences-twin  the same on the emulated cluster, with file systems and memory for users to make a mess of; an hour' \
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, what a profile does, and how fast batches are copied' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes, arrows between rooms' \
