@@ -105,14 +105,21 @@ static void print_report(const char *job, int ac, char **av)
 		(void)fputs(output.out, stderr);
 }
 
+/* srun and salloc have read slurm.conf into this; slurm.h has the type, but no header the object.
+ */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
 /*
- * pmctl would ask this cluster's pm-controller, which may have another job of this number. Slurm
- * sets the variable in srun and salloc for -M, and for a federation's job that another cluster
- * runs.
+ * pmctl would ask this cluster's pm-controller, which may have another job of this number. srun and
+ * salloc put the name of the job's cluster into their own environment, which differs with -M, and
+ * for a federation's job that another cluster runs.
  */
 static bool is_on_another_cluster(void)
 {
-	return getenv("SLURM_WORKING_CLUSTER") != NULL;
+	const char *name = getenv("SLURM_CLUSTER_NAME");
+
+	return name && &slurm_conf && slurm_conf.cluster_name &&
+	       strcasecmp(name, slurm_conf.cluster_name) != 0;
 }
 
 static void print_or_refuse(const char *job, int ac, char **av)

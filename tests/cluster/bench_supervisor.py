@@ -125,10 +125,14 @@ class Daemons:
                 f"{self.bench.dir}/run/munge.socket"] if self.conf_server(node) else []
 
     def read_only(self, node: str) -> list[str]:
-        """Where the node's folder has a file "read-only": nothing but the bench's folder can be written on that node."""
-        alone = 'mount --bind "$1" "$1"; mount -o remount,bind,ro /; shift; exec "$@"'
-        return ["unshare", "--mount", "sh", "-ec", alone, "sh",
-                str(self.bench.dir)] if (self.bench.dir / node / "read-only").exists() else []
+        """Where the node's folder has a file "read-only" with a folder: nothing below that can be written on that node, but
+        for the bench's folder if it is /."""
+        path = self.bench.dir / node / "read-only"
+        if not path.exists():
+            return []
+        target = path.read_text().strip()
+        alone = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$2"; shift 2; exec "$@"'
+        return ["unshare", "--mount", "sh", "-ec", alone, "sh", str(self.bench.dir) if target == "/" else target, target]
 
     def own_programs(self, node: str) -> list[str]:
         """Where the node's folder has a lib: that is what its slurmd and jobs have as the bench's lib."""

@@ -10,7 +10,7 @@ setup() {
 teardown() {
 	admin scancel -f -u nobody
 	kill "$(cat "$BATS_TEST_TMPDIR/pid" 2>/dev/null)" 2>/dev/null || true
-	in_bench umount --lazy "$(bench_dir)/n1/state" "$(bench_dir)/kept" /etc/resolv.conf /etc/nsswitch.conf 2>/dev/null || true
+	in_bench umount "$(bench_dir)/n1/state" "$(bench_dir)/kept" /etc/resolv.conf /etc/nsswitch.conf 2>/dev/null || true
 	rm -f "$(bench_dir)/n1/read-only"
 	if [ -e "$BATS_TEST_TMPDIR/n1.conf" ]; then
 		replace "$BATS_TEST_TMPDIR/n1.conf" "$(bench_dir)/n1/pmem.conf"
@@ -87,9 +87,10 @@ in_service() {
 	assert_drained n1 "/n1/state/lock': No space left on device"
 }
 
-# As when the kernel has found an error of its file system.
+# make_read_only DIRECTORY: on n1, as when the kernel has found an error of its file system.
 make_read_only() {
-	in_bench sh -c "mount --bind $1 $1 && mount -o remount,bind,ro $1 && ! touch $1/written 2>/dev/null"
+	echo "$1" >"$(bench_dir)/n1/read-only"
+	bench restart-slurmd n1
 }
 
 @test "a /var of a node that became read-only: it drains and names the file, the job runs on another" {
@@ -102,13 +103,10 @@ make_read_only() {
 }
 
 @test "a read-only /, but for the folders of Slurm's and of our state: nodes change their modes" {
-	local dir
-	dir=$(bench_dir)
 	put_in appdirect n1
-	touch "$dir/n1/read-only"
-	bench restart-slurmd n1
-	run_srun -w n1 --pm-mode=memory sh -c 'cat /proc/self/mountinfo'
-	assert_line --regexp ' / / ro,'
+	make_read_only /
+	run_srun -w n1 --pm-mode=memory cat /proc/self/mountinfo
+	assert_line --regexp ' / / ro,| / ro,'
 	run_srun -w n1 --pm-mode=memory pmctl mode
 	assert_output memory
 	run_srun -w n1 --pm-mode=appdirect pmctl mode
