@@ -35,6 +35,10 @@ pm.state_file = "/run/slurm-pmem-controller/modes"
 -- Whether users are told at submission that nodes must reboot before their job starts.
 pm.tells_reboots = true
 
+-- The clusters of a federation that have slurm-pmem, "one,two": jobs with a mode that name no cluster
+-- go to these alone. nil: to all. A cluster without pmem.lua runs them without a mode.
+pm.clusters = nil
+
 pm.modes = conf.modes
 
 local MIB = 2 ^ 20
@@ -804,6 +808,9 @@ local function submit(job_desc, part_list)
 	end
 	if changes.features or #request.ours > 0 then
 		nodelist.submit(job_desc, partitions, part_list, changes)
+	end
+	if pm.clusters and (changes.features or #request.ours > 0) and (job_desc.clusters or "") == "" then
+		changes.clusters = pm.clusters
 	end
 	for field, value in pairs(changes) do
 		job_desc[field] = value

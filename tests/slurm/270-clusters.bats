@@ -22,6 +22,7 @@ setup() {
 
 teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || replace "$BATS_TEST_TMPDIR/pmctl.kept" "$(on_other bench_dir)/bin/pmctl"
+	restore_lua
 	if [ -e "$BATS_TEST_TMPDIR/other.conf" ]; then
 		replace "$BATS_TEST_TMPDIR/other.conf" "$(on_other bench_dir)/etc/slurm.conf"
 		restart_other
@@ -314,6 +315,25 @@ turns_away_no_more() {
 	refute [ -e "$(bench_dir)/home/ran" ]
 	run_client sbatch --parsable --output=/dev/null --wrap=true # one without a mode goes there at once
 	wait_for 60 other_is "${output%%;*}" COMPLETED
+	bench scancel "$(admin squeue --local -ht running -o %i | head -n 1)"
+	wait_for 60 test -e "$(bench_dir)/home/ran"
+	ran
+	assert_output --regexp '^bench n[12] memory$'
+}
+
+@test "federation with a cluster with nothing of slurm-pmem: jobs with a mode keep to the clusters of pm.clusters" {
+	with_little_there
+	federate
+	fill_own
+	keep_lua
+	sed 's/^pm.state_file = .*/&\npm.clusters = "bench"/' "$BATS_TEST_TMPDIR/site.lua" >"$BATS_TEST_TMPDIR/next.lua"
+	put_lua "$BATS_TEST_TMPDIR/next.lua"
+	submit --pm-mode=memory --wrap="$write_mode"
+	run own_field "$job" FedViableSiblings
+	assert_output FedViableSiblings=bench
+	run_client sbatch --parsable --hold --output=/dev/null --wrap=true # one without a mode may go there
+	run own_field "${output%%;*}" FedViableSiblings
+	assert_output FedViableSiblings=bench,other
 	bench scancel "$(admin squeue --local -ht running -o %i | head -n 1)"
 	wait_for 60 test -e "$(bench_dir)/home/ran"
 	ran
