@@ -9,6 +9,7 @@ setup() {
 	load helpers
 	load jobs
 	load node_jobs
+	load reconfigure
 }
 
 teardown() {
@@ -18,27 +19,11 @@ teardown() {
 
 teardown_file() {
 	load helpers
+	load reconfigure
 	for_both 'cd /etc/slurm; rm -f job_container.conf; sed -i "/^JobContainerType=/d" slurm.conf
 		sed -i "s/,Contain.*//" slurm-pmem.conf; sed -i "/pam_slurm_adopt/d" /etc/pam.d/su'
 	restart_slurm
 }
-
-for_both() {
-	pmtwin exec head -- bash -c "$1"
-	pmtwin exec n1 -- bash -c "$1"
-}
-
-# slurmd last: a node that registers while slurmctld starts may be set down.
-restart_slurm() {
-	pmtwin exec n1 -- systemctl stop slurmd
-	pmtwin exec head -- systemctl restart slurmctld
-	wait_for 60 pmtwin exec head -- scontrol ping
-	pmtwin exec n1 -- systemctl start slurmd
-	wait_for 60 has_modes
-	wait_for 60 node_is n1 idle
-}
-
-has_modes() { [[ $(node_features n1) == *pm_* ]]; }
 
 # with_namespaces FLAGS LINE...: PrologFlags, and lines of job_container.conf.
 with_namespaces() {
@@ -85,6 +70,7 @@ check_directories() {
 }
 
 # From Slurm 23.02 on.
+# bats test_tags=newer
 @test "the same with Shared=true" {
 	with_namespaces Contain Shared=true
 	check_directories
@@ -132,6 +118,7 @@ put_apptainer() {
 }
 
 # The image is a folder of Debian's packages; that of a SIF file differs in the file system of its root.
+# bats test_tags=newer
 @test "Apptainer: a program in an image has the job's processors and directory" {
 	put_apptainer
 	run_user 0 srun -w n1 --pm-mode=appdirect sh -c 'python3 -c "import os; print(sorted(os.sched_getaffinity(0)))"
@@ -144,6 +131,7 @@ put_apptainer() {
 	wait_for 60 node_is n1 idle
 }
 
+# bats test_tags=newer
 @test "Apptainer: the placement runtime places a program's objects in an image" {
 	put_apptainer
 	run_user 0 srun -w n1 --pm-mode=flat --pm-dram=64M --pm-runtime=place --export=ALL,PM_REPORT=stderr sh -c \

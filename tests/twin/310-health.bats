@@ -9,11 +9,13 @@ setup() {
 	load helpers
 	load jobs
 	load node_jobs
+	load reconfigure
 }
 
 setup_file() {
 	load helpers
 	load node_jobs
+	load reconfigure
 	for_both 'cp /etc/slurm/slurm-pmem.conf /root/slurm-pmem.kept; cp /etc/slurm/pmem.conf /root/pmem.kept
 		sed -i "s/^HealthCheckInterval=.*/HealthCheckInterval=5/" /etc/slurm/slurm-pmem.conf'
 	pmtwin exec n1 -- bash -c 'cat >/usr/local/sbin/nhc; chmod 755 /usr/local/sbin/nhc' <"$BATS_TEST_DIRNAME/../slurm/nhc_stand_in"
@@ -30,26 +32,10 @@ teardown() {
 teardown_file() {
 	load helpers
 	load node_jobs
+	load reconfigure
 	for_both 'cp /root/slurm-pmem.kept /etc/slurm/slurm-pmem.conf; cp /root/pmem.kept /etc/slurm/pmem.conf'
 	restart_slurm
 }
-
-for_both() {
-	pmtwin exec head -- bash -c "$1"
-	pmtwin exec n1 -- bash -c "$1"
-}
-
-# slurmd last: a node that registers while slurmctld starts may be set down.
-restart_slurm() {
-	pmtwin exec n1 -- systemctl stop slurmd
-	pmtwin exec head -- systemctl restart slurmctld
-	wait_for 60 pmtwin exec head -- scontrol ping
-	pmtwin exec n1 -- systemctl start slurmd
-	wait_for 60 has_modes
-	wait_for 60 node_is n1 idle
-}
-
-has_modes() { [[ $(node_features n1) == *pm_* ]]; }
 
 # MemTotal in a job of this mode, in kB: to $output.
 memory_in() {
