@@ -373,7 +373,7 @@ in_bench() {
 	local conf fake asked=$BATS_TEST_TMPDIR/asked
 	conf=$(bench_dir)/n1/pmem.conf
 	fake=$(program scontrol "echo \"\$*\" >>$asked
-[ \"\$1\" != show ] || cat <<-END
+[ \"\$2\" != show ] || cat <<-END
 	NodeName=n1 Arch=x86_64
 	   AvailableFeatures=pm_appdirect
 	   ActiveFeatures=pm_appdirect
@@ -386,7 +386,7 @@ in_bench() {
 	bench node n1 pm-reachable
 	cp "$BATS_TEST_TMPDIR/n1.conf" "$conf"
 	run cat "$asked"
-	assert_line 'show node n1'
+	assert_line -- '--local show node n1'
 	refute_output --partial 'state=resume'
 }
 

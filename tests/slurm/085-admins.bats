@@ -64,7 +64,7 @@ is_settled() {
 
 @test "a drain that comes while the node is away stays, with its reason" {
 	# Once: slurmd's second look comes when this test may be over.
-	end_needs_reboot : "[ \"\$1 \$2\" != 'show node' ] || ! rm $BATS_TEST_TMPDIR/ordered 2>/dev/null || $(drain_n1)
+	end_needs_reboot : "[ \"\$2 \$3\" != 'show node' ] || ! rm $BATS_TEST_TMPDIR/ordered 2>/dev/null || $(drain_n1)
 [ \$1 != reboot ] || touch $BATS_TEST_TMPDIR/ordered"
 	assert_drained n1 'fan of node 1'
 }

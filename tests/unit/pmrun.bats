@@ -390,13 +390,13 @@ slurm_site() {
 		#!/bin/sh
 		node() { echo "NodeName=$1 Arch=x86_64 CoresPerSocket=$2  CPUAlloc=0 CPUTot=96 RealMemory=900000 Sockets=2 Boards=1 State=IDLE ThreadsPerCore=2 TmpDisk=0 "; }
 		case "$*" in
-		"--oneliner show node n1") node n1 24 ;;
-		"--oneliner show node n[1-2]") node n1 24; node n2 24 ;;
-		"--oneliner show node n[1-3]") node n1 24; node n2 24; node n3 16 ;;
-		"--oneliner show node n3") node n3 16 ;;
-		"--oneliner show partition main") echo "PartitionName=main AllowGroups=ALL ExclusiveUser=NO Nodes=n[1-2] State=UP" ;;
-		"--oneliner show partition all") echo "PartitionName=all AllocNodes=ALL Nodes=n[1-3] State=UP" ;;
-		"--oneliner show partition none") echo "PartitionName=none Nodes=(null) State=UP" ;;
+		"--local --oneliner show node n1") node n1 24 ;;
+		"--local --oneliner show node n[1-2]") node n1 24; node n2 24 ;;
+		"--local --oneliner show node n[1-3]") node n1 24; node n2 24; node n3 16 ;;
+		"--local --oneliner show node n3") node n3 16 ;;
+		"--local --oneliner show partition main") echo "PartitionName=main AllowGroups=ALL ExclusiveUser=NO Nodes=n[1-2] State=UP" ;;
+		"--local --oneliner show partition all") echo "PartitionName=all AllocNodes=ALL Nodes=n[1-3] State=UP" ;;
+		"--local --oneliner show partition none") echo "PartitionName=none Nodes=(null) State=UP" ;;
 		*) echo "Node n4 not found"; exit 1 ;;
 		esac
 	END
