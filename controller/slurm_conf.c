@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/slurm_conf.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/asprintf.h"
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "controller/slurmctld_options.h"
 #include "site/config.h"
 
 /* A job of another mode preempts none by suspension, which its owner may expect. */
@@ -52,58 +49,20 @@ static bool is_program(const char *path, const char *name)
 	return !strcmp(slash ? slash + 1 : path, name);
 }
 
-#define PID_FILE_BYTES	   32
-#define COMMAND_LINE_BYTES 65536
-#define WITH_A_VALUE	   "fLn" /* slurmctld(8): what follows these letters in a word is no option */
-
-/* A word of options, as "-R" or "-DR". */
-static bool has_option(const char *word, char option)
-{
-	const char *found = *word == '-' ? strchr(word, option) : NULL;
-
-	return found && word[1] != '-' && word + strcspn(word, WITH_A_VALUE) > found;
-}
-
-/* slurmctld's words, each with its NUL; NULL: not known. */
-static char *read_command_line(const char *pid_file, size_t *ret_length)
-{
-	cleanup_free char *pid = NULL, *path = NULL;
-	char *words = NULL;
-
-	if (!pid_file || pm_file_read(AT_FDCWD, pid_file, PID_FILE_BYTES, &pid, NULL, NULL))
-		return NULL;
-	path = pm_asprintf("/proc/%lu/cmdline", strtoul(pid, NULL, 10));
-	if (!path || pm_file_read(AT_FDCWD, path, COMMAND_LINE_BYTES, &words, ret_length, NULL))
-		return NULL;
-	return words;
-}
-
-/* False as well where its command line is not known. */
-static bool slurmctld_lacks_option(const char *pid_file, char option)
-{
-	size_t length = 0;
-	cleanup_free char *words = read_command_line(pid_file, &length);
-
-	for (const char *word = words; word && word < words + length; word += strlen(word) + 1)
-		if (has_option(word, option))
-			return false;
-	return words;
-}
-
-/* slurmctld reads at its start with -R alone which features its nodes had. Nodes that are on tell
- * it anew. */
+/*
+ * Only with -R does slurmctld read at its start which features its nodes had. Nodes that are on
+ * tell it anew.
+ */
 static void warn_of_lost_modes(const struct pm_cluster *cluster)
 {
-	if (slurmctld_lacks_option(cluster->pid_file, 'R'))
-		fprintf(stderr, "slurmctld runs without -R: a slurmctld that restarts knows no "
-				"mode of nodes "
-				"that power saving has turned off, and holds or refuses their "
-				"jobs; add -R to "
-				"SLURMCTLD_OPTIONS\n");
+	if (pm_slurmctld_lacks_option(cluster->pid_file, 'R'))
+		fprintf(stderr,
+			"slurmctld runs without -R: a slurmctld that restarts knows no mode of "
+			"nodes that power saving has turned off, and holds or refuses their jobs; "
+			"add -R to SLURMCTLD_OPTIONS\n");
 }
 
-/* A warning is enough: a node that is woken in the mode of its job serves as without power saving.
- */
+/* A warning is enough: nodes that are woken in the mode of their job serve. */
 static void warn_of_power_saving(const struct pm_cluster *cluster, const char *config_path)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
@@ -132,8 +91,8 @@ static void warn_of_power_saving(const struct pm_cluster *cluster, const char *c
 #endif
 
 /*
- * On allocated nodes the report may wait until they are idle. What is drained must be looked at: a
- * node that the plugin has drained for a reboot is given back by pm-reachable (reboot.h).
+ * On allocated nodes the report may wait until they are idle. On drained nodes it may not:
+ * pm-reachable gives back a node that the plugin has drained for a reboot (reboot.h).
  */
 static void warn_of_health_states(const struct pm_cluster *cluster)
 {
