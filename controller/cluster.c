@@ -144,12 +144,12 @@ static int take_nodes(struct pm_cluster *cluster, node_info_msg_t *nodes, struct
 int64_t pm_cluster_look_at_clock(struct pm_cluster *cluster, time_t wall_s, uint64_t monotonic_s)
 {
 	int64_t distance_s = (int64_t)wall_s - (int64_t)monotonic_s;
-	int64_t jump_s = distance_s - cluster->clock_s;
-	bool is_first = !cluster->clock_s;
+	int64_t jump_s = cluster->clock_s ? distance_s - cluster->clock_s : 0;
+	bool was_set = jump_s > 1 || jump_s < -1;
 
-	if (is_first || jump_s > 1 || jump_s < -1)
+	if (was_set || !cluster->clock_s)
 		cluster->clock_s = distance_s;
-	if (is_first || (jump_s <= 1 && jump_s >= -1))
+	if (!was_set)
 		return 0;
 	if (cluster->nodes)
 		cluster->nodes->last_update = 0;

@@ -28,8 +28,7 @@ struct pm_cluster {
 	uint32_t n_by_name;
 	uint64_t node_asks; /* number of successful requests for the nodes */
 	uint64_t job_asks;
-	int64_t clock_s; /* the wall clock's distance from the time that nobody sets, at the last
-			    load */
+	int64_t clock_s; /* wall clock minus CLOCK_MONOTONIC since it was last set; 0: not read */
 
 	uid_t slurm_uid;    /* SlurmUser */
 	bool private_jobs;  /* PrivateData has jobs: users see their own only */

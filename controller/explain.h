@@ -11,9 +11,10 @@
  * An array with one object:
  *
  *	job, uid, feature ("": the job has no mode), nodes ("": none yet; "(many)": a long list)
- *	state      "pending", "starting", "running", "ended"; "elsewhere": in a federation, on
- *another cluster reason     as squeue prints it; missing if Slurm has another one, which the modes
- *do not cause sentences  an array of texts, for people
+ *	state      "pending", "starting", "running", "ended"; "elsewhere": on another cluster
+ *	           of the federation
+ *	reason     as squeue prints it; missing if it is none that modes cause
+ *	sentences  an array of texts, for people
  *
  * NULL when out of memory.
  */

@@ -7,8 +7,7 @@
  * under slurmctld's locks, so it must not send requests to slurmctld:
  *
  *	slurm-pmem-modes 1 <unix seconds>
- *	<partition> pm_memory=<n> pm_appdirect=<n> ... could:pm_memory=<n> ...
- *reboot_s:pm_memory=<n> ...
+ *	<partition> pm_memory=<n> ... could:pm_memory=<n> ... reboot_s:pm_memory=<n> ...
  *
  * "could": idle nodes that can have the feature after a reboot, or after power saving has turned
  * them on; "reboot_s": the median seconds of the last reboots into it, missing if none are known. A

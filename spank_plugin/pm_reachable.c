@@ -3,7 +3,8 @@
  * pm-reachable, Slurm's HealthCheckProgram, run by slurmd as root: reports to slurmctld the modes
  * that this node can change to (reachable.h), and undrains the node after a reboot of the plugin if
  * slurmd's start could not (reboot.h). Then it runs the site's own health check (site_health.h).
- *The exit status is 1 if that failed: slurmd logs what pm-reachable prints only then. Else it is 0.
+ *
+ * Exit status: 1 if the site's check failed, else 0: slurmd logs the output only of a failure.
  *
  *	pm-reachable [refused] [config=FILE]
  *

@@ -93,8 +93,9 @@ static bool end_program(int fd, unsigned wait_ms)
 }
 
 /*
- * Frees the lock of what a pm-reachable that slurmd has killed had started. What cannot be ended
- * keeps the old file: a change that has opened that one holds its own lock already, and is seen.
+ * Kills the program that a pm-reachable has left behind when slurmd killed it, and frees the lock.
+ * A process that cannot be killed keeps a lock on the removed file. A change that has this file
+ * open already holds the lock of pm_state_lock(), and the next check sees that one.
  */
 static void free_lock(const char *path)
 {

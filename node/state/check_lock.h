@@ -15,8 +15,8 @@
  * A child that makes a session of its own, as a daemon does, is not ended.
  *
  * So either the check sees the change and does not run, or the change sees the check and ends it. A
- * check never delays a change for longer than it takes to kill it. What a check has ordered before
- * it is killed (a drain) stays: it has measured the state that PM_MODE names.
+ * check never delays a change for longer than it takes to kill it. A drain that a check ordered
+ * before it was killed stays: the check measured the node in the mode that PM_MODE names.
  */
 #include "node/operation.h"
 

@@ -11,7 +11,7 @@ from world import World
 
 # SlurmctldTimeout is 10 s; a service looks every few seconds which slurmctld is in control.
 TAKES_OVER_S = 90
-# slurmctld writes its files some seconds behind a change. What users have typed before it is killed is to be in them.
+# slurmctld saves its state a few seconds after a change. It is killed when the submissions before are saved.
 SAVES_S = 6
 
 
