@@ -47,6 +47,7 @@ struct pm_cluster {
 	char *suspend_program; /* of power saving; NULL if slurm.conf has none */
 	char *resume_program;
 	char *pid_file; /* slurmctld's */
+	char *name;	/* ClusterName */
 	unsigned suspend_timeout_s;
 	unsigned resume_timeout_s;
 };

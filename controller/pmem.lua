@@ -35,10 +35,6 @@ pm.state_file = "/run/slurm-pmem-controller/modes"
 -- Whether users are told at submission that nodes must reboot before their job starts.
 pm.tells_reboots = true
 
--- The clusters of a federation that have slurm-pmem, "one,two": jobs with a mode that name no cluster
--- go to these alone. nil: to all. A cluster without pmem.lua runs them without a mode.
-pm.clusters = nil
-
 pm.modes = conf.modes
 
 local MIB = 2 ^ 20
@@ -787,6 +783,23 @@ local function has_defaults(config, partitions)
 	return false
 end
 
+-- The clusters of a federation for a job with a mode, nil if they stay as they are; nil and the
+-- sentence if the job names one without slurm-pmem.
+local function clusters_with(named, policy)
+	if not policy.Clusters then
+		return nil
+	elseif named == "" then
+		return policy.Clusters
+	end
+	for name in string.gmatch(named, "[^,]+") do
+		if not string.find("," .. policy.Clusters .. ",", "," .. name .. ",", 1, true) then
+			return nil, problem("--clusters=%s: cluster '%s' offers no modes, take of %s", named, name,
+				policy.Clusters)
+		end
+	end
+	return nil
+end
+
 local function submit(job_desc, part_list)
 	local request, fault = read_request(job_desc)
 	if not request then
@@ -809,8 +822,11 @@ local function submit(job_desc, part_list)
 	if changes.features or #request.ours > 0 then
 		nodelist.submit(job_desc, partitions, part_list, changes)
 	end
-	if pm.clusters and (changes.features or #request.ours > 0) and (job_desc.clusters or "") == "" then
-		changes.clusters = pm.clusters
+	if changes.features or #request.ours > 0 then
+		changes.clusters, fault = clusters_with(job_desc.clusters or "", policy)
+		if fault then
+			return refuse(fault)
+		end
 	end
 	for field, value in pairs(changes) do
 		job_desc[field] = value

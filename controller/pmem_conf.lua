@@ -124,20 +124,32 @@ local function read_delay(text)
 	return seconds
 end
 
-local function read_users(text)
-	local set, count = {}, 0
+-- The set of the names in a comma list; nil if there is none, or one with a character of this class.
+local function name_set(text, no_part_of_a_name)
+	local set = {}
 	for name in string.gmatch(text, "[^,]+") do
-		if string.find(name, "[^%w._@$-]") and text ~= "*" then
-			count = 0
-			break
+		if string.find(name, no_part_of_a_name) then
+			return nil
 		end
 		set[name] = true
-		count = count + 1
 	end
-	if count == 0 then
+	return next(set) and set or nil
+end
+
+local function read_users(text)
+	local set = text == "*" and { ["*"] = true } or name_set(text, "[^%w._@$-]")
+	if not set then
 		return nil, "* or a comma list of user names expected"
 	end
 	return set
+end
+
+local function read_clusters(text)
+	local set = name_set(text, "[^%w._-]")
+	if not set then
+		return nil, "none or a comma list of clusters expected"
+	end
+	return text ~= "none" and text
 end
 
 -- Readers by the kind of a key's value.
@@ -150,6 +162,7 @@ local readers = {
 	comment = read_comment,
 	delay = read_delay,
 	users = read_users,
+	clusters = read_clusters,
 }
 
 -- The keys of a job's policy.
@@ -164,6 +177,7 @@ conf.keys = {
 	{ name = "DelayBoot", kind = "delay", default = "0" },
 	{ name = "RebootUsers", kind = "users", default = "*" },
 	{ name = "Exclusive", kind = "yes_no", default = "yes" },
+	{ name = "Clusters", kind = "clusters", default = "none" },
 	{ name = "AccountingField", kind = "comment", default = "none" },
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "controller/federation.h"
 #include "controller/slurmctld_options.h"
 #include "site/config.h"
 
@@ -63,12 +64,11 @@ static void warn_of_lost_modes(const struct pm_cluster *cluster)
 }
 
 /* A warning is enough: nodes that are woken in the mode of their job serve. */
-static void warn_of_power_saving(const struct pm_cluster *cluster, const char *config_path)
+static void warn_of_power_saving(const struct pm_cluster *cluster, const struct pm_config *config)
 {
-	cleanup_with(pm_config_done) struct pm_config config = {0};
 	const char *program = cluster->resume_program;
 
-	if (!program || !cluster->suspend_program || pm_config_load(config_path, &config, NULL))
+	if (!program || !cluster->suspend_program)
 		return;
 	warn_of_lost_modes(cluster);
 	if (!is_program(program, "pm-resume"))
@@ -78,7 +78,7 @@ static void warn_of_power_saving(const struct pm_cluster *cluster, const char *c
 			"SiteResumeProgram=%s "
 			"into pmem.conf\n",
 			program, program);
-	else if (!strcmp(config.site_resume_program, "none"))
+	else if (!strcmp(config->site_resume_program, "none"))
 		fprintf(stderr,
 			"SiteResumeProgram=none: with ResumeProgram=%s in slurm.conf, pmem.conf "
 			"must "
@@ -136,11 +136,32 @@ static void warn_of_health_check(const struct pm_cluster *cluster)
 		warn_of_health_states(cluster);
 }
 
+/* Slurm offers a job of a federation to all of its clusters, as the user wrote it. */
+static void warn_of_federation(const struct pm_cluster *cluster, const struct pm_config *config)
+{
+	cleanup_free char *federation = NULL, *others = NULL;
+
+	if (strcmp(config->clusters, "none") != 0)
+		return;
+	others = pm_federation_others(cluster->name, &federation);
+	if (others)
+		fprintf(stderr,
+			"federation %s with %s: a cluster without slurm-pmem runs jobs with a mode "
+			"without that mode; write Clusters=%s and those that have it into "
+			"pmem.conf\n",
+			federation, others, cluster->name);
+}
+
 void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_path)
 {
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+
 	tell_of_suspension(cluster);
 	warn_of_prologs(cluster);
 	warn_of_prolog_timeout(cluster);
 	warn_of_health_check(cluster);
-	warn_of_power_saving(cluster, config_path);
+	if (pm_config_load(config_path, &config, NULL))
+		return; /* main() has told */
+	warn_of_power_saving(cluster, &config);
+	warn_of_federation(cluster, &config);
 }

@@ -217,6 +217,13 @@ static int parse_users(const char *value, void *field, struct pm_err *err)
 	return rc ? rc : store_string(value, field, err);
 }
 
+static int parse_clusters(const char *value, void *field, struct pm_err *err)
+{
+	int rc = pm_policy_check_clusters(value, err);
+
+	return rc ? rc : store_string(value, field, err);
+}
+
 static int parse_limit(const char *value, void *field, struct pm_err *err)
 {
 	uint64_t bytes = 0;

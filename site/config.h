@@ -47,6 +47,7 @@ struct pm_key_info {
 #define PM_FIELD_address(field)	  char *field	 /* "auto", "none" or addresses with commas */
 #define PM_FIELD_appdirect(field) char *field	 /* "AppDirect" or "AppDirectNotInterleaved" */
 #define PM_FIELD_check(field)	  char **field	 /* words, NULL at the end; NULL for none */
+#define PM_FIELD_clusters(field)  char *field	 /* "none" or "a,b" */
 #define PM_FIELD_command(field)	  char **field	 /* words, NULL at the end */
 #define PM_FIELD_count(field)	  unsigned field /* 1 to 1000 */
 #define PM_FIELD_days(field)	  unsigned field /* 0 to 3650 */

@@ -79,23 +79,42 @@ int pm_policy_parse_usable(
 	return rc;
 }
 
-static bool is_user_name(const char *name)
+static bool is_name(const char *name, const char *others)
 {
-	while (isalnum((unsigned char)*name) || (*name && strchr("._@$-", *name)))
+	while (isalnum((unsigned char)*name) || (*name && strchr(others, *name)))
 		name++;
 	return !*name;
 }
 
-int pm_policy_check_users(const char *value, struct pm_err *err)
+/* 0 for a comma list of names of letters, digits and `others`; -EINVAL, -ENOMEM. */
+static int read_names(const char *value, const char *others)
 {
 	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(value, ",");
 	bool good = names && names[0];
 
 	if (!names)
-		return pm_err_nomem(err);
-	for (size_t i = 0; names[i] && strcmp(value, "*"); i++)
-		good = good && is_user_name(names[i]);
-	return good ? 0 : pm_err_set(err, -EINVAL, "* or a comma list of user names expected");
+		return -ENOMEM;
+	for (size_t i = 0; names[i]; i++)
+		good = good && is_name(names[i], others);
+	return good ? 0 : -EINVAL;
+}
+
+int pm_policy_check_users(const char *value, struct pm_err *err)
+{
+	int rc = strcmp(value, "*") ? read_names(value, "._@$-") : 0;
+
+	if (rc == -EINVAL)
+		return pm_err_set(err, rc, "* or a comma list of user names expected");
+	return rc ? pm_err_nomem(err) : 0;
+}
+
+int pm_policy_check_clusters(const char *value, struct pm_err *err)
+{
+	int rc = read_names(value, "._-");
+
+	if (rc == -EINVAL)
+		return pm_err_set(err, rc, "none or a comma list of clusters expected");
+	return rc ? pm_err_nomem(err) : 0;
 }
 
 static void release(struct pm_partition_pair *pair)

@@ -42,6 +42,9 @@ int pm_policy_parse_usable(
 /* "*" or a comma list of user names. -EINVAL. */
 int pm_policy_check_users(const char *value, struct pm_err *err);
 
+/* "none" or a comma list of names of clusters. -EINVAL. */
+int pm_policy_check_clusters(const char *value, struct pm_err *err);
+
 /* Copies the strings. -ENOMEM. */
 int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_partition_pair *pair);
 

@@ -9,6 +9,7 @@
 #include "spank_plugin/option.h"
 #include "spank_plugin/refuse.h"
 #include "spank_plugin/request.h"
+#include "spank_plugin/target_cluster.h"
 
 static bool is_step(void)
 {
@@ -33,11 +34,18 @@ static int check_step(struct pm_err *err)
 		mode->name, job_mode);
 }
 
+static int check_job(spank_t sp, int ac, char **av, struct pm_err *err)
+{
+	int rc = pm_request_check(sp, ac, av, err);
+
+	return rc ? rc : pm_target_cluster_require(err);
+}
+
 int pm_local_init_post_opt(spank_t sp, int ac, char **av)
 {
 	struct pm_err err = {0};
 
-	if (is_step() ? check_step(&err) : pm_request_check(sp, ac, av, &err))
+	if (is_step() ? check_step(&err) : check_job(sp, ac, av, &err))
 		pm_refuse(&err, PM_EXIT_PLUGIN);
 	pm_end_report_ask();
 	pm_option_end_component(sp);

@@ -2,7 +2,7 @@
 # which slurmstepd has loaded anyway, but neither with libslurm nor with the code that reads tools' output.
 SPANK_SRCS += $(addprefix spank_plugin/,dispatch.c option.c refuse.c settings.c request.c command.c \
 	node.c active.c reboot.c local.c allocator.c slurmd.c job_script.c requirement.c prepare.c requeue.c cancel.c lost_reboot.c lost_prolog.c batch_step.c prolog_mark.c recheck.c skipped_prolog.c allocation.c reachable.c \
-	task_env.c remote.c step.c rank.c user_binding.c end_report.c job_output.c)
+	task_env.c remote.c step.c rank.c user_binding.c target_cluster.c end_report.c job_output.c)
 
 # pm-reachable, which HealthCheckProgram runs.
 REACHABLE_SRCS := $(addprefix spank_plugin/,pm_reachable.c site_health.c reachable.c active.c reboot.c node.c command.c settings.c)

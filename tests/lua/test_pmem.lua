@@ -397,13 +397,6 @@ write_state(OTHER)
 pm.state_file, pm.tells_reboots, untold.partition = state, false, "main"
 pm.submit(untold, {}, 1000)
 check("a site may have it not said", said, nil)
-for _, row in ipairs({ { nil, MEMORY, nil, "one,two" }, { "pm_memory", nil, nil, "one,two" },
-	{ nil, MEMORY, "three", "three" }, { "gpu", nil, nil, nil } }) do
-	local desc = job(row[1], row[2])
-	pm.clusters, desc.clusters = "one,two", row[3]
-	pm.submit(desc, {}, 1000)
-	check("jobs with a mode keep to the clusters with slurm-pmem", desc.clusters, row[4])
-end
 local quiet = job("gpu")
 said = nil
 write_state(OTHER)

@@ -50,6 +50,7 @@ local SITES = {
 		.. "PartitionName=own RebootUsers=alice Exclusive=no DelayBoot=60",
 	noted = "AccountingField=Comment",
 	noted_admin = "AccountingField=AdminComment",
+	federated = "Clusters=one,two",
 	broken = "Modes=memory\nNonsense=1",
 	broken_value = "DelayBoot=soon",
 }
@@ -124,6 +125,15 @@ local served = {
 	{ "noted", { comment = "run 7" }, {} },
 	{ "noted_admin", { mode = "flat" }, { features = "pm_appdirect", shared = 0, admin_comment = "pm_mode=flat" } },
 	{ "none", { mode = "flat" }, { features = "pm_appdirect", shared = 0 } },
+	-- clusters of a federation
+	{ "federated", { mode = "memory" }, { features = "pm_memory", shared = 0, clusters = "one,two" } },
+	{ "federated", { features = "pm_memory" }, { shared = 0, clusters = "one,two" } },
+	{ "federated", { mode = "memory", clusters = "two" }, { features = "pm_memory", shared = 0 } },
+	{ "federated", { mode = "memory", clusters = "two,three" },
+		{ refused = "^pm: %-%-clusters=two,three: cluster 'three' offers no modes, take of one,two$" } },
+	{ "federated", { clusters = "three" }, {} },
+	{ "federated", { mode = "none" }, {} },
+	{ "none", { mode = "memory" }, { features = "pm_memory", shared = 0 } },
 	-- the site's modes
 	{ "two", { mode = "appdirect" }, { features = "pm_appdirect", shared = 0 } },
 	{ "two", { features = "pm_mixed" }, { shared = 0 } },
@@ -306,7 +316,7 @@ for _, row in ipairs(served) do
 	end
 	for name, field in pairs({ features = "features", shared = "shared", mem = "min_mem_per_node",
 		delay = "delay_boot", per_cpu = "min_mem_per_cpu", prefer = "prefer",
-		comment = "comment", admin_comment = "admin_comment" }) do
+		comment = "comment", admin_comment = "admin_comment", clusters = "clusters" }) do
 		local value = wanted[name]
 		if value == nil then
 			value = before[field]

@@ -22,7 +22,7 @@ setup() {
 
 teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || replace "$BATS_TEST_TMPDIR/pmctl.kept" "$(on_other bench_dir)/bin/pmctl"
-	restore_lua
+	restore_site
 	if [ -e "$BATS_TEST_TMPDIR/other.conf" ]; then
 		replace "$BATS_TEST_TMPDIR/other.conf" "$(on_other bench_dir)/etc/slurm.conf"
 		restart_other
@@ -189,11 +189,35 @@ ran() {
 	run_client sbatch --wait -M other --output=/dev/null --wrap=true
 }
 
-@test "-M: a cluster with nothing of slurm-pmem refuses a mode's feature, and does not see --pm-mode" {
+@test "-M: a cluster with nothing of slurm-pmem refuses a job with a mode, by feature, option and variable" {
+	local command
 	with_little_there
 	run_client sbatch 1 -M other -C pm_memory --wrap=true
 	assert_output --regexp "$no_feature"
-	run_client sbatch --wait -M other --pm-mode=memory --output=/dev/null --wrap=true
+	run_client sbatch 1 -M other --pm-mode=memory --wrap=true
+	assert_output --regexp "$no_feature"
+	for command in srun salloc; do
+		run_client $command 1 -M other --pm-mode=memory true
+		assert_output --regexp "$no_feature"
+	done
+	PM_MODE=flat run_client sbatch 1 -M other --wrap=true
+	assert_output --regexp "$no_feature"
+	printf '#!/bin/sh\n#SBATCH -M other\n#SBATCH --pm-mode=flat\ntrue\n' >"$(bench_dir)/home/elsewhere"
+	run_client sbatch 1 "$(bench_dir)/home/elsewhere"
+	assert_output --regexp "$no_feature"
+	run_client srun 1 -M other --mem=10 : --pm-mode=memory true
+	assert_output --regexp "$no_feature"
+	run_client sbatch --wait -M other --pm-mode=none --output=/dev/null --wrap=true
+	run_client sbatch --wait -M other --output=/dev/null --wrap=true
+}
+
+@test "-M: a constraint of the user's goes with the mode's feature, or the user is told to write it" {
+	submit -M other -w n3 -C rack3 --pm-mode=memory --wrap="$write_mode"
+	wait_for 60 other_is "$job" COMPLETED
+	ran
+	assert_output 'other n3 memory'
+	run_client sbatch 1 -M other -C '[rack3|rack4]' --pm-mode=memory --wrap=true
+	assert_output --partial "a job for other clusters needs its mode in the constraint: write pm_memory into --constraint=[rack3|rack4]"
 }
 
 @test "federation: the cluster that is free starts the job and reboots a node; explain and report tell where it is" {
@@ -321,13 +345,22 @@ turns_away_no_more() {
 	assert_output --regexp '^bench n[12] memory$'
 }
 
-@test "federation with a cluster with nothing of slurm-pmem: jobs with a mode keep to the clusters of pm.clusters" {
+@test "federation with a cluster with nothing of slurm-pmem: jobs with a mode keep to those of Clusters=" {
+	local log
+	log=$(bench_dir)/log/pm-controller.out
 	with_little_there
 	federate
+	: >"$log"
+	bench service kill
+	bench service start
+	wait_for 20 grep -q '^federation fed with other: .*; write Clusters=bench and those that have it into pmem.conf$' "$log"
+	with_site Clusters=bench
+	: >"$log"
+	bench service kill
+	bench service start
 	fill_own
-	keep_lua
-	sed 's/^pm.state_file = .*/&\npm.clusters = "bench"/' "$BATS_TEST_TMPDIR/site.lua" >"$BATS_TEST_TMPDIR/next.lua"
-	put_lua "$BATS_TEST_TMPDIR/next.lua"
+	run_client sbatch 1 --clusters=bench,other --pm-mode=memory --wrap=true
+	assert_output --partial "--clusters=bench,other: cluster 'other' offers no modes, take of bench"
 	submit --pm-mode=memory --wrap="$write_mode"
 	run own_field "$job" FedViableSiblings
 	assert_output FedViableSiblings=bench
@@ -338,4 +371,6 @@ turns_away_no_more() {
 	wait_for 60 test -e "$(bench_dir)/home/ran"
 	ran
 	assert_output --regexp '^bench n[12] memory$'
+	run grep '^federation' "$log"
+	assert_failure
 }
