@@ -32,8 +32,7 @@ static void take(void *context, bool is_error, const char *text)
 static void print_key(const struct pm_config *config, const char *partition, enum pm_key key)
 {
 	const char *text =
-		partition ? pm_partition_pairs_find(&config->by_partition, partition, (int)key)
-			  : NULL;
+		partition ? pm_job_pairs_find(&config->for_jobs, partition, (int)key) : NULL;
 
 	printf("  %s=%s\n", pm_key_info(key)->name, text ? text : config->text[key]);
 }
@@ -43,19 +42,20 @@ static void print_partition(const struct pm_config *config, const char *partitio
 	printf("%s%s\n", partition ? "partition " : "all other partitions",
 		partition ? partition : "");
 	for (enum pm_key key = 0; key < PM_KEY_MAX; key++)
-		if (pm_key_info(key)->by_partition)
+		if (pm_key_info(key)->by_job)
 			print_key(config, partition, key);
 }
 
 /* Partitions in the order in which lines name them, each once. */
 static void print_partitions(const struct pm_config *config)
 {
-	for (size_t i = 0; i < config->by_partition.count; i++) {
+	for (size_t i = 0; i < config->for_jobs.count; i++) {
+		const char *partitions = config->for_jobs.list[i].partitions;
 		cleanup_with(pm_strv_cleanup) char **names =
-			pm_strv_split(config->by_partition.list[i].partitions, ",");
+			pm_strv_split(partitions ? partitions : "", ",");
 
 		for (size_t k = 0; names && names[k]; k++)
-			if (pm_partition_pairs_first(&config->by_partition, i, names[k]))
+			if (pm_job_pairs_first(&config->for_jobs, i, names[k]))
 				print_partition(config, names[k]);
 	}
 	print_partition(config, NULL);

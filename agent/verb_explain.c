@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "agent/ask_controller.h"
+#include "agent/explain_policy.h"
 #include "agent/pmctl.h"
 #include "agent/print.h"
 #include "base/cleanup.h"
@@ -27,6 +28,8 @@ int pm_verb_explain(struct pm_agent *agent)
 	json_object *job;
 	struct pm_err err;
 
+	if (*agent->words[0] == '-' || agent->n_words > 1)
+		return pm_explain_policy(agent);
 	if (pm_job_parse_id(agent->words[0], &request.job_id)) {
 		fprintf(stderr, "pmctl: explain: '%s' is not a job's number\n", agent->words[0]);
 		return PM_EXIT_USAGE;

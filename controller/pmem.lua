@@ -17,6 +17,7 @@ local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or "./"
 local conf = dofile(here .. "pmem_conf.lua")
 local constraint = dofile(here .. "pmem_constraint.lua")
 local nodelist = dofile(here .. "pmem_nodes.lua")
+local groups = dofile(here .. "pmem_groups.lua")
 
 -- Slurm's version on the controller, as a number. The site sets it, as Lua cannot ask Slurm for it.
 -- Up to 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02
@@ -30,6 +31,7 @@ pm.config_file = "/etc/slurm/pmem.conf"
 -- writing, then a line for each partition, "main pm_memory=3 pm_appdirect=0 pm_mixed=1".
 -- pm-controller writes it (controller/modes_file.h). Without it, or if it is older than a minute,
 -- the first suitable mode of the table is chosen, and users are not told whether nodes must reboot.
+-- Beside it is "groups", the users of the groups that pmem.conf names (pmem_groups.lua).
 pm.state_file = "/run/slurm-pmem-controller/modes"
 
 -- Whether users are told at submission that nodes must reboot before their job starts.
@@ -39,6 +41,7 @@ pm.modes = conf.modes
 
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
+local PENDING, STATE_FLAGS = 0, 256 -- of job_state, slurm.h
 -- DelayBoot for jobs of users for whom no node may be rebooted: Slurm reboots no node for a job
 -- before its time of submission plus DelayBoot.
 local FOREVER_S = 10 * 365 * 86400
@@ -84,10 +87,10 @@ local function find(key, value)
 	return nil
 end
 
--- The mode of a job that names only the feature: DefaultMode if that has the feature, else the
--- first mode that has it.
+-- The mode of a job that names only the feature: the DefaultMode that nodes know if that has the
+-- feature, else the first mode that has it.
 local function mode_of_feature(feature, policy)
-	local default = find("name", policy.DefaultMode)
+	local default = find("name", policy.NodeDefault)
 	if default and default.feature == feature then
 		return default
 	end
@@ -193,6 +196,7 @@ local function read_request(job_desc)
 		end
 		request.by_scron = request.mode ~= nil
 	end
+	request.explains = variables.PM_EXPLAIN == "1"
 	request.source = OPTIONS.mode.text
 	local twin = find("name", request.twins.mode)
 	if not request.mode and (#ours == 0 or (twin and not contradicts(ours, twin.feature))) then
@@ -452,6 +456,18 @@ end
 -- The value that stands for no mode, whatever the site's defaults are.
 local NO_MODE = "none"
 
+-- The site's default, which the nodes get as a feature alone; nil and the sentence if they would take
+-- it for another mode.
+local function default_mode(policy)
+	local mode = find("name", policy.DefaultMode)
+	local seen = mode_of_feature(mode.feature, policy)
+	if seen ~= mode then
+		return nil, problem("%s has DefaultMode=%s, which nodes take for %s there: tell your administrators, or "
+			.. "take --pm-mode=%s", policy.rules.DefaultMode.origin, mode.name, seen.name, mode.name)
+	end
+	return mode
+end
+
 -- The mode of option, twin, default or large request; nil if the constraint has the mode, or if the
 -- job has none.
 local function single_mode(job_desc, request, policy)
@@ -466,7 +482,7 @@ local function single_mode(job_desc, request, policy)
 		return nil
 	elseif policy.DefaultMode ~= "none" then
 		request.source = "DefaultMode"
-		return find("name", policy.DefaultMode)
+		return default_mode(policy)
 	end
 	request.source = "ImplyMode"
 	return implied_mode(job_desc, policy)
@@ -615,19 +631,42 @@ local function needs_whole_nodes(request, policy, modes)
 	return policy.Exclusive or request.namespace == "devdax"
 end
 
-local function may_reboot(policy, user)
-	return policy.RebootUsers["*"] or policy.RebootUsers[user or ""] or false
+-- The job's time limit in minutes: its own, else the least default of its partitions; nil: it is
+-- limited by none of these.
+local function minutes_of(time_limit, partitions, part_list)
+	local minutes = given(time_limit, NO_VAL)
+	for _, name in ipairs(minutes and {} or partitions) do
+		local default = given((part_list and part_list[name] or {}).default_time, NO_VAL)
+		if default and (not minutes or default < minutes) then
+			minutes = default
+		end
+	end
+	return minutes
 end
 
-local function set_delay(job_desc, policy, modes, changes)
-	if not may_reboot(policy, job_desc.user_name) then
-		local user = job_desc.user_name or "?"
+local function may_reboot(policy, who)
+	return policy.RebootUsers == "*" or conf.has_user(policy.RebootUsers, who.user, who.is_member)
+end
+
+-- For which jobs no node is rebooted, if this one is among them: "jobs of user carol"; else nil.
+local function no_reboot_for(policy, who)
+	if not may_reboot(policy, who) then
+		return "jobs of user " .. (who.user ~= "" and who.user or "?")
+	elseif who.minutes and who.minutes < policy.RebootTimeLimit then
+		return string.format("jobs with a time limit below %.0f minutes", policy.RebootTimeLimit)
+	end
+	return nil
+end
+
+local function set_delay(job_desc, policy, modes, who, changes)
+	local kind = no_reboot_for(policy, who)
+	if kind then
 		changes.delay_boot = FOREVER_S
-		if not conf.limits_reboots(pm.config_file) then
+		local user = who.user ~= "" and who.user or "?"
+		if not may_reboot(policy, who) and not conf.limits_reboots(pm.config_file) then
 			slurm.log_info(problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others", user))
 		end
-		return problem("no node is rebooted for jobs of user %s: this one takes nodes in mode %s only",
-			user, modes[1].name)
+		return problem("no node is rebooted for %s: this one takes nodes in mode %s only", kind, modes[1].name)
 	elseif policy.DelayBoot > 0 and not given(job_desc.delay_boot, NO_VAL) then
 		changes.delay_boot = policy.DelayBoot
 	end
@@ -741,7 +780,7 @@ local function accounting_field(policy, mode, record)
 end
 
 -- The changes of the job, by field, and a remark to the user; or nil and the sentence of refusal.
-local function plan(job_desc, request, policy)
+local function plan(job_desc, request, policy, who)
 	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy)
 	local modes = { mode }
 	local changes = {}
@@ -769,14 +808,26 @@ local function plan(job_desc, request, policy)
 	local whole = needs_whole_nodes(request, policy, modes)
 	changes.shared = whole and 0 or nil
 	set_memory(job_desc, policy, modes, whole, changes)
-	return changes, set_delay(job_desc, policy, modes, changes)
+	changes.mode = mode
+	return changes, set_delay(job_desc, policy, modes, who, changes)
 		or reboot_remark(job_desc, policy, modes[1], request.partitions)
 end
 
+-- Who asks, as far as lines of pmem.conf may depend on it.
+local function asker(job_desc, partitions, part_list)
+	local function text(value, default)
+		return (value or "") ~= "" and value or default or ""
+	end
+	return { user = text(job_desc.user_name), account = text(job_desc.account, job_desc.default_account),
+		qos = text(job_desc.qos, job_desc.default_qos), reservation = text(job_desc.reservation),
+		minutes = minutes_of(job_desc.time_limit, partitions, part_list),
+		is_member = groups.load((string.match(pm.state_file, "^.*/") or "") .. "groups") }
+end
+
 -- True if any of the partitions gives modes to jobs that name none.
-local function has_defaults(config, partitions)
+local function has_defaults(config, partitions, who)
 	for _, partition in ipairs(partitions) do
-		if conf.policy(config, { partition }).DefaultMode ~= "none" then
+		if conf.policy(config, { partition }, who).DefaultMode ~= "none" then
 			return true
 		end
 	end
@@ -800,6 +851,51 @@ local function clusters_with(named, policy)
 	return nil
 end
 
+-- What pmctl explain prints: by whom and where, then each key with the line that decided it, and what
+-- the job gets.
+local function explain(request, policy, who, changes)
+	local function tell(name, value, origin)
+		slurm.log_user(string.format("pm: %s: %s%s", name, value, origin and " (" .. origin .. ")" or ""))
+	end
+	tell("Partition", table.concat(request.partitions, ","))
+	for _, name in ipairs({ "User", "Account", "QOS", "Reservation" }) do
+		tell(name, who[string.lower(name)] ~= "" and who[string.lower(name)] or "none")
+	end
+	for _, key in ipairs(conf.keys) do
+		tell(key.name, policy.rules[key.name].text, policy.rules[key.name].origin)
+	end
+	if not changes then
+		return
+	end
+	tell("Mode", changes.mode and changes.mode.name or "none", changes.mode and request.source or nil)
+	for _, row in ipairs({ { "Constraint", changes.features }, { "Exclusive nodes", changes.shared == 0 and "yes" },
+		{ "Memory of a node", changes.min_mem_per_node and changes.min_mem_per_node .. "M" } }) do
+		if row[2] then
+			tell(row[1], row[2])
+		end
+	end
+	if changes.mode then
+		tell("Reboots", no_reboot_for(policy, who) and "no" or "yes")
+	end
+end
+
+-- The policy of the job's partitions for who asks; nil and the sentence if these differ.
+local function policy_of(request, config, who)
+	local partitions = request.partitions
+	local policy, differing = conf.policy(config, partitions, who)
+	if differing and request.mode ~= NO_MODE and (asks(request) or has_defaults(config, partitions, who)) then
+		return nil, differs(differing, partitions)
+	end
+	return policy
+end
+
+local function apply(job_desc, changes)
+	changes.mode = nil
+	for field, value in pairs(changes) do
+		job_desc[field] = value
+	end
+end
+
 local function submit(job_desc, part_list)
 	local request, fault = read_request(job_desc)
 	if not request then
@@ -809,28 +905,27 @@ local function submit(job_desc, part_list)
 	if not config then
 		return asks(request) and refuse("pm: " .. unreadable) or slurm.SUCCESS
 	end
-	local partitions = partitions_of(job_desc.partition, part_list)
-	local policy, differing = conf.policy(config, partitions)
-	if differing and request.mode ~= NO_MODE and (asks(request) or has_defaults(config, partitions)) then
-		return refuse(differs(differing, partitions))
+	request.partitions = partitions_of(job_desc.partition, part_list)
+	local who = asker(job_desc, request.partitions, part_list)
+	local policy, differing = policy_of(request, config, who)
+	if not policy then
+		return refuse(differing)
 	end
-	request.partitions = partitions
-	local changes, remark = plan(job_desc, request, policy)
+	local changes, remark = plan(job_desc, request, policy, who)
+	if request.explains then
+		explain(request, policy, who, changes)
+	end
 	if not changes then
 		return refuse(remark)
-	end
-	if changes.features or #request.ours > 0 then
-		nodelist.submit(job_desc, partitions, part_list, changes)
 	end
 	if changes.features or #request.ours > 0 then
 		changes.clusters, fault = clusters_with(job_desc.clusters or "", policy)
 		if fault then
 			return refuse(fault)
 		end
+		nodelist.submit(job_desc, request.partitions, part_list, changes)
 	end
-	for field, value in pairs(changes) do
-		job_desc[field] = value
-	end
+	apply(job_desc, changes)
 	if remark then
 		slurm.log_user(remark)
 	end
@@ -955,19 +1050,40 @@ local function carry_memory(job_desc, job_rec, policy, modes)
 	end
 end
 
-local function check_change(job_desc, job_rec, policy, modes)
-	local user = job_rec.user_name
-	local delay = job_desc.delay_boot
-	if delay and delay < FOREVER_S and not may_reboot(policy, user) then
-		return problem("no node is rebooted for jobs of user %s", user or "?")
+-- Who asks after the update.
+local function asker_after(job_desc, job_rec, partitions, part_list)
+	return asker({ user_name = job_rec.user_name, account = after(job_desc, job_rec, "account"),
+		qos = after(job_desc, job_rec, "qos"), reservation = job_desc.reservation or job_rec.resv_name,
+		time_limit = given(job_desc.time_limit, NO_VAL) or job_rec.time_limit }, partitions, part_list)
+end
+
+-- A job for which no node is rebooted any more waits for nodes in its mode; one that was so before
+-- waits no longer.
+local function change_delay(job_desc, job_rec, policy, who)
+	local kind = no_reboot_for(policy, who)
+	local asked, before = given(job_desc.delay_boot or NO_VAL, NO_VAL), given(job_rec.delay_boot, NO_VAL) or 0
+	if (job_rec.job_state or 0) % STATE_FLAGS ~= PENDING then
+		return nil
 	end
+	if kind and (asked or job_desc.delay_boot == 0) and job_desc.delay_boot < FOREVER_S then
+		return problem("no node is rebooted for %s", kind)
+	elseif kind and before < FOREVER_S then
+		job_desc.delay_boot = FOREVER_S
+	elseif not kind and before >= FOREVER_S and not asked then
+		job_desc.delay_boot = policy.DelayBoot
+	end
+	return nil
+end
+
+local function check_change(job_desc, job_rec, policy, modes)
 	return check_offered(policy, modes, "--constraint")
 		or check_memory(memory_after(job_desc, job_rec), policy, modes)
 end
 
 local function concerns_us(job_desc, job_rec)
 	local changed = job_desc.features or job_desc.prefer or job_desc.partition
-		or changes_memory(job_desc)
+		or job_desc.account or job_desc.qos or job_desc.reservation
+		or changes_memory(job_desc) or given(job_desc.time_limit or NO_VAL, NO_VAL)
 		or given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
 		or nodelist.concerns(job_desc, job_rec)
 	return changed and (constraint.may_be_ours(job_rec.features or "")
@@ -985,7 +1101,8 @@ local function modify(job_desc, job_rec, part_list)
 		return refuse("pm: " .. unreadable)
 	end
 	local partitions = partitions_of(after(job_desc, job_rec, "partition"), part_list)
-	local policy, differing = conf.policy(config, partitions)
+	local who = asker_after(job_desc, job_rec, partitions, part_list)
+	local policy, differing = conf.policy(config, partitions, who)
 	if differing then
 		return refuse(differs(differing, partitions))
 	end
@@ -1002,6 +1119,7 @@ local function modify(job_desc, job_rec, part_list)
 		job_desc[field] = text
 	end
 	fault = check_change(job_desc, job_rec, policy, modes)
+		or modes[1] and change_delay(job_desc, job_rec, policy, who)
 	if not fault and not nodelist.modify(job_desc, job_rec, partitions, part_list) then
 		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")
 	end

@@ -5,7 +5,10 @@
 -- have no effect here.
 --
 --	local config, problem = conf.load("/etc/slurm/pmem.conf")
---	local policy, differing = conf.policy(config, { "main" })
+--	local policy, differing = conf.policy(config, { "main" }, { user = "alice", account = "physics" })
+--
+-- A line may begin with conditions, all of which must hold for a job. Of the lines for a job the last
+-- one decides, key by key; a line for all jobs ends what stands above it.
 
 local conf = {}
 
@@ -21,6 +24,7 @@ conf.modes = {
 local MAX_FILE_BYTES = 1024 * 1024
 local MAX_PAIRS = 64
 local MAX_SECONDS = 86400
+local MAX_MINUTES = 525600
 local BLANK = "[ \t\r]"
 local NO_BLANK = "[^ \t\r]"
 local SHIFT = { K = 2 ^ 10, M = 2 ^ 20, G = 2 ^ 30, T = 2 ^ 40 }
@@ -124,29 +128,33 @@ local function read_delay(text)
 	return seconds
 end
 
--- The set of the names in a comma list; nil if there is none, or one with a character of this class.
-local function name_set(text, no_part_of_a_name)
-	local set = {}
+-- True for a comma list of names that have no character of this class.
+local function are_names(text, no_part_of_a_name)
 	for name in string.gmatch(text, "[^,]+") do
 		if string.find(name, no_part_of_a_name) then
-			return nil
+			return false
 		end
-		set[name] = true
 	end
-	return next(set) and set or nil
+	return string.find(text, "[^,]") ~= nil
+end
+
+local function read_minutes(text)
+	local minutes = string.match(text, "^%d+$") and #text <= 9 and tonumber(text)
+	if not minutes or minutes > MAX_MINUTES then
+		return nil, string.format("whole minutes from 0 to %d expected", MAX_MINUTES)
+	end
+	return minutes
 end
 
 local function read_users(text)
-	local set = text == "*" and { ["*"] = true } or name_set(text, "[^%w._@$-]")
-	if not set then
+	if text ~= "*" and not are_names(text, "[^%w._@$-]") then
 		return nil, "* or a comma list of user names expected"
 	end
-	return set
+	return text
 end
 
 local function read_clusters(text)
-	local set = name_set(text, "[^%w._-]")
-	if not set then
+	if not are_names(text, "[^%w._-]") then
 		return nil, "none or a comma list of clusters expected"
 	end
 	return text ~= "none" and text
@@ -161,6 +169,7 @@ local readers = {
 	yes_no = read_yes_no,
 	comment = read_comment,
 	delay = read_delay,
+	minutes = read_minutes,
 	users = read_users,
 	clusters = read_clusters,
 }
@@ -176,6 +185,7 @@ conf.keys = {
 	{ name = "ImplyMode", kind = "yes_no", default = "no" },
 	{ name = "DelayBoot", kind = "delay", default = "0" },
 	{ name = "RebootUsers", kind = "users", default = "*" },
+	{ name = "RebootTimeLimit", kind = "minutes", default = "0" },
 	{ name = "Exclusive", kind = "yes_no", default = "yes" },
 	{ name = "Clusters", kind = "clusters", default = "none" },
 	{ name = "AccountingField", kind = "comment", default = "none" },
@@ -184,13 +194,13 @@ conf.keys = {
 -- The nodes' keys.
 conf.others = {
 	"IpmctlPath", "NdctlPath", "DaxctlPath", "ScontrolPath", "ScancelPath", "SqueuePath",
-	"SrunPath", "PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand", "ToolTimeout",
-	"SiteHealthCheckProgram", "JobUseInterval", "StateDir", "RunDir", "BadIpmctlVersions",
-	"AppDirectType", "MixedPercent", "ReservedPercent", "Provision", "FileSystem", "MountDir",
-	"OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace", "TemporarySpace",
-	"MigrationSpace", "RemoteMemory", "MemoryNodes", "SiteProfile", "SiteProfilePeaks",
-	"SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "SiteResumeProgram", "JobReportDays",
-	"MungeSocket",
+	"SbatchPath", "SrunPath", "PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand",
+	"ToolTimeout", "SiteHealthCheckProgram", "JobUseInterval", "StateDir", "RunDir",
+	"BadIpmctlVersions", "AppDirectType", "MixedPercent", "ReservedPercent", "Provision",
+	"FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace",
+	"TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes", "SiteProfile",
+	"SiteProfilePeaks", "SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "SiteResumeProgram",
+	"JobReportDays", "MungeSocket",
 }
 -- end
 
@@ -284,7 +294,8 @@ end
 
 -- The scope of a line -----------------------------------------------------------------------------
 
-local SCOPES = { nodename = "NodeName", partitionname = "PartitionName" }
+local SCOPES = { nodename = "NodeName", partitionname = "PartitionName", account = "Account", qos = "QOS",
+	user = "User", reservation = "Reservation" }
 
 local function is_range(text)
 	local low, high = string.match(text, "^(%d+)%-?(%d*)$")
@@ -316,17 +327,39 @@ local function is_node_list(list)
 	return good
 end
 
-local function is_partition_list(list)
+local function is_name_list(list)
 	return not string.find(list, BLANK) and not string.find("," .. list .. ",", ",,", 1, true)
 end
 
 local function check_scope(scope, list)
 	if scope == "NodeName" and not is_node_list(list) then
 		return string.format("read node list '%s': not of the form n1,n[3-5,7]", list)
-	elseif scope == "PartitionName" and not is_partition_list(list) then
-		return string.format("read partition list '%s': not of the form a,b", list)
+	elseif scope ~= "NodeName" and not is_name_list(list) then
+		return string.format("read list '%s' of %s=: not of the form a,b", list, scope)
 	end
 	return nil
+end
+
+-- The conditions at the beginning of a line: lists by name and their text, and the number of the first
+-- pair behind them. nil and the fault.
+local function take_scope(found)
+	local scope, texts, at = { lists = {}, names = 0 }, {}, 1
+	while found[at] and SCOPES[string.lower(found[at].key)] do
+		local name, list = SCOPES[string.lower(found[at].key)], found[at].value
+		local fault = check_scope(name, list)
+		if fault then
+			return nil, fault
+		end
+		scope.lists[name], scope.names = list, scope.names + 1
+		texts[at], at = name .. "=" .. list, at + 1
+	end
+	if scope.lists.NodeName and scope.names > 1 then
+		return nil, "NodeName= stands alone, the other conditions are of jobs"
+	elseif at > 1 and not found[at] then
+		return nil, "nothing after " .. texts[at - 1]
+	end
+	scope.text = table.concat(texts, " ")
+	return scope, at
 end
 
 -- The values -------------------------------------------------------------------------------------
@@ -345,61 +378,72 @@ local function read_value(key, text)
 	return value
 end
 
--- A later line for all partitions overrides earlier lines for some.
-local function set_for_all(config, key, value)
-	local kept = {}
-	for _, own in ipairs(config.by_partition) do
-		if own.key ~= key.name then
-			kept[#kept + 1] = own
-		end
+-- Nodes know a job's partition, and no more of it, when they tell flat from appdirect.
+local function check_default(key, value, scope)
+	if key.name == "DefaultMode" and value == "flat" and scope.names > 0
+		and not (scope.names == 1 and scope.lists.PartitionName) then
+		return "DefaultMode=flat may differ by PartitionName= alone, nodes know no more of a job without an option"
 	end
-	config.by_partition = kept
-	config.site[key.name] = value
+	return nil
 end
 
-local function take_pair(config, scope, list, pair)
+-- A line for all jobs overrides earlier lines for some.
+local function set_for_all(config, key, value, pair, origin)
+	local kept = {}
+	for _, rule in ipairs(config.rules) do
+		if rule.key ~= key.name then
+			kept[#kept + 1] = rule
+		end
+	end
+	config.rules = kept
+	config.site[key.name] = { key = key.name, value = value, text = pair.value, origin = origin }
+end
+
+local function take_pair(config, scope, pair, origin)
 	local key = by_name[string.lower(pair.key)]
 	if not key then
 		return string.format("unknown key '%s', see pmem.conf(5)", pair.key)
 	end
 	local value, problem = read_value(key, pair.value)
-	if problem then
+	problem = problem or check_default(key, value, scope)
+	if problem or scope.lists.NodeName then
 		return problem
-	elseif scope == "PartitionName" and not key.read then
-		return key.name .. "= cannot differ by partition"
-	elseif scope == "PartitionName" then
-		table.insert(config.by_partition,
-			{ partitions = list, key = key.name, value = value, text = pair.value })
-	elseif not scope and key.read then
-		set_for_all(config, key, value)
-		config.text[key.name] = pair.value
+	elseif scope.names > 0 and not key.read then
+		return key.name .. "= cannot differ by job"
+	elseif scope.names > 0 then
+		table.insert(config.rules, { scope = scope, key = key.name, value = value, text = pair.value,
+			origin = origin .. " " .. scope.text })
+	elseif key.read then
+		set_for_all(config, key, value, pair, origin)
 	end
 	return nil
 end
 
-local function take_line(config, line)
+local function take_line(config, line, origin)
 	local found, problem = split_line(line)
 	if not found then
 		return problem
 	end
-	local scope = found[1] and SCOPES[string.lower(found[1].key)]
-	if scope and #found == 1 then
-		return "nothing after " .. scope .. "="
+	local scope, at = take_scope(found)
+	if not scope then
+		return at
 	end
-	problem = scope and check_scope(scope, found[1].value)
-	for i = scope and 2 or 1, #found do
+	for i = at, #found do
 		local late = SCOPES[string.lower(found[i].key)]
-		problem = problem or (late and late .. "= must come first on its line")
-			or take_pair(config, scope, scope and found[1].value, found[i])
+		problem = late and late .. "= must come first on its line"
+			or take_pair(config, scope, found[i], origin)
+		if problem then
+			return problem
+		end
 	end
-	return problem
+	return nil
 end
 
 local function new_config()
-	local config = { site = {}, text = {}, by_partition = {}, policies = {} }
+	local config = { site = {}, rules = {} }
 	for _, key in ipairs(conf.keys) do
-		config.site[key.name] = key.read(key.default)
-		config.text[key.name] = key.default
+		config.site[key.name] = { key = key.name, value = key.read(key.default), text = key.default,
+			origin = "default" }
 	end
 	return config
 end
@@ -413,7 +457,7 @@ local function parse(file, text)
 	end
 	for line in string.gmatch(text .. "\n", "([^\n]*)\n") do
 		number = number + 1
-		local problem = take_line(config, line)
+		local problem = take_line(config, line, file .. ":" .. number)
 		if problem then
 			return nil, string.format("%s:%d: %s", file, number, problem)
 		end
@@ -456,41 +500,88 @@ function conf.limits_reboots(file)
 	return string.find("\n" .. string.lower(text or ""), "\n%s*allowuserboot%s*=%s*[^%s#]") ~= nil
 end
 
-local function names_partition(list, name)
+-- The policy of a job ----------------------------------------------------------------------------
+
+local function has_name(list, name)
 	return string.find("," .. list .. ",", "," .. name .. ",", 1, true) ~= nil
 end
 
-local function policy_of(config, partition)
-	local policy, texts = {}, {}
-	for _, key in ipairs(conf.keys) do
-		policy[key.name], texts[key.name] = config.site[key.name], config.text[key.name]
+-- True if the list has this name, or is "*" and there is one.
+local function has(list, name)
+	return name ~= "" and (list == "*" or has_name(list, name))
+end
+
+-- True if the list has the user, or a group "@name" that has.
+function conf.has_user(list, user, is_member)
+	if has(list, user) then
+		return true
 	end
-	for _, own in ipairs(config.by_partition) do
-		if names_partition(own.partitions, partition) then
-			policy[own.key], texts[own.key] = own.value, own.text
+	for group in string.gmatch(list, "@([^,]+)") do
+		if is_member(group, user) then
+			return true
 		end
 	end
-	return { policy = policy, texts = texts }
+	return false
 end
 
-local function cached_policy(config, partition)
-	config.policies[partition] = config.policies[partition] or policy_of(config, partition)
-	return config.policies[partition]
+-- True if all reservations that the job names are in the list.
+local function has_all(list, names)
+	for name in string.gmatch(names, "[^,]+") do
+		if not has(list, name) then
+			return false
+		end
+	end
+	return names ~= ""
 end
 
--- The policy of a job in these partitions, values by key; and the first key with different values
--- among them, if there is one.
-function conf.policy(config, partitions)
-	local first = cached_policy(config, partitions[1] or "")
-	for _, partition in ipairs(partitions) do
-		local other = cached_policy(config, partition)
+local function is_met(lists, partition, job)
+	return not ((lists.PartitionName and not has_name(lists.PartitionName, partition))
+		or (lists.Account and not has(lists.Account, job.account))
+		or (lists.QOS and not has(lists.QOS, job.qos))
+		or (lists.Reservation and not has_all(lists.Reservation, job.reservation))
+		or (lists.User and not conf.has_user(lists.User, job.user, job.is_member)))
+end
+
+-- The rules that decide, by key.
+local function deciding(config, partition, job)
+	local rules, scope, met = {}, nil, false
+	for _, key in ipairs(conf.keys) do
+		rules[key.name] = config.site[key.name]
+	end
+	for _, rule in ipairs(config.rules) do
+		if rule.scope ~= scope then
+			scope = rule.scope
+			met = is_met(scope.lists, partition, job)
+		end
+		if met then
+			rules[rule.key] = rule
+		end
+	end
+	return rules
+end
+
+local NO_JOB = { account = "", qos = "", reservation = "", user = "", is_member = function() return false end }
+
+-- The policy of a job in these partitions, values by key, with the rules that decide in `rules` and
+-- NodeDefault, the DefaultMode that nodes know; and the first key with different values among the
+-- partitions, if there is one. `job` has account, qos, user, reservation ("" for none), and
+-- is_member(group, user).
+function conf.policy(config, partitions, job)
+	local first = deciding(config, partitions[1] or "", job)
+	local policy = { rules = first,
+		NodeDefault = deciding(config, partitions[1] or "", NO_JOB).DefaultMode.value }
+	for name, rule in pairs(first) do
+		policy[name] = rule.value
+	end
+	for i = 2, #partitions do
+		local other = deciding(config, partitions[i], job)
 		for _, key in ipairs(conf.keys) do
-			if other.texts[key.name] ~= first.texts[key.name] then
-				return first.policy, key.name
+			if other[key.name].text ~= first[key.name].text then
+				return policy, key.name
 			end
 		end
 	end
-	return first.policy
+	return policy
 end
 
 return conf

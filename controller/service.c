@@ -478,6 +478,7 @@ void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *sto
 		if (service->serves)
 			load_all(service);
 		pm_control_check(service);
+		pm_groups_turn(&service->groups, service->config_path, service->run_dir);
 		serve_waiters(service);
 		pm_notify("WATCHDOG=1");
 	}

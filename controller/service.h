@@ -10,6 +10,7 @@
 
 #include "controller/announce.h"
 #include "controller/cluster.h"
+#include "controller/groups_file.h"
 #include "controller/holds.h"
 #include "controller/own_host.h"
 #include "controller/reboots.h"
@@ -32,6 +33,7 @@ struct pm_service {
 	struct pm_announcements announcements;
 	struct pm_reports reports;
 	struct pm_substates substates;
+	struct pm_groups groups;
 	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */

@@ -18,6 +18,7 @@
 
 #define MAX_COUNT	     1000
 #define MAX_DAYS	     3650
+#define MAX_MINUTES	     525600
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
 
@@ -260,6 +261,16 @@ static int parse_delay(const char *value, void *field, struct pm_err *err)
 	return parse_seconds(value, field, err);
 }
 
+static int parse_minutes(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t minutes;
+
+	if (strlen(value) > 9 || pm_parse_u64(value, &minutes) || minutes > MAX_MINUTES)
+		return pm_err_set(err, -EINVAL, "whole minutes from 0 to %d expected", MAX_MINUTES);
+	*(unsigned *)field = (unsigned)minutes;
+	return 0;
+}
+
 static int parse_yes_no(const char *value, void *field, struct pm_err *err)
 {
 	bool yes = !strcasecmp(value, "yes");
@@ -354,8 +365,8 @@ static int parse_days(const char *value, void *field, struct pm_err *err)
 		char **: release_list,                                                             \
 		default: NULL)
 
-#define ROW(key_, name_, kind_, field_, value_, by_partition_)                                     \
-	[PM_KEY_##key_] = {.info = {PM_KEY_##key_, #name_, value_, by_partition_},                 \
+#define ROW(key_, name_, kind_, field_, value_, by_job_)                                           \
+	[PM_KEY_##key_] = {.info = {PM_KEY_##key_, #name_, value_, by_job_},                       \
 		.offset = offsetof(struct pm_config, field_),                                      \
 		.parse = parse_##kind_,                                                            \
 		.release = RELEASE_OF(field_)},
@@ -414,7 +425,7 @@ static int set_row(struct pm_config *config, const struct row *row, const char *
 		return pm_err_prefix(err, "%s='%.100s'", row->info.name, value);
 	if (replace(&config->text[key], value) || replace(&config->origin[key], origin))
 		return pm_err_nomem(err);
-	pm_partition_pairs_drop(&config->by_partition, (int)key);
+	pm_job_pairs_drop(&config->for_jobs, (int)key);
 	return 0;
 }
 
@@ -433,23 +444,29 @@ int pm_config_set(struct pm_config *config, const char *key, const char *value, 
 	return set_key(config, key, value, "argument", err);
 }
 
-/* A pair for some partitions is checked like any other, and kept as text. */
-static int set_by_partition(struct pm_config *config, const struct pm_config_pair *pair,
-	char *origin, struct pm_err *err)
+/* A pair for some jobs is checked like any other, and kept as text. */
+static int set_for_jobs(struct pm_config *config, const struct pm_config_pair *pair, char *origin,
+	struct pm_err *err)
 {
 	cleanup_with(pm_config_done) struct pm_config ignored = {0};
 	const struct row *row = row_by_name(pair->key);
-	struct pm_partition_pair kept = {.partitions = (char *)pair->partitions,
+	struct pm_job_pair kept = {.scope = (char *)pair->scope,
+		.partitions = (char *)pair->partitions,
 		.text = (char *)pair->value,
 		.origin = origin};
 	int rc = set_key(&ignored, pair->key, pair->value, origin, err);
 
 	if (rc)
 		return rc;
-	if (!row->info.by_partition)
-		return pm_err_set(err, -EINVAL, "%s= cannot differ by partition", row->info.name);
+	if (!row->info.by_job)
+		return pm_err_set(err, -EINVAL, "%s= cannot differ by job", row->info.name);
+	if (row->info.key == PM_KEY_DEFAULT_MODE && ignored.default_mode == PM_MODE_FLAT &&
+		!pair->partitions)
+		return pm_err_set(err, -EINVAL,
+			"DefaultMode=flat may differ by PartitionName= alone, nodes know no more "
+			"of a job without an option");
 	kept.key = (int)row->info.key;
-	return pm_partition_pairs_add(&config->by_partition, &kept) ? pm_err_nomem(err) : 0;
+	return pm_job_pairs_add(&config->for_jobs, &kept) ? pm_err_nomem(err) : 0;
 }
 
 static int set_defaults(struct pm_config *config, struct pm_err *err)
@@ -472,8 +489,8 @@ static int take_pair(void *context, const struct pm_config_pair *pair, struct pm
 
 	if (!origin)
 		return pm_err_nomem(err);
-	if (pair->partitions)
-		return set_by_partition(config, pair, origin, err);
+	if (pair->scope)
+		return set_for_jobs(config, pair, origin, err);
 	return set_key(pair->is_ours ? config : &ignored, pair->key, pair->value, origin, err);
 }
 
@@ -581,9 +598,9 @@ bool pm_config_allows(const struct pm_config *config, enum pm_mode mode)
 
 enum pm_mode pm_config_default_mode(const struct pm_config *config, const char *partition)
 {
-	const char *text = partition ? pm_partition_pairs_find(&config->by_partition, partition,
-					       PM_KEY_DEFAULT_MODE)
-				     : NULL;
+	const char *text =
+		partition ? pm_job_pairs_find(&config->for_jobs, partition, PM_KEY_DEFAULT_MODE)
+			  : NULL;
 	enum pm_mode mode = config->default_mode;
 
 	if (text)
@@ -604,7 +621,7 @@ void pm_config_done(struct pm_config *config)
 		free(config->text[i]);
 		free(config->origin[i]);
 	}
-	pm_partition_pairs_done(&config->by_partition);
+	pm_job_pairs_done(&config->for_jobs);
 	free(config->file);
 	free(config->node);
 	*config = (struct pm_config){0};

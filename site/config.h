@@ -7,8 +7,9 @@
  * when it is at the start of a line or after white space, and a line may hold several pairs. A
  * value ends where the next Key= begins; in double quotes it may hold any text without a double
  * quote. A line that starts with NodeName=LIST holds for these nodes only. A line that starts with
- * PartitionName=LIST holds for jobs in these partitions only, and may have only keys for jobs. A
- * later line overrides an earlier one. The table of keys is site/keys.def. An unknown key, a key
+ * conditions of jobs holds for jobs that meet all of them, and may have only keys for jobs:
+ * PartitionName=, Account=, QOS=, User=, Reservation=, each with a comma list. A later line overrides
+ * an earlier one. The table of keys is site/keys.def. An unknown key, a key
  * twice on one line or a bad value is an error "FILE:LINE: ...", also on lines for other nodes.
  */
 #include <stdbool.h>
@@ -40,7 +41,7 @@ struct pm_key_info {
 	enum pm_key key;
 	const char *name;  /* "ToolTimeout" */
 	const char *value; /* the default, as one would write it */
-	bool by_partition; /* allowed on a line PartitionName=LIST */
+	bool by_job;	   /* allowed on a line with conditions of jobs */
 };
 
 /* The struct field for each kind of value. The configuration owns strings and lists. */
@@ -56,6 +57,7 @@ struct pm_key_info {
 #define PM_FIELD_comment(field)	  char *field	     /* "none", "Comment" or "AdminComment" */
 #define PM_FIELD_fstype(field)	  char *field	     /* "ext4" or "xfs" */
 #define PM_FIELD_limit(field)	  uint64_t field     /* bytes, 0 for none */
+#define PM_FIELD_minutes(field)	  unsigned field     /* 0 to 525600 */
 #define PM_FIELD_mode(field)	  enum pm_mode field /* PM_MODE_UNKNOWN for none */
 #define PM_FIELD_modes(field)	  unsigned field     /* bit 1 << enum pm_mode for each */
 #define PM_FIELD_nodes(field)	  char *field /* "none" or as pm_memory_hints_parse() reads it */
@@ -67,7 +69,7 @@ struct pm_key_info {
 #define PM_FIELD_program(field)	  char *field			  /* "none" or a path */
 #define PM_FIELD_share(field)	  unsigned field		  /* percent, 1 to 99 */
 #define PM_FIELD_usable(field)	  uint64_t field[PM_POLICY_MODES] /* bytes by enum pm_mode, or 0 */
-#define PM_FIELD_users(field)	  char *field			  /* "*" or "a,b" */
+#define PM_FIELD_users(field)	  char *field			  /* "*" or "a,@b" */
 #define PM_FIELD_versions(field)  char **field			  /* NULL at the end */
 #define PM_FIELD_wipe(field)	  enum pm_wipe field
 #define PM_FIELD_yes_no(field)	  bool field
@@ -76,7 +78,7 @@ struct pm_config {
 #define PM_KEY(KEY, name, kind, field, ...) PM_FIELD_##kind(field);
 #include "site/keys.def"
 
-	struct pm_partition_pairs by_partition;
+	struct pm_job_pairs for_jobs;
 	char *text[PM_KEY_MAX];	  /* each value as it was written */
 	char *origin[PM_KEY_MAX]; /* "default", "/etc/slurm/pmem.conf:12" or "argument" */
 	char *file;		  /* the file that was read, NULL when there is none */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "base/strv.h"
 #include "site/config_file.h"
 
-/* A pair that was read, with the nodes or partitions that it is for. */
+/* A pair that was read, with the nodes or jobs that it is for. */
 struct place {
 	char *scope, *key;
 	unsigned line;
@@ -74,9 +75,9 @@ static int remember(struct check *check, const char *scope, const struct pm_conf
 static int look_for_twice(void *context, const struct pm_config_pair *pair, struct pm_err *err)
 {
 	struct check *check = context;
-	cleanup_free char *scope = pair->partitions ? pm_asprintf("partitions %s", pair->partitions)
-				   : pair->nodes    ? pm_asprintf("nodes %s", pair->nodes)
-						    : strdup("all");
+	cleanup_free char *scope = pair->scope	 ? pm_asprintf("jobs with %s", pair->scope)
+				   : pair->nodes ? pm_asprintf("nodes %s", pair->nodes)
+						 : strdup("all");
 	const struct place *before = scope ? find(check, scope, pair->key) : NULL;
 
 	if (!scope)
@@ -101,9 +102,8 @@ static void ignore(void *context, const struct pm_err *err)
 static const char *value_of(
 	const struct pm_config *config, const char *partition, enum pm_key key, const char **ret_at)
 {
-	const struct pm_partition_pair *pair =
-		partition ? pm_partition_pairs_last(&config->by_partition, partition, (int)key)
-			  : NULL;
+	const struct pm_job_pair *pair =
+		partition ? pm_job_pairs_last(&config->for_jobs, partition, (int)key) : NULL;
 
 	*ret_at = pair ? pair->origin : config->origin[key];
 	return pair ? pair->text : config->text[key];
@@ -129,11 +129,11 @@ static void check_default(
 
 static void check_user(const struct check *check, const char *at, const char *name)
 {
-	if (*name == '@')
-		finding(check, /* is_error= */ true,
-			"%s: RebootUsers=%s: groups are not known here, name their users", at,
-			name);
-	else if (strcmp(name, "*") != 0 && !getpwnam(name))
+	if (*name == '@' && !getgrnam(name + 1))
+		finding(check, /* is_error= */ false,
+			"%s: RebootUsers=%s: this machine has no such group", at, name);
+	else if (*name != '@' && strcmp(name, "*") != 0 && strcmp(name, "none") != 0 &&
+		 !getpwnam(name))
 		finding(check, /* is_error= */ false,
 			"%s: RebootUsers=%s: this machine has no such user", at, name);
 }
@@ -148,18 +148,19 @@ static void check_users(const struct check *check, const char *at, const char *u
 
 static void check_policy(const struct check *check, const struct pm_config *config)
 {
-	const struct pm_partition_pairs *pairs = &config->by_partition;
+	const struct pm_job_pairs *pairs = &config->for_jobs;
 
 	check_default(check, config, NULL);
 	check_users(check, config->origin[PM_KEY_REBOOT_USERS], config->text[PM_KEY_REBOOT_USERS]);
 	for (size_t i = 0; i < pairs->count; i++) {
-		const struct pm_partition_pair *pair = &pairs->list[i];
-		cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(pair->partitions, ",");
+		const struct pm_job_pair *pair = &pairs->list[i];
+		cleanup_with(pm_strv_cleanup) char **names =
+			pm_strv_split(pair->partitions ? pair->partitions : "", ",");
 
 		if (pair->key == PM_KEY_REBOOT_USERS)
 			check_users(check, pair->origin, pair->text);
 		for (size_t k = 0; names && names[k]; k++)
-			if (pm_partition_pairs_first(pairs, i, names[k]))
+			if (pm_job_pairs_first(pairs, i, names[k]))
 				check_default(check, config, names[k]);
 	}
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/hostlist.h"
 #include "site/site_file.h"
@@ -128,10 +129,11 @@ static int split_line(struct line *line, char *text, struct pm_err *err)
 	return rc;
 }
 
-/* The key that limits a line to nodes or partitions, in one spelling; NULL: another key. */
+/* The key that limits a line to nodes or jobs, in one spelling; NULL: another key. */
 static const char *scope_of(const struct pair *pair)
 {
-	static const char *const scopes[] = {"NodeName", "PartitionName"};
+	static const char *const scopes[] = {
+		"NodeName", "PartitionName", "Account", "QOS", "User", "Reservation"};
 
 	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
 		if (!strcasecmp(pair->key, scopes[i]))
@@ -139,31 +141,87 @@ static const char *scope_of(const struct pair *pair)
 	return NULL;
 }
 
-static int take_scope(const struct line *line, struct pm_config_pair *pair, struct pm_err *err)
+static size_t count_scopes(const struct line *line)
 {
-	const char *scope = scope_of(&line->pairs[0]), *list = line->pairs[0].value;
+	size_t n = 0;
 
-	if (line->n_pairs == 1)
-		return pm_err_set(err, -EINVAL, "nothing after %s=", scope);
-	if (!strcmp(scope, "NodeName")) {
-		pair->nodes = list;
-		return pm_hostlist_contains(list, line->node, &pair->is_ours, err);
-	}
-	if (!*list || strpbrk(list, BLANKS) || strstr(list, ",,") || *list == ',' ||
-		list[strlen(list) - 1] == ',')
+	while (n < line->n_pairs && scope_of(&line->pairs[n]))
+		n++;
+	return n;
+}
+
+static bool is_name_list(const char *list)
+{
+	return *list && !strpbrk(list, BLANKS) && !strstr(list, ",,") && *list != ',' &&
+	       list[strlen(list) - 1] != ',';
+}
+
+static int take_nodes(
+	const struct line *line, size_t n_scopes, struct pm_config_pair *pair, struct pm_err *err)
+{
+	if (n_scopes > 1)
 		return pm_err_set(
-			err, -EINVAL, "read partition list '%.100s': not of the form a,b", list);
-	pair->partitions = list;
+			err, -EINVAL, "NodeName= stands alone, the other conditions are of jobs");
+	pair->nodes = line->pairs[0].value;
+	return pm_hostlist_contains(pair->nodes, line->node, &pair->is_ours, err);
+}
+
+/* Appends "Account=x" to the conditions in *text, which is malloc'ed. */
+static int add_condition(const struct pair *pair, char **text, struct pm_err *err)
+{
+	const char *name = scope_of(pair);
+	char *longer;
+
+	if (!strcmp(name, "NodeName"))
+		return pm_err_set(
+			err, -EINVAL, "NodeName= stands alone, the other conditions are of jobs");
+	if (!is_name_list(pair->value))
+		return pm_err_set(err, -EINVAL, "read list '%.100s' of %s=: not of the form a,b",
+			pair->value, name);
+	longer = pm_asprintf("%s%s%s=%s", *text ? *text : "", *text ? " " : "", name, pair->value);
+	if (!longer)
+		return pm_err_nomem(err);
+	free(*text);
+	*text = longer;
 	return 0;
+}
+
+static int take_jobs(const struct line *line, size_t n_scopes, char **text,
+	struct pm_config_pair *pair, struct pm_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n_scopes; i++)
+		rc = add_condition(&line->pairs[i], text, err);
+	pair->scope = *text;
+	if (n_scopes == 1 && !strcmp(scope_of(&line->pairs[0]), "PartitionName"))
+		pair->partitions = line->pairs[0].value;
+	return rc;
+}
+
+static int take_scope(const struct line *line, size_t n_scopes, char **text,
+	struct pm_config_pair *pair, struct pm_err *err)
+{
+	int rc;
+
+	if (!strcmp(scope_of(&line->pairs[0]), "NodeName"))
+		rc = take_nodes(line, n_scopes, pair, err);
+	else
+		rc = take_jobs(line, n_scopes, text, pair, err);
+	if (!rc && n_scopes == line->n_pairs)
+		return pm_err_set(err, -EINVAL, "nothing after %s=%.100s",
+			scope_of(&line->pairs[n_scopes - 1]), line->pairs[n_scopes - 1].value);
+	return rc;
 }
 
 static int deliver(const struct line *line, pm_config_take *take, void *context, struct pm_err *err)
 {
-	bool scoped = line->n_pairs && scope_of(&line->pairs[0]);
+	size_t n_scopes = count_scopes(line);
+	cleanup_free char *text = NULL;
 	struct pm_config_pair pair = {.file = line->file, .line = line->number, .is_ours = true};
-	int rc = scoped ? take_scope(line, &pair, err) : 0;
+	int rc = n_scopes ? take_scope(line, n_scopes, &text, &pair, err) : 0;
 
-	for (size_t i = scoped; !rc && i < line->n_pairs; i++) {
+	for (size_t i = n_scopes; !rc && i < line->n_pairs; i++) {
 		const char *scope = scope_of(&line->pairs[i]);
 
 		if (scope)

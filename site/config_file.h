@@ -13,7 +13,8 @@ struct pm_config_pair {
 	const char *key, *value;
 	bool is_ours;		/* false if the line's NodeName= does not name this node */
 	const char *nodes;	/* the list on a line that starts with NodeName=, else NULL */
-	const char *partitions; /* the list on a line that starts with PartitionName=, else NULL */
+	const char *scope;	/* "PartitionName=a Account=x", the conditions of jobs, else NULL */
+	const char *partitions; /* the list of PartitionName= if that is the only one, else NULL */
 };
 
 typedef int pm_config_take(void *context, const struct pm_config_pair *pair, struct pm_err *err);

@@ -117,24 +117,27 @@ int pm_policy_check_clusters(const char *value, struct pm_err *err)
 	return rc ? pm_err_nomem(err) : 0;
 }
 
-static void release(struct pm_partition_pair *pair)
+static void release(struct pm_job_pair *pair)
 {
+	free(pair->scope);
 	free(pair->partitions);
 	free(pair->text);
 	free(pair->origin);
 }
 
-int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_partition_pair *pair)
+int pm_job_pairs_add(struct pm_job_pairs *pairs, const struct pm_job_pair *pair)
 {
-	struct pm_partition_pair copy = {.partitions = strdup(pair->partitions),
+	struct pm_job_pair copy = {.scope = strdup(pair->scope),
+		.partitions = pair->partitions ? strdup(pair->partitions) : NULL,
 		.key = pair->key,
 		.text = strdup(pair->text),
 		.origin = strdup(pair->origin)};
-	struct pm_partition_pair *list = reallocarray(pairs->list, pairs->count + 1, sizeof(*list));
+	struct pm_job_pair *list = reallocarray(pairs->list, pairs->count + 1, sizeof(*list));
 
 	if (list)
 		pairs->list = list;
-	if (!list || !copy.partitions || !copy.text || !copy.origin) {
+	if (!list || !copy.scope || (pair->partitions && !copy.partitions) || !copy.text ||
+		!copy.origin) {
 		release(&copy);
 		return -ENOMEM;
 	}
@@ -142,7 +145,7 @@ int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_par
 	return 0;
 }
 
-void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key)
+void pm_job_pairs_drop(struct pm_job_pairs *pairs, int key)
 {
 	size_t kept = 0;
 
@@ -154,11 +157,13 @@ void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key)
 	pairs->count = kept;
 }
 
-/* True: the name is one of "a,b". */
+/* True: the name is one of "a,b"; NULL has none. */
 static bool names_partition(const char *list, const char *name)
 {
 	size_t length = strlen(name);
 
+	if (!list)
+		return false;
 	while (strncmp(list, name, length) || (list[length] && list[length] != ',')) {
 		list = strchrnul(list, ',');
 		if (!*list++)
@@ -167,8 +172,8 @@ static bool names_partition(const char *list, const char *name)
 	return length > 0;
 }
 
-const struct pm_partition_pair *pm_partition_pairs_last(
-	const struct pm_partition_pairs *pairs, const char *partition, int key)
+const struct pm_job_pair *pm_job_pairs_last(
+	const struct pm_job_pairs *pairs, const char *partition, int key)
 {
 	for (size_t i = pairs->count; i-- > 0;)
 		if (pairs->list[i].key == key &&
@@ -177,16 +182,14 @@ const struct pm_partition_pair *pm_partition_pairs_last(
 	return NULL;
 }
 
-const char *pm_partition_pairs_find(
-	const struct pm_partition_pairs *pairs, const char *partition, int key)
+const char *pm_job_pairs_find(const struct pm_job_pairs *pairs, const char *partition, int key)
 {
-	const struct pm_partition_pair *pair = pm_partition_pairs_last(pairs, partition, key);
+	const struct pm_job_pair *pair = pm_job_pairs_last(pairs, partition, key);
 
 	return pair ? pair->text : NULL;
 }
 
-bool pm_partition_pairs_first(
-	const struct pm_partition_pairs *pairs, size_t pair, const char *partition)
+bool pm_job_pairs_first(const struct pm_job_pairs *pairs, size_t pair, const char *partition)
 {
 	for (size_t i = 0; i < pair; i++)
 		if (names_partition(pairs->list[i].partitions, partition))
@@ -194,10 +197,10 @@ bool pm_partition_pairs_first(
 	return true;
 }
 
-void pm_partition_pairs_done(struct pm_partition_pairs *pairs)
+void pm_job_pairs_done(struct pm_job_pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->count; i++)
 		release(&pairs->list[i]);
 	free(pairs->list);
-	*pairs = (struct pm_partition_pairs){0};
+	*pairs = (struct pm_job_pairs){0};
 }

@@ -15,17 +15,18 @@
 
 #define PM_POLICY_MODES 8 /* more than enum pm_mode has */
 
-/* A pair on a line PartitionName=LIST. */
-struct pm_partition_pair {
-	char *partitions; /* "a,b" */
+/* A pair on a line with conditions of jobs. */
+struct pm_job_pair {
+	char *scope;	  /* "PartitionName=a,b", "Account=x User=alice" */
+	char *partitions; /* "a,b" if the partition is the only condition, else NULL */
 	int key;	  /* enum pm_key */
 	char *text;	  /* its value as it was written */
 	char *origin;	  /* "/etc/slurm/pmem.conf:12" */
 };
 
 /* In the order of the file; all-zero is empty. */
-struct pm_partition_pairs {
-	struct pm_partition_pair *list;
+struct pm_job_pairs {
+	struct pm_job_pair *list;
 	size_t count;
 };
 
@@ -46,21 +47,21 @@ int pm_policy_check_users(const char *value, struct pm_err *err);
 int pm_policy_check_clusters(const char *value, struct pm_err *err);
 
 /* Copies the strings. -ENOMEM. */
-int pm_partition_pairs_add(struct pm_partition_pairs *pairs, const struct pm_partition_pair *pair);
+int pm_job_pairs_add(struct pm_job_pairs *pairs, const struct pm_job_pair *pair);
 
 /* Removes the pairs of a key: a later line for all partitions overrides them. */
-void pm_partition_pairs_drop(struct pm_partition_pairs *pairs, int key);
+void pm_job_pairs_drop(struct pm_job_pairs *pairs, int key);
 
 /* The last line's pair of the key for this partition, and its value; NULL: there is none. */
-const struct pm_partition_pair *pm_partition_pairs_last(
-	const struct pm_partition_pairs *pairs, const char *partition, int key);
-const char *pm_partition_pairs_find(
-	const struct pm_partition_pairs *pairs, const char *partition, int key);
+const struct pm_job_pair *pm_job_pairs_last(
+	const struct pm_job_pairs *pairs, const char *partition, int key);
+const char *pm_job_pairs_find(
+	const struct pm_job_pairs *pairs, const char *partition, int key);
 
 /* True: no pair before this one names the partition, so that a walk over all pairs sees it once. */
-bool pm_partition_pairs_first(
-	const struct pm_partition_pairs *pairs, size_t pair, const char *partition);
+bool pm_job_pairs_first(
+	const struct pm_job_pairs *pairs, size_t pair, const char *partition);
 
-void pm_partition_pairs_done(struct pm_partition_pairs *pairs);
+void pm_job_pairs_done(struct pm_job_pairs *pairs);
 
 #endif

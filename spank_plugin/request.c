@@ -17,7 +17,7 @@
  */
 static bool is_offered(const struct pm_config *config, const struct pm_mode_info *mode)
 {
-	const struct pm_partition_pairs *pairs = &config->by_partition;
+	const struct pm_job_pairs *pairs = &config->for_jobs;
 	bool offered = pm_config_allows(config, mode->mode);
 
 	for (size_t i = 0; i < pairs->count; i++) {
@@ -54,6 +54,16 @@ static int pass_on(spank_t sp, enum pm_option option, struct pm_err *err)
 
 	if (value && spank_job_control_setenv(sp, name, value, 1) != ESPANK_SUCCESS)
 		return pm_err_set(err, -EINVAL, "pass on %s: refused by Slurm", name);
+	return 0;
+}
+
+/* For 'pmctl explain -- OPTION...': pmem.lua tells by which lines it decides. */
+static int pass_on_explain(spank_t sp, struct pm_err *err)
+{
+	const char *value = getenv("PM_EXPLAIN");
+
+	if (value && spank_job_control_setenv(sp, "PM_EXPLAIN", value, 1) != ESPANK_SUCCESS)
+		return pm_err_set(err, -EINVAL, "pass on PM_EXPLAIN: refused by Slurm");
 	return 0;
 }
 
@@ -114,5 +124,7 @@ int pm_request_check(spank_t sp, int ac, char **av, struct pm_err *err)
 			rc = pass_on(sp, option, err);
 	if (!rc && !pm_option_given(PM_OPTION_DRAM))
 		rc = pass_on(sp, PM_OPTION_DRAM, err);
+	if (!rc)
+		rc = pass_on_explain(sp, err);
 	return rc ? rc : pm_request_check_plan(err);
 }

@@ -18,8 +18,8 @@ if not config then
 	os.exit(0)
 end
 for _, key in ipairs(conf.keys) do
-	print(key.name .. "=" .. config.text[key.name])
+	print(key.name .. "=" .. config.site[key.name].text)
 end
-for _, own in ipairs(config.by_partition) do
-	print(string.format("PartitionName=%s %s=%s", own.partitions, own.key, own.text))
+for _, rule in ipairs(config.rules) do
+	print(string.format("%s %s=%s", rule.scope.text, rule.key, rule.text))
 end

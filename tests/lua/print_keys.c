@@ -8,10 +8,10 @@
 int main(void)
 {
 	for (enum pm_key key = 0; key < PM_KEY_MAX; key++)
-		if (pm_key_info(key)->by_partition)
+		if (pm_key_info(key)->by_job)
 			printf("%s=%s\n", pm_key_info(key)->name, pm_key_info(key)->value);
 	for (enum pm_key key = 0; key < PM_KEY_MAX; key++)
-		if (!pm_key_info(key)->by_partition)
+		if (!pm_key_info(key)->by_job)
 			printf("%s\n", pm_key_info(key)->name);
 	return 0;
 }

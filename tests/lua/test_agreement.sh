@@ -18,7 +18,7 @@ keys=$("$lua" tests/lua/print_config.lua keys | sed -n 's/=.*//p' | paste -sd'|'
 by_pmctl() {
 	local out
 	if out=$("$pmctl" --config "$file" --node other show-config 2>&1); then
-		grep -E "^(PartitionName=[^ ]* )?($keys)=" <<<"$out" | sed 's/ # [^#]*$//'
+		grep -E "^((PartitionName|Account|QOS|User|Reservation)=[^ ]* )*($keys)=" <<<"$out" | sed 's/ # [^#]*$//'
 	else
 		grep -oE "$file(:[0-9]+)?" <<<"$out" | head -1
 	fi
@@ -80,6 +80,33 @@ PartitionName=a,b DefaultMode=memory Exclusive=no
 partitionname=a DefaultMode=memory\nDefaultMode=flat
 DefaultMode=flat\nPartitionName=a DefaultMode=memory
 PartitionName=a DefaultMode=memory Exclusive=no\nDefaultMode=none
+Account=a,b DefaultMode=memory Exclusive=no
+account=a qos=high User=alice,@staff reservation=* PartitionName=p RebootUsers=none
+User=@staff RebootUsers=@staff,alice
+QOS=* Modes=memory\nAccount=a Modes=mixed\nDelayBoot=3
+Account=a Modes=memory\nModes=mixed
+Account=a,b
+Account= Modes=memory
+Account=a, Modes=memory
+Account=a b Modes=memory
+Account=a account=b Modes=memory
+Account=a Modes=memory QOS=b
+Account=a NodeName=n1 Modes=memory
+NodeName=n1 Account=a Modes=memory
+Account=a ToolTimeout=5
+Account=a DefaultMode=flat
+PartitionName=p Account=a DefaultMode=flat
+PartitionName=p DefaultMode=flat
+Group=a Modes=memory
+RebootTimeLimit=0
+RebootTimeLimit=90
+RebootTimeLimit=525601
+RebootTimeLimit=1h
+RebootTimeLimit=
+Clusters=one,two
+Clusters=none
+Clusters=,
+Clusters=one two
 NodeName=n1 DefaultMode=memory
 NodeName=n[1-3,07-12],x ToolTimeout=5
 NodeName=rack[0-3]n[1-2] Modes=memory

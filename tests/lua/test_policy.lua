@@ -12,6 +12,7 @@ slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = text end,
 
 local pm = dofile("controller/pmem.lua")
 pm.config_file = file
+pm.state_file = (string.match(file, "^.*/") or "") .. "modes"
 
 local count, failed = 0, 0
 
@@ -51,6 +52,19 @@ local SITES = {
 	noted = "AccountingField=Comment",
 	noted_admin = "AccountingField=AdminComment",
 	federated = "Clusters=one,two",
+	accounts = SIZES .. "RebootUsers=none\n"
+		.. "Account=physics DefaultMode=memory RebootUsers=*\n"
+		.. "Account=physics QOS=debug DefaultMode=none RebootTimeLimit=60\n"
+		.. "User=dave,@staff RebootUsers=*\n"
+		.. "Reservation=night,day Modes=mixed RebootUsers=*\n"
+		.. "PartitionName=big Account=chem DefaultMode=mixed Exclusive=no\n",
+	any = "RebootUsers=none\nReservation=* RebootUsers=*\nQOS=* DelayBoot=60",
+	groups = "RebootUsers=alice,@staff,@nosuch",
+	short = "RebootTimeLimit=60",
+	last = "Account=a DefaultMode=memory\nQOS=q DefaultMode=mixed\nAccount=b DefaultMode=memory",
+	ended = "Account=a DefaultMode=memory\nDefaultMode=mixed",
+	node_default = "PartitionName=main DefaultMode=flat\nAccount=a DefaultMode=appdirect\n"
+		.. "Account=b DefaultMode=memory",
 	broken = "Modes=memory\nNonsense=1",
 	broken_value = "DelayBoot=soon",
 }
@@ -79,7 +93,14 @@ local function job(fields)
 	return desc
 end
 
-local PARTITIONS = { main = { flag_default = 1 }, big = { flag_default = 0 } }
+local PARTITIONS = { main = { flag_default = 1, default_time = NO_VAL }, big = { flag_default = 0 },
+	quick = { flag_default = 0, default_time = 30 } }
+
+-- As pm-controller writes it.
+local groups = (string.match(file, "^.*/") or "") .. "groups"
+local stream = assert(io.open(groups, "w"))
+stream:write("slurm-pmem-groups 1\nstaff erin frank\nempty\n")
+stream:close()
 
 -- site, job, then what must come of it: features, shared, mem, delay, and a remark ("says"); fields
 -- that are not named must be as they were.
@@ -125,6 +146,59 @@ local served = {
 	{ "noted", { comment = "run 7" }, {} },
 	{ "noted_admin", { mode = "flat" }, { features = "pm_appdirect", shared = 0, admin_comment = "pm_mode=flat" } },
 	{ "none", { mode = "flat" }, { features = "pm_appdirect", shared = 0 } },
+	-- lines for accounts, QOS, users, groups and reservations
+	{ "accounts", {}, {} },
+	{ "accounts", { mode = "memory" }, { features = "pm_memory", shared = 0, mem = 7600, delay = 315360000,
+		says = "^pm: no node is rebooted for jobs of user carol: this one takes nodes in mode memory only$" } },
+	{ "accounts", { account = "physics" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "accounts", { default_account = "physics" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "accounts", { account = "chem", default_account = "physics" }, {} },
+	{ "accounts", { account = "physics2" }, {} },
+	{ "accounts", { account = "physics", qos = "debug" }, {} },
+	{ "accounts", { account = "physics", default_qos = "debug" }, {} },
+	{ "accounts", { account = "physics", qos = "debug", mode = "memory", time_limit = 59 },
+		{ features = "pm_memory", shared = 0, mem = 7600, delay = 315360000,
+			says = "rebooted for jobs with a time limit below 60 minutes: this one takes nodes in mode memory only$" } },
+	{ "accounts", { account = "physics", qos = "debug", mode = "memory", time_limit = 60 },
+		{ features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "accounts", { qos = "debug", mode = "memory", time_limit = 5, user_name = "dave" },
+		{ features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "accounts", { user_name = "erin", mode = "memory" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "accounts", { reservation = "night", mode = "mixed" }, { features = "pm_mixed", shared = 0, mem = 4000 } },
+	{ "accounts", { reservation = "night,day", mode = "mixed" }, { features = "pm_mixed", shared = 0, mem = 4000 } },
+	{ "accounts", { reservation = "night,other", mode = "mixed" }, { features = "pm_mixed", shared = 0, mem = 4000,
+		delay = 315360000, says = "jobs of user carol" } },
+	{ "accounts", { reservation = "night", mode = "memory" },
+		{ refused = "mode 'memory' is not offered here, take one of mixed$" } },
+	{ "accounts", { partition = "big", account = "chem" },
+		{ features = "pm_mixed", delay = 315360000, says = "jobs of user carol" } },
+	{ "accounts", { partition = "big", account = "physics" }, { features = "pm_memory", shared = 0, mem = 7600 } },
+	{ "accounts", { partition = "big,main", account = "chem" }, { refused = "differ in DefaultMode, name one" } },
+	{ "accounts", { account = "physics", mode = "none" }, {} },
+	{ "any", { mode = "memory", reservation = "x" }, { features = "pm_memory", shared = 0 } },
+	{ "any", { mode = "memory", reservation = "" }, { features = "pm_memory", shared = 0, delay = 315360000,
+		says = "jobs of user carol" } },
+	{ "any", { mode = "memory", reservation = "x", qos = "q" }, { features = "pm_memory", shared = 0, delay = 60 } },
+	{ "groups", { mode = "memory", user_name = "erin" }, { features = "pm_memory", shared = 0 } },
+	{ "groups", { mode = "memory", user_name = "alice" }, { features = "pm_memory", shared = 0 } },
+	{ "groups", { mode = "memory", user_name = "eri" }, { features = "pm_memory", shared = 0, delay = 315360000,
+		says = "jobs of user eri:" } },
+	{ "short", { mode = "memory", time_limit = 5 }, { features = "pm_memory", shared = 0, delay = 315360000,
+		says = "time limit below 60" } },
+	{ "short", { mode = "memory", partition = "quick" }, { features = "pm_memory", shared = 0, delay = 315360000,
+		says = "time limit below 60" } },
+	{ "short", { mode = "memory", partition = "quick", time_limit = 90 }, { features = "pm_memory", shared = 0 } },
+	{ "short", { mode = "memory" }, { features = "pm_memory", shared = 0 } },
+	{ "last", { account = "a", qos = "q" }, { features = "pm_mixed", shared = 0 } },
+	{ "last", { account = "b", qos = "q" }, { features = "pm_memory", shared = 0 } },
+	{ "ended", { account = "a" }, { features = "pm_mixed", shared = 0 } },
+	{ "node_default", { partition = "main", account = "a" }, { refused = "^pm: .*:2 Account=a has "
+		.. "DefaultMode=appdirect, which nodes take for flat there: tell your administrators, or "
+		.. "take %-%-pm%-mode=appdirect$" } },
+	{ "node_default", { partition = "main", account = "a", mode = "appdirect" },
+		{ features = "pm_appdirect", shared = 0 } },
+	{ "node_default", { partition = "main", account = "b" }, { features = "pm_memory", shared = 0 } },
+	{ "node_default", { partition = "big", account = "a" }, { features = "pm_appdirect", shared = 0 } },
 	-- clusters of a federation
 	{ "federated", { mode = "memory" }, { features = "pm_memory", shared = 0, clusters = "one,two" } },
 	{ "federated", { features = "pm_memory" }, { shared = 0, clusters = "one,two" } },
@@ -349,6 +423,22 @@ local changed = {
 	{ "broken", { features = "pm_memory" }, { name = "other" }, {} },
 	{ "broken", { features = "pm_memory" }, { partition = "big" }, { refused = ":2: unknown key" } },
 	{ "broken", { features = "gpu" }, { partition = "big" }, {} },
+	-- conditions that the update changes
+	{ "accounts", { features = "pm_memory", account = "physics" }, { account = "chem" }, { delay = 315360000 } },
+	{ "accounts", { features = "pm_memory", account = "chem", delay = 315360000 }, { account = "physics" },
+		{ delay = 0 } },
+	{ "accounts", { features = "pm_memory", account = "physics", mem = 7600 }, { reservation = "night" },
+		{ refused = "is not offered here" } },
+	{ "accounts", { features = "pm_memory", resv_name = "night" }, { reservation = "" }, { delay = 315360000 } },
+	{ "accounts", { features = "pm_memory", account = "physics" }, { qos = "debug" }, {} },
+	{ "accounts", { features = "pm_memory", account = "physics", qos = "debug", time_limit = 90 },
+		{ time_limit = 30 }, { delay = 315360000 } },
+	{ "accounts", { features = "pm_memory", account = "physics", qos = "debug", time_limit = 90, job_state = 1 },
+		{ time_limit = 30 }, {} },
+	{ "accounts", { features = "pm_memory", account = "physics", qos = "debug", time_limit = 30,
+		delay = 315360000 }, { time_limit = 30, delay = 0 }, { refused = "time limit below 60 minutes$" } },
+	{ "accounts", { features = "gpu", account = "physics" }, { account = "chem" }, {} },
+	{ "short", { features = "pm_memory", time_limit = 90 }, { time_limit = 30 }, { delay = 315360000 } },
 	{ "noted", { features = "pm_memory", comment = "run 7; pm_mode=memory" }, { features = "pm_appdirect" },
 		{ comment = "run 7; pm_mode=appdirect" } },
 	{ "noted", { features = "pm_memory", comment = "pm_mode=memory" },
@@ -376,6 +466,7 @@ for _, row in ipairs(changed) do
 	else
 		check(label .. ": memory", desc.min_mem_per_node, wanted.mem or row[3].mem)
 		check(label .. ": comment", desc.comment, wanted.comment or row[3].comment)
+		check(label .. ": delay", desc.delay_boot, wanted.delay or row[3].delay or NO_VAL)
 	end
 end
 
@@ -408,6 +499,7 @@ check("an empty one", logged_with("AllowUserBoot=\n", "carol"), MISSING)
 check("one", logged_with("BootTime=300\n allowuserboot = alice,bob\n", "carol"), nil)
 check("a user who may", logged_with("", "alice"), nil)
 
+os.remove(groups)
 print("# " .. submissions .. " submissions, " .. #changed .. " changes")
 print("1.." .. count)
 os.exit(failed == 0 and 0 or 1)

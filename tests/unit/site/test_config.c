@@ -177,12 +177,19 @@ static const struct {
 	{"StateDir=/a\"b\"", "a quotation mark inside a value", 1},
 	{"StateDir=/a\001", "unprintable bytes", 1},
 	{"PartitionName=a", "nothing after PartitionName=", 1},
-	{"PartitionName= Modes=memory", "read partition list ''", 1},
-	{"PartitionName=a,,b Modes=memory", "read partition list 'a,,b'", 1},
-	{"PartitionName=a, Modes=memory", "read partition list 'a,'", 1},
+	{"PartitionName= Modes=memory", "read list '' of PartitionName=", 1},
+	{"PartitionName=a,,b Modes=memory", "read list 'a,,b' of PartitionName=", 1},
+	{"PartitionName=a, Modes=memory", "read list 'a,' of PartitionName=", 1},
 	{"Modes=memory PartitionName=a", "PartitionName= must come first", 1},
-	{"NodeName=n2 PartitionName=a Modes=memory", "PartitionName= must come first", 1},
-	{"PartitionName=a ToolTimeout=5", "ToolTimeout= cannot differ by partition", 1},
+	{"NodeName=n2 PartitionName=a Modes=memory", "NodeName= stands alone", 1},
+	{"PartitionName=a NodeName=n2 Modes=memory", "NodeName= stands alone", 1},
+	{"Account=a QOS=b", "nothing after QOS=b", 1},
+	{"Account=a,, Modes=memory", "read list 'a,,' of Account=", 1},
+	{"Modes=memory Account=a", "Account= must come first", 1},
+	{"User=a DefaultMode=flat", "DefaultMode=flat may differ by PartitionName= alone", 1},
+	{"RebootTimeLimit=1h", "whole minutes from 0 to 525600", 1},
+	{"Clusters=,", "none or a comma list of clusters", 1},
+	{"PartitionName=a ToolTimeout=5", "ToolTimeout= cannot differ by job", 1},
 	{"PartitionName=a Modes=bogus", "unknown mode 'bogus'", 1},
 	{"PartitionName=a Bogus=1", "unknown key 'Bogus'", 1},
 	{"DefaultMode=Memory", "unknown mode 'Memory'", 1},
@@ -262,12 +269,18 @@ static void test_partitions(void)
 	is_number(pm_config_default_mode(&config, "bc"), PM_MODE_UNKNOWN, "the later line");
 	is_number(pm_config_default_mode(&config, "b"), PM_MODE_MEMORY, "part of a name");
 	is_number(pm_config_default_mode(&config, ""), PM_MODE_MEMORY, "no name");
-	is_number((long)config.by_partition.count, 3, "pairs by partition");
+	is_number((long)config.for_jobs.count, 3, "pairs by partition");
 	ok(config.exclusive, "a partition's value is not everybody's");
 	is_number(
 		pm_config_set(&config, "DefaultMode", "memory", NULL), 0, "a later value for all");
 	is_number(pm_config_default_mode(&config, "a"), PM_MODE_MEMORY, "overrides partitions");
-	is_number((long)config.by_partition.count, 1, "and leaves other keys");
+	is_number((long)config.for_jobs.count, 1, "and leaves other keys");
+	pm_config_done(&config);
+	load("PartitionName=a Account=x,y DefaultMode=mixed\nPartitionName=a DefaultMode=flat",
+		&config, NULL);
+	is_number(pm_config_default_mode(&config, "a"), PM_MODE_FLAT, "by partition alone");
+	is_string(config.for_jobs.list[0].scope, "PartitionName=a Account=x,y", "conditions");
+	ok(!config.for_jobs.list[0].partitions, "not a partition's own line");
 	pm_config_done(&config);
 	load("UsableMemory=memory:7600M,appdirect:1t\nUsablePmem=2G", &config, NULL);
 	ok(config.usable_memory_bytes[PM_MODE_MEMORY] == 7600ull << 20, "megabytes");

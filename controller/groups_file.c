@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/groups_file.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/asprintf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strv.h"
+#include "site/config.h"
+
+#define PERIOD_MS 60000
+
+/* --- the groups that pmem.conf names --- */
+
+/* Appends the groups "@name" of a comma list to a list of words with commas. False: no memory. */
+static bool add_groups(const char *list, char **groups)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(list, ",");
+
+	for (size_t i = 0; names && names[i]; i++) {
+		char *longer;
+
+		if (names[i][0] != '@')
+			continue;
+		longer = pm_asprintf("%s,%s", *groups ? *groups : "", names[i] + 1);
+		if (!longer)
+			return false;
+		free(*groups);
+		*groups = longer;
+	}
+	return names != NULL;
+}
+
+/* Those of the condition User= of a line. */
+static bool add_groups_of_scope(const char *scope, char **groups)
+{
+	static const char key[] = "User=";
+	cleanup_with(pm_strv_cleanup) char **words = pm_strv_split(scope, " ");
+
+	for (size_t i = 0; words && words[i]; i++)
+		if (!strncmp(words[i], key, strlen(key)) &&
+			!add_groups(words[i] + strlen(key), groups))
+			return false;
+	return words != NULL;
+}
+
+/* NULL: no memory. */
+static char **groups_of(const struct pm_config *config)
+{
+	cleanup_free char *groups = NULL;
+	bool good = add_groups(config->reboot_users, &groups);
+
+	for (size_t i = 0; good && i < config->for_jobs.count; i++) {
+		const struct pm_job_pair *pair = &config->for_jobs.list[i];
+
+		good = add_groups_of_scope(pair->scope, &groups);
+		if (good && pair->key == PM_KEY_REBOOT_USERS)
+			good = add_groups(pair->text, &groups);
+	}
+	return good ? pm_strv_split(groups ? groups : "", ",") : NULL;
+}
+
+/* --- their users --- */
+
+static bool put_members(FILE *out, const char *name)
+{
+	const struct group *group;
+
+	errno = 0;
+	group = getgrnam(name);
+	if (!group)
+		return !errno || errno == ENOENT;
+	for (size_t i = 0; group->gr_mem[i]; i++)
+		fprintf(out, " %s", group->gr_mem[i]);
+	return true;
+}
+
+static void put_primary(FILE *out, const char *name)
+{
+	const struct group *group = getgrnam(name);
+	gid_t gid = group ? group->gr_gid : (gid_t)-1;
+	const struct passwd *user;
+
+	setpwent();
+	while (group && (user = getpwent()))
+		if (user->pw_gid == gid)
+			fprintf(out, " %s", user->pw_name);
+	endpwent();
+}
+
+char *pm_groups_text(const char *const *names)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	bool good = out != NULL;
+
+	if (!out)
+		return NULL;
+	fputs("slurm-pmem-groups 1\n", out);
+	for (size_t i = 0; good && names[i]; i++) {
+		fputs(names[i], out);
+		good = put_members(out, names[i]);
+		put_primary(out, names[i]);
+		fputc('\n', out);
+	}
+	if (!fclose(out) && good)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* --- the child --- */
+
+static int write_file(const char *config_path, const char *run_dir, struct pm_err *err)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	cleanup_with(pm_strv_cleanup) char **names = NULL;
+	cleanup_free char *text = NULL, *path = pm_asprintf("%s/groups", run_dir);
+	int rc = pm_config_load(config_path, &config, err);
+
+	if (rc)
+		return rc;
+	names = groups_of(&config);
+	if (!names || !path)
+		return pm_err_nomem(err);
+	text = pm_groups_text((const char *const *)names);
+	if (!text)
+		return pm_err_set(err, -EIO,
+			"look up the groups of pmem.conf: the directory service failed; those of "
+			"before stay");
+	return pm_file_write(path, 0644, text, strlen(text), err);
+}
+
+/* Without descriptors of the service: peers would not see that theirs is closed. */
+static _Noreturn void run_child(const char *config_path, const char *run_dir)
+{
+	struct pm_err err;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	if (write_file(config_path, run_dir, &err))
+		fprintf(stderr, "%s\n", err.text);
+	_exit(0);
+}
+
+static void end_child(struct pm_groups *groups)
+{
+	if (!groups->child || waitpid(groups->child, NULL, WNOHANG) == 0)
+		return;
+	groups->child = 0;
+}
+
+void pm_groups_turn(struct pm_groups *groups, const char *config_path, const char *run_dir)
+{
+	uint64_t now_ms = pm_now_ms();
+
+	end_child(groups);
+	if (groups->started_ms && now_ms - groups->started_ms < PERIOD_MS)
+		return;
+	groups->started_ms = now_ms;
+	if (groups->child) {
+		fprintf(stderr, "the groups of pmem.conf: no answer of the directory service in "
+				"60 s; those of before stay\n");
+		(void)kill(groups->child, SIGKILL);
+		return;
+	}
+	groups->child = fork();
+	if (!groups->child)
+		run_child(config_path, run_dir);
+	if (groups->child < 0)
+		groups->child = 0; /* the next minute */
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_GROUPS_FILE_H
+#define PM_GROUPS_FILE_H
+
+/*
+ * A file with the users of the groups that pmem.conf names, for pmem.lua, which holds slurmctld's
+ * locks and must not ask a directory service:
+ *
+ *	slurm-pmem-groups 1
+ *	<group> <user> <user> ...
+ *
+ * The users are those of getgrnam(3), and those of getpwent(3) that have it as their primary group.
+ * A group that does not exist has none. If the directory service fails the file stays as it is.
+ */
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pm_groups {
+	uint64_t started_ms; /* of the last child; 0: none yet */
+	pid_t child;	     /* that writes the file; 0: none runs */
+};
+
+/*
+ * Writes <run_dir>/groups each minute, in a child: a directory service may take long to answer. A
+ * child that has not ended by the next minute is killed. Call it in each turn of the service.
+ */
+void pm_groups_turn(struct pm_groups *groups, const char *config_path, const char *run_dir);
+
+/* The file's text, malloc'ed; NULL when out of memory or if the directory service fails. */
+char *pm_groups_text(const char *const *names);
+
+#endif
