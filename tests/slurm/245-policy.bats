@@ -5,7 +5,9 @@
 
 setup_file() {
 	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir
-	"$BATS_TEST_DIRNAME/../cluster/bench" up --accounting --owner $$ --build "$PM_BUILD" 3>&-
+	# As much memory as the page's small site has.
+	"$BATS_TEST_DIRNAME/../cluster/bench" up --accounting --owner $$ --build "$PM_BUILD" \
+		--hardware 'Sockets=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=4000' 3>&-
 	load helper
 	admin sacctmgr -Q -i add account physics,chem
 	admin sacctmgr -Q -i add qos debug
