@@ -340,25 +340,37 @@ local function check_scope(scope, list)
 	return nil
 end
 
--- The conditions at the beginning of a line: lists by name and their text, and the number of the first
--- pair behind them. nil and the fault.
+-- The names of a list; of those that begin with "@", the groups. "*" is a name here.
+local function as_set(list)
+	local set = { groups = {} }
+	for name in string.gmatch(list, "[^,]+") do
+		local group = string.match(name, "^@(.+)")
+		set.groups[#set.groups + 1] = group
+		set[name] = true
+	end
+	return set
+end
+
+-- The conditions at the beginning of a line: sets by name, their text, and the line's pairs, which
+-- are yet to come; and the number of the first pair behind them. nil and the fault.
 local function take_scope(found)
-	local scope, texts, at = { lists = {}, names = 0 }, {}, 1
+	local scope, texts, at = { sets = {}, names = 0, rules = {} }, {}, 1
 	while found[at] and SCOPES[string.lower(found[at].key)] do
 		local name, list = SCOPES[string.lower(found[at].key)], found[at].value
 		local fault = check_scope(name, list)
 		if fault then
 			return nil, fault
 		end
-		scope.lists[name], scope.names = list, scope.names + 1
+		scope.sets[name], scope.names = as_set(list), scope.names + 1
 		texts[at], at = name .. "=" .. list, at + 1
 	end
-	if scope.lists.NodeName and scope.names > 1 then
+	if scope.sets.NodeName and scope.names > 1 then
 		return nil, "NodeName= stands alone, the other conditions are of jobs"
 	elseif at > 1 and not found[at] then
 		return nil, "nothing after " .. texts[at - 1]
 	end
 	scope.text = table.concat(texts, " ")
+	scope.is_of_partition = scope.names == 1 and scope.sets.PartitionName ~= nil
 	return scope, at
 end
 
@@ -381,7 +393,7 @@ end
 -- Nodes know a job's partition, and no more of it, when they tell flat from appdirect.
 local function check_default(key, value, scope)
 	if key.name == "DefaultMode" and value == "flat" and scope.names > 0
-		and not (scope.names == 1 and scope.lists.PartitionName) then
+		and not scope.is_of_partition then
 		return "DefaultMode=flat may differ by PartitionName= alone, nodes know no more of a job without an option"
 	end
 	return nil
@@ -389,14 +401,10 @@ end
 
 -- A line for all jobs overrides earlier lines for some.
 local function set_for_all(config, key, value, pair, origin)
-	local kept = {}
-	for _, rule in ipairs(config.rules) do
-		if rule.key ~= key.name then
-			kept[#kept + 1] = rule
-		end
+	for _, scope in ipairs(config.scopes) do
+		scope.rules[key.name] = nil
 	end
-	config.rules = kept
-	config.site[key.name] = { key = key.name, value = value, text = pair.value, origin = origin }
+	config.site[key.name] = { value = value, text = pair.value, origin = origin }
 end
 
 local function take_pair(config, scope, pair, origin)
@@ -406,13 +414,12 @@ local function take_pair(config, scope, pair, origin)
 	end
 	local value, problem = read_value(key, pair.value)
 	problem = problem or check_default(key, value, scope)
-	if problem or scope.lists.NodeName then
+	if problem or scope.sets.NodeName then
 		return problem
 	elseif scope.names > 0 and not key.read then
 		return key.name .. "= cannot differ by job"
 	elseif scope.names > 0 then
-		table.insert(config.rules, { scope = scope, key = key.name, value = value, text = pair.value,
-			origin = origin .. " " .. scope.text })
+		scope.rules[key.name] = { value = value, text = pair.value, origin = origin .. " " .. scope.text }
 	elseif key.read then
 		set_for_all(config, key, value, pair, origin)
 	end
@@ -436,14 +443,17 @@ local function take_line(config, line, origin)
 			return problem
 		end
 	end
+	if scope.names > 0 and not scope.sets.NodeName then
+		table.insert(config.scopes, scope)
+		table.insert(scope.is_of_partition and config.of_partitions or {}, scope)
+	end
 	return nil
 end
 
 local function new_config()
-	local config = { site = {}, rules = {} }
+	local config = { site = {}, scopes = {}, of_partitions = {} }
 	for _, key in ipairs(conf.keys) do
-		config.site[key.name] = { key = key.name, value = key.read(key.default), text = key.default,
-			origin = "default" }
+		config.site[key.name] = { value = key.read(key.default), text = key.default, origin = "default" }
 	end
 	return config
 end
@@ -502,21 +512,17 @@ end
 
 -- The policy of a job ----------------------------------------------------------------------------
 
-local function has_name(list, name)
-	return string.find("," .. list .. ",", "," .. name .. ",", 1, true) ~= nil
+-- True if the set has this name, or "*" and there is one.
+local function has(set, name)
+	return name ~= "" and (set[name] or set["*"]) or false
 end
 
--- True if the list has this name, or is "*" and there is one.
-local function has(list, name)
-	return name ~= "" and (list == "*" or has_name(list, name))
-end
-
--- True if the list has the user, or a group "@name" that has.
-function conf.has_user(list, user, is_member)
-	if has(list, user) then
+-- True if the set has the user, or a group that has.
+local function has_user(set, user, is_member)
+	if has(set, user) then
 		return true
 	end
-	for group in string.gmatch(list, "@([^,]+)") do
+	for _, group in ipairs(set.groups) do
 		if is_member(group, user) then
 			return true
 		end
@@ -524,43 +530,59 @@ function conf.has_user(list, user, is_member)
 	return false
 end
 
--- True if all reservations that the job names are in the list.
-local function has_all(list, names)
+-- The same for a list as it is written.
+function conf.has_user(list, user, is_member)
+	return has_user(as_set(list), user, is_member)
+end
+
+-- True if all reservations that the job names are in the set.
+local function has_all(set, names)
 	for name in string.gmatch(names, "[^,]+") do
-		if not has(list, name) then
+		if not has(set, name) then
 			return false
 		end
 	end
 	return names ~= ""
 end
 
-local function is_met(lists, partition, job)
-	return not ((lists.PartitionName and not has_name(lists.PartitionName, partition))
-		or (lists.Account and not has(lists.Account, job.account))
-		or (lists.QOS and not has(lists.QOS, job.qos))
-		or (lists.Reservation and not has_all(lists.Reservation, job.reservation))
-		or (lists.User and not conf.has_user(lists.User, job.user, job.is_member)))
+-- Called for each line and job: a name that is in the set needs no call.
+local function is_met(sets, partition, job)
+	local partitions, accounts, qos = sets.PartitionName, sets.Account, sets.QOS
+	return not ((partitions and not partitions[partition])
+		or (accounts and not accounts[job.account] and not (accounts["*"] and job.account ~= ""))
+		or (qos and not qos[job.qos] and not (qos["*"] and job.qos ~= ""))
+		or (sets.Reservation and not has_all(sets.Reservation, job.reservation))
+		or (sets.User and not has_user(sets.User, job.user, job.is_member)))
 end
 
 -- The rules that decide, by key.
 local function deciding(config, partition, job)
-	local rules, scope, met = {}, nil, false
-	for _, key in ipairs(conf.keys) do
-		rules[key.name] = config.site[key.name]
+	local rules = {}
+	for name, rule in pairs(config.site) do
+		rules[name] = rule
 	end
-	for _, rule in ipairs(config.rules) do
-		if rule.scope ~= scope then
-			scope = rule.scope
-			met = is_met(scope.lists, partition, job)
-		end
-		if met then
-			rules[rule.key] = rule
+	local scopes = config.scopes
+	for i = 1, #scopes do
+		local scope = scopes[i]
+		if is_met(scope.sets, partition, job) then
+			for name, rule in pairs(scope.rules) do
+				rules[name] = rule
+			end
 		end
 	end
 	return rules
 end
 
-local NO_JOB = { account = "", qos = "", reservation = "", user = "", is_member = function() return false end }
+-- The DefaultMode of a partition's jobs as nodes know it.
+local function node_default(config, partition)
+	local default = config.site.DefaultMode.value
+	for _, scope in ipairs(config.of_partitions) do
+		if scope.rules.DefaultMode and scope.sets.PartitionName[partition] then
+			default = scope.rules.DefaultMode.value
+		end
+	end
+	return default
+end
 
 -- The policy of a job in these partitions, values by key, with the rules that decide in `rules` and
 -- NodeDefault, the DefaultMode that nodes know; and the first key with different values among the
@@ -568,8 +590,7 @@ local NO_JOB = { account = "", qos = "", reservation = "", user = "", is_member 
 -- is_member(group, user).
 function conf.policy(config, partitions, job)
 	local first = deciding(config, partitions[1] or "", job)
-	local policy = { rules = first,
-		NodeDefault = deciding(config, partitions[1] or "", NO_JOB).DefaultMode.value }
+	local policy = { rules = first, NodeDefault = node_default(config, partitions[1] or "") }
 	for name, rule in pairs(first) do
 		policy[name] = rule.value
 	end

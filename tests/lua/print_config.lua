@@ -20,6 +20,8 @@ end
 for _, key in ipairs(conf.keys) do
 	print(key.name .. "=" .. config.site[key.name].text)
 end
-for _, rule in ipairs(config.rules) do
-	print(string.format("%s %s=%s", rule.scope.text, rule.key, rule.text))
+for _, scope in ipairs(config.scopes) do
+	for name, rule in pairs(scope.rules) do
+		print(string.format("%s %s=%s", scope.text, name, rule.text))
+	end
 end

@@ -29,8 +29,8 @@ agree() {
 	local of_c of_lua
 	printf '%b' "$1" >"$file"
 	chmod 644 "$file"
-	of_c=$(by_pmctl)
-	of_lua=$("$lua" tests/lua/print_config.lua "$file")
+	of_c=$(by_pmctl | sort)
+	of_lua=$("$lua" tests/lua/print_config.lua "$file" | sort)
 	if [ -n "$of_c" ] && [ "$of_c" = "$of_lua" ]; then
 		passed=$((passed + 1))
 		echo "ok $((passed + failed)) - $1"
