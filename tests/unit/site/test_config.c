@@ -279,7 +279,7 @@ static void test_partitions(void)
 	load("PartitionName=a Account=x,y DefaultMode=mixed\nPartitionName=a DefaultMode=flat",
 		&config, NULL);
 	is_number(pm_config_default_mode(&config, "a"), PM_MODE_FLAT, "by partition alone");
-	is_string(config.for_jobs.list[0].scope, "PartitionName=a Account=x,y", "conditions");
+	is_text(config.for_jobs.list[0].scope, "PartitionName=a Account=x,y", "conditions");
 	ok(!config.for_jobs.list[0].partitions, "not a partition's own line");
 	pm_config_done(&config);
 	load("UsableMemory=memory:7600M,appdirect:1t\nUsablePmem=2G", &config, NULL);
