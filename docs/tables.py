@@ -23,8 +23,8 @@ BINDIR = '"/usr/bin" '  # as all texts name it: make install puts another one in
 WIDTH = 120
 
 # How Ansible takes the kinds of value that are not text to it.
-ANSIBLE_TYPES = {"count": "int", "days": "int", "delay": "int", "reserve": "int", "seconds": "int", "share": "int", "yes_no": "bool",
-                 **dict.fromkeys(("modes", "nodes", "usable", "users", "versions"), "list")}
+ANSIBLE_TYPES = {"count": "int", "days": "int", "delay": "int", "minutes": "int", "reserve": "int", "seconds": "int", "share": "int", "yes_no": "bool",
+                 **dict.fromkeys(("clusters", "modes", "nodes", "usable", "users", "versions"), "list")}
 
 
 def rows(path: str) -> list[tuple[str, list]]:

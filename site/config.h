@@ -8,9 +8,9 @@
  * value ends where the next Key= begins; in double quotes it may hold any text without a double
  * quote. A line that starts with NodeName=LIST holds for these nodes only. A line that starts with
  * conditions of jobs holds for jobs that meet all of them, and may have only keys for jobs:
- * PartitionName=, Account=, QOS=, User=, Reservation=, each with a comma list. A later line overrides
- * an earlier one. The table of keys is site/keys.def. An unknown key, a key
- * twice on one line or a bad value is an error "FILE:LINE: ...", also on lines for other nodes.
+ * PartitionName=, Account=, QOS=, User=, Reservation=, each with a comma list. A later line
+ * overrides an earlier one. The table of keys is site/keys.def. An unknown key, a key twice on one
+ * line or a bad value is an error "FILE:LINE: ...", also on lines for other nodes.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -55,12 +55,10 @@ void pm_job_pairs_drop(struct pm_job_pairs *pairs, int key);
 /* The last line's pair of the key for this partition, and its value; NULL: there is none. */
 const struct pm_job_pair *pm_job_pairs_last(
 	const struct pm_job_pairs *pairs, const char *partition, int key);
-const char *pm_job_pairs_find(
-	const struct pm_job_pairs *pairs, const char *partition, int key);
+const char *pm_job_pairs_find(const struct pm_job_pairs *pairs, const char *partition, int key);
 
 /* True: no pair before this one names the partition, so that a walk over all pairs sees it once. */
-bool pm_job_pairs_first(
-	const struct pm_job_pairs *pairs, size_t pair, const char *partition);
+bool pm_job_pairs_first(const struct pm_job_pairs *pairs, size_t pair, const char *partition);
 
 void pm_job_pairs_done(struct pm_job_pairs *pairs);
 

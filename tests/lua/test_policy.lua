@@ -98,9 +98,11 @@ local PARTITIONS = { main = { flag_default = 1, default_time = NO_VAL }, big = {
 
 -- As pm-controller writes it.
 local groups = (string.match(file, "^.*/") or "") .. "groups"
-local stream = assert(io.open(groups, "w"))
-stream:write("slurm-pmem-groups 1\nstaff erin frank\nempty\n")
-stream:close()
+do
+	local stream = assert(io.open(groups, "w"))
+	stream:write("slurm-pmem-groups 1\nstaff erin frank\nempty\n")
+	stream:close()
+end
 
 -- site, job, then what must come of it: features, shared, mem, delay, and a remark ("says"); fields
 -- that are not named must be as they were.
