@@ -16,7 +16,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "twin"), str(TOP / "tests")]
 
-from cluster import cli, frames, hardware, paths, payload, slurm  # noqa: E402
+from cluster import cli, frames, hardware, paths, payload, qemu, slurm  # noqa: E402
 from cluster.cpio import Tree  # noqa: E402
 from cluster.errors import UsageError  # noqa: E402
 from cluster.events import EventLog  # noqa: E402
@@ -400,6 +400,25 @@ class TestShape:
 
     def test_nodes_and_packages_can_change(self, state):
         assert self.asked(state, "--nodes", "1", "--packages", "") == Shape("bookworm", 1, 2, ())
+
+    def test_kernel_options_stay_until_others_are_given(self, state):
+        given = self.asked(state, "--kernel-options", "lsm=apparmor  audit=1")
+        assert given.kernel_options == ("lsm=apparmor", "audit=1") and given.image == saved(state).image
+        state.save(given.settings())
+        assert self.asked(state) == given == saved(state)
+        assert not self.asked(state, "--kernel-options", "").kernel_options and not self.asked(state, "--fresh").kernel_options
+
+    @pytest.mark.parametrize("text", ["pmtwin.role=head", "quiet memmap=1G", "init=/bin/sh", "lsm=\x1b"])
+    def test_kernel_options_that_are_the_twins_own(self, text):
+        with pytest.raises(UsageError, match="cannot be among the kernel's options: pmtwin sets console, "):
+            qemu.kernel_options(text)
+
+    def test_kernel_options_replace_those_of_the_same_names_on_compute_nodes(self, tmp_path):
+        member = SimpleNamespace(name="n1", role="compute", address="10.77.0.11")
+        node = hardware.ComputeNode(tmp_path, 1, ("lsm=apparmor", "audit=1"))
+        words = qemu.kernel_command_line(member, node)
+        assert words[-2:] == ["lsm=apparmor", "audit=1"] and not {"lsm=yama", "audit=0"} & {*words}
+        assert {"lsm=yama", "audit=0"} < {*qemu.kernel_command_line(member, hardware.HeadNode())}
 
     def test_cores_and_suite_stay(self, state):
         with pytest.raises(UsageError, match="has sockets of 2 cores, not 1"):

@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 from cluster import commands, gc, lifecycle
 from cluster.errors import TwinError, UsageError
+from cluster.qemu import kernel_options
 from image.recipe import DEFAULT_SUITE, SUITES, package_names
 
 LOST_STATUS = 125
@@ -72,6 +73,9 @@ def add_life(verbs: Any) -> None:
                     help="cores of each of a compute node's two sockets (default: as last time, or 1)")
     packages_option(up, "as last time, or none")
     accounting_option(up, "as last time, or off")
+    up.add_argument("--kernel-options", type=kernel_options, metavar="'A B=C'",
+                    help="options of the compute nodes' kernels, in place of pmtwin's own of the same names "
+                         "(default: as last time, or none)")
     plain_option(up)
     up.add_argument("--fresh", action="store_true", help="throw DIMMs, disks and Slurm's state of the last time away")
     up.add_argument("--timeout", type=float, default=300, metavar="S", help="give up after S seconds (default 300)")

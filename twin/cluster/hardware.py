@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Sequence
 
 from machine import NoBoot, Node, NodeError, Topology
 
@@ -38,8 +38,9 @@ class HeadNode:
 class ComputeNode:
     """Two sockets, each with DRAM and PMem DIMMs; the firmware applies goals at POST. A new node is in App Direct."""
 
-    def __init__(self, directory: Path, cores: int) -> None:
+    def __init__(self, directory: Path, cores: int, kernel_options: Sequence[str] = ()) -> None:
         """`cores` of each socket; a node that exists already must have the same number."""
+        self.kernel_options = kernel_options
         self.node = Node(directory, Topology(cpus_per_socket=cores))
         if not self.node.state.power_ons:
             self.node.provision("appdirect")
@@ -51,7 +52,7 @@ class ComputeNode:
         return self.node.qemu_args()
 
     def kernel_args(self) -> list[str]:
-        return self.node.kernel_args()
+        return [*self.node.kernel_args(), *self.kernel_options]
 
 
 def faults() -> dict[str, str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from cluster.errors import UsageError
 from cluster.hardware import Hardware
 from cluster.members import Member
 
 KERNEL_ARGS = ("console=ttyS0", "quiet", "panic=-1", "net.ifnames=0", "mitigations=off", "audit=0",
                "lsm=yama", "clocksource=hpet", "tsc=unstable", "rcupdate.rcu_expedited=1",
                "systemd.show_status=false", "rd.systemd.show_status=false")
+
+OWN_OPTIONS = ("console", "init", "initrd", "memmap", "rdinit", "root", "systemd.hostname")
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,21 @@ def command(member: Member, hardware: Hardware, files: Files, sockets: Sockets, 
 
 
 def kernel_command_line(member: Member, hardware: Hardware) -> list[str]:
-    return [*KERNEL_ARGS, f"systemd.hostname={member.name}", f"pmtwin.role={member.role}",
-            f"pmtwin.address={member.address}", *hardware.kernel_args()]
+    """The machine's words replace those of KERNEL_ARGS with the same names."""
+    machine = hardware.kernel_args()
+    named = {word.partition("=")[0] for word in machine}
+    return [*(word for word in KERNEL_ARGS if word.partition("=")[0] not in named), f"systemd.hostname={member.name}",
+            f"pmtwin.role={member.role}", f"pmtwin.address={member.address}", *machine]
+
+
+def kernel_options(text: str) -> tuple[str, ...]:
+    """Words out of "lsm=apparmor audit=1"; the console and what the guests are told by pmtwin stay pmtwin's."""
+    words = tuple(text.split())
+    for word in words:
+        name = word.partition("=")[0]
+        if name in OWN_OPTIONS or name.startswith("pmtwin.") or not word.isprintable():
+            raise UsageError(f"'{word}' cannot be among the kernel's options: pmtwin sets {', '.join(OWN_OPTIONS)} and pmtwin.*")
+    return words
 
 
 def drive(name: str, path: Path, option: str) -> list[str]:

@@ -19,6 +19,7 @@ class Shape:
     """`nodes` compute nodes with two sockets of `cores` each; `packages` are in the guests beyond the recipe's.
 
     Guests of a `plain` twin have neither Slurm nor slurm-pmem. With `accounting` the head node runs slurmdbd and MariaDB.
+    `kernel_options` are words of the compute nodes' kernel command line.
     """
 
     suite: str = recipe.DEFAULT_SUITE
@@ -27,6 +28,7 @@ class Shape:
     packages: tuple[str, ...] = ()
     plain: bool = False
     accounting: bool = False
+    kernel_options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= MAX_NODES:
@@ -42,7 +44,7 @@ class Shape:
 
     def settings(self) -> dict[str, Any]:
         return {"suite": self.suite, "nodes": self.nodes, "cores": self.cores, "packages": self.packages,
-                "plain": self.plain, "accounting": self.accounting}
+                "plain": self.plain, "accounting": self.accounting, "kernel_options": self.kernel_options}
 
 
 def saved(state: State) -> Shape:
@@ -50,7 +52,8 @@ def saved(state: State) -> Shape:
     settings, default = state.settings(), Shape()
     return Shape(settings.get("suite", default.suite), settings.get("nodes", default.nodes),
                  settings.get("cores", default.cores), tuple(settings.get("packages", default.packages)),
-                 settings.get("plain", default.plain), settings.get("accounting", default.accounting))
+                 settings.get("plain", default.plain), settings.get("accounting", default.accounting),
+                 tuple(settings.get("kernel_options", default.kernel_options)))
 
 
 def wanted(arguments: argparse.Namespace, state: State) -> Shape:
@@ -64,7 +67,8 @@ def wanted(arguments: argparse.Namespace, state: State) -> Shape:
         check_plain(arguments, state, last)
     return Shape(arguments.suite or last.suite, or_last(arguments.nodes, last.nodes),
                  or_last(arguments.cores, last.cores), or_last(arguments.packages, last.packages),
-                 arguments.plain or last.plain, or_last(arguments.accounting, last.accounting))
+                 arguments.plain or last.plain, or_last(arguments.accounting, last.accounting),
+                 or_last(arguments.kernel_options, last.kernel_options))
 
 
 def or_last(value: Any, last: Any) -> Any:

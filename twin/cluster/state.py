@@ -1,6 +1,7 @@
 """A twin's directory: the files that survive `down`, and the files by which a running twin is found.
 
-    .pmtwin          marker and settings, JSON {"suite", "nodes", "cores", "packages", "plain", "accounting", "image"}
+    .pmtwin          marker and settings, JSON {"suite", "nodes", "cores", "packages", "plain", "accounting",
+                     "kernel_options", "image"}
     lock             held by the supervisor as long as it lives
     runtime          path of the directory with the unix sockets, while the twin runs
     supervisor.log, events.jsonl, faults.json, munge.key, initrd

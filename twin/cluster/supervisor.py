@@ -42,7 +42,7 @@ class Supervisor:
     def _guest(self, member: Member) -> Guest:
         own = self.state.node(member.name)
         machine = (hardware.HeadNode() if member.role == "head"
-                   else hardware.ComputeNode(own / "machine", self.shape.cores))
+                   else hardware.ComputeNode(own / "machine", self.shape.cores, self.shape.kernel_options))
         files = qemu.Files(self.image.vmlinux, self.state.initrd, self.image.base, own / "disk.img",
                            self.state.home, own / "console.log")
         return Guest(member, machine, files, self.runtime, self.switch, self.events)
