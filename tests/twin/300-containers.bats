@@ -14,7 +14,7 @@ setup() {
 
 teardown() {
 	on_head scancel --user=user1 || true
-	wait_for 120 node_is n1 idle
+	wait_for 300 node_is n1 idle
 }
 
 teardown_file() {

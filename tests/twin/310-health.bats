@@ -16,8 +16,9 @@ setup_file() {
 	load helpers
 	load node_jobs
 	load reconfigure
+	# A check takes up to ten seconds of an emulated processor: at shorter intervals checks wait for each other.
 	for_both 'cp /etc/slurm/slurm-pmem.conf /root/slurm-pmem.kept; cp /etc/slurm/pmem.conf /root/pmem.kept
-		sed -i "s/^HealthCheckInterval=.*/HealthCheckInterval=5/" /etc/slurm/slurm-pmem.conf'
+		sed -i "s/^HealthCheckInterval=.*/HealthCheckInterval=20/" /etc/slurm/slurm-pmem.conf'
 	pmtwin exec n1 -- bash -c 'cat >/usr/local/sbin/nhc; chmod 755 /usr/local/sbin/nhc' <"$BATS_TEST_DIRNAME/../slurm/nhc_stand_in"
 	n1 ': >/etc/nhc.conf; : >/var/log/nhc.log; echo "SiteHealthCheckProgram=/usr/local/sbin/nhc /etc/nhc.conf /var/log/nhc.log" >>/etc/slurm/pmem.conf'
 	restart_slurm
@@ -60,7 +61,7 @@ job_until_checked() {
 	job=$output
 	wait_for 300 is_checked_again "$1" "$before"
 	on_head scancel "$job"
-	wait_for 120 node_is n1 idle
+	wait_for 300 node_is n1 idle
 }
 
 @test "NHC's memory check with a range for each mode, flat among them: no node is offlined" {
@@ -83,12 +84,12 @@ job_until_checked() {
 @test "a check that hangs while a job begins and ends in flat is ended, and is the delay of neither" {
 	local pid
 	n1 'echo "* || sleep 7777" >/etc/nhc.conf'
-	wait_for 60 n1 'pgrep -x -f "sleep 7777"'
+	wait_for 120 n1 'pgrep -x -f "sleep 7777"'
 	pid=$(n1 'pgrep -x -f "sleep 7777" | head -n 1')
 	run_sbatch 0 -w n1 --pm-mode=flat <<<"$WHERE"
 	assert_output 'n1 flat restarts 0'
 	run ! n1 "kill -0 $pid"
-	wait_for 120 node_is n1 idle
+	wait_for 300 node_is n1 idle
 }
 
 # scripts KEY LINE...: in slurm.conf, a program of the node's.
@@ -107,7 +108,7 @@ site_script() {
 	restart_slurm
 	run_sbatch 0 -w n1 --pm-mode=appdirect <<<$'#!/bin/bash\nsrun sh -c \'echo "$SITE ${PM_DIR##*/}"\'; echo secret >"$PM_DIR0/file"'
 	assert_output --regexp '^job_[0-9]+ job_[0-9]+$'
-	wait_for 120 node_is n1 idle
+	wait_for 300 node_is n1 idle
 	run n1 'cat /var/log/seen'
 	assert_output --regexp $'^prolog none [12]\nepilog none 0$'
 	n1 'touch /root/fail'

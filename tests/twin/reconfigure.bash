@@ -12,8 +12,8 @@ restart_slurm() {
 	pmtwin exec head -- systemctl restart slurmctld
 	wait_for 60 pmtwin exec head -- scontrol ping
 	pmtwin exec n1 -- systemctl start slurmd
-	wait_for 60 has_modes
-	wait_for 60 node_is n1 idle
+	wait_for 120 has_modes
+	wait_for 120 node_is n1 idle
 }
 
 has_modes() { [[ $(node_features n1) == *pm_* ]]; }
