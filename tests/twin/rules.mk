@@ -44,15 +44,15 @@ $(BUILD)/tests/apptainer.tar: tests/twin/programs/apptainer
 	cp /etc/ssl/certs/ca-certificates.crt $(@D)
 	tests/cluster/root trixie env SSL_CERT_FILE=$(abspath $(@D))/ca-certificates.crt $(abspath $<) $(abspath $@)
 
-# Jobs in mount namespaces of their own, in an image with a module of PAM; containers of Apptainer; a site's health check. What
-# 22.05 does not have, and Apptainer as Debian 13 builds it, is tagged newer.
+# Jobs in mount namespaces of their own, in an image with a module of PAM; containers of Apptainer; a site's health check;
+# suspended jobs. What 22.05 does not have, and Apptainer as Debian 13 builds it, is tagged newer.
 OLDER := long,!newer
 .PHONY: run-containers run-containers-trixie run-containers-bookworm
 run-containers: run-containers-trixie run-containers-bookworm
 run-containers-trixie: $(BUILD)/tests/apptainer.tar
-	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers 310-health)
+	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers 310-health 320-suspend)
 run-containers-bookworm:
-	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,bookworm,$(OLDER),300-containers 310-health)
+	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,bookworm,$(OLDER),300-containers 310-health 320-suspend)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, the codes, and what docs/user/containers.md needs.

@@ -8,6 +8,7 @@ from report import report
 
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs/admin/compatibility.md"
+TWIN = ("300-containers", "310-health", "320-suspend")  # of tests/twin
 ROW = re.compile(r"^\| .* \| `([^`|]+\.bats)`: (.+) \|$", re.M)
 TEST = re.compile(r'^@test "((?:[^"\\]|\\.)+)" \{$', re.M)
 
@@ -23,7 +24,7 @@ def main() -> int:
     results = [(len(named) == len(rows) > 0, "each row ends with a file and a test")]
     results += [(name in tests_of(TOP / file), f"{file} has '{name}'") for file, name in named]
     for path in sorted([*TOP.glob("tests/slurm/2*.bats"), *TOP.glob("tests/controllers/*.bats"),
-                         TOP / "tests/twin/300-containers.bats", TOP / "tests/twin/310-health.bats"]):
+                         *(TOP / f"tests/twin/{name}.bats" for name in TWIN)]):
         missing = tests_of(path) - {name for file, name in named if TOP / file == path}
         results.append((not missing, f"{path.name}: rows for all of its tests {sorted(missing) or ''}"))
     return report(results)

@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# A suspended job keeps its node's mode and its memory, with the slurmd.service of Debian and a kernel that reboots, on one node:
+# docs/admin/compatibility.md has a row for it.
+# bats file_tags=long
+# shellcheck disable=SC2154 # output and status are set by run
+# shellcheck disable=SC2016 # what is in single quotes is run on the node
+
+setup() {
+	load helpers
+	load jobs
+	load node_jobs
+}
+
+teardown() {
+	on_head scancel --user=user1 || true
+	wait_for 300 node_is n1 idle || restore_node n1
+}
+
+# A job that holds 64 MiB of persistent memory; a line for each time that it found its contents as they were written.
+HOLDER='#!/bin/bash
+exec numactl --membind=$PM_NODE0 /usr/bin/python3 -c "
+import hashlib, os, time
+memory = bytearray(os.urandom(1 << 20) * 64)
+written = hashlib.sha256(memory).digest()
+while True:
+    print(os.popen(\"pmctl mode\").read().strip(), hashlib.sha256(memory).digest() == written, flush=True)
+    time.sleep(1)
+"'
+
+lines() { on_head sh -c 'cat holder.out 2>/dev/null | wc -l'; }
+more_lines_than() { [ "$(lines)" -gt "$1" ]; }
+state_of() { pmtwin exec head -- squeue --noheader --states=all --jobs="$1" --Format=State 2>/dev/null | tr -d ' '; }
+is_in_state() { [ "$(state_of "$1")" = "$2" ]; }
+
+stands_still() {
+	local count
+	count=$(lines)
+	sleep 10
+	[ "$(lines)" = "$count" ]
+}
+
+# Of a suspended job Slurm counts the memory (CR_Core_Memory), so both jobs take part of it alone.
+MEMORY=--mem=1G
+
+# A job of HOLDER in flat that an operator suspends. Its number is in $holder, its node's boot in $boot.
+hold() {
+	run_user 0 sh -c 'rm -f holder.out; cat >holder.job; sbatch --parsable -w n1 "$@" --output=holder.out holder.job' sh --pm-mode=flat "$MEMORY" <<<"$HOLDER"
+	holder=$output
+	wait_for 300 more_lines_than 1
+	boot=$(boot_id n1)
+	started=$(n1 'systemctl show --property=ExecMainStartTimestampMonotonic --value slurmd')
+	pmtwin exec head -- scontrol suspend "$holder"
+	wait_for 60 is_in_state "$holder" SUSPENDED
+	wait_for 120 stands_still
+	stood=$(lines)
+}
+
+# A job of another mode, for which Slurm orders a reboot. Its number is in $other.
+submit_other() {
+	run_user 0 sbatch --parsable -w n1 --pm-mode=memory "$MEMORY" --output=other.out --wrap='pmctl mode'
+	other=$output
+}
+
+# Our program has restarted slurmd, with -b, and slurmctld waits for no boot any more.
+slurmd_told_of_a_boot() {
+	n1 "[ \$(systemctl show --property=ExecMainStartTimestampMonotonic --value slurmd) -gt $started ] &&
+		tr '\0' '\n' </proc/\$(systemctl show --property=MainPID --value slurmd)/cmdline | grep -qx -e -b" 2>/dev/null &&
+		! pmtwin exec head -- scontrol --local -o show node n1 | grep -q 'State=[^ ]*\(REBOOT\|POWERING_UP\)'
+}
+
+check_that_the_job_is_untouched() {
+	assert_equal "$(boot_id n1)" "$boot"
+	is_in_state "$holder" SUSPENDED
+	wait_for 120 is_in_state "$other" PENDING
+	run node_state n1
+	refute_output --regexp 'drain|down'
+	run n1 'ls /run/systemd/system/slurmd.service.d 2>/dev/null'
+	refute_output --partial zz-slurm-pmem
+	pmtwin exec head -- scontrol resume "$holder"
+	wait_for 120 more_lines_than $((stood + 2))
+	assert_equal "$(boot_id n1)" "$boot"
+}
+
+@test "a flat job is suspended: slurmd is restarted with -b, the job's memory stays, and the waiting job gets its mode afterwards" {
+	hold
+	submit_other
+	wait_for 300 slurmd_told_of_a_boot
+	check_that_the_job_is_untouched
+	run on_head sort -u holder.out
+	assert_output 'flat True'
+	on_head scancel "$holder"
+	wait_for 600 is_in_state "$other" COMPLETED
+	run on_head cat other.out
+	assert_output memory
+	run pmtwin exec head -- sinfo -hN -n n1 -o '%T %E'
+	refute_output --regexp 'drain|down'
+}
