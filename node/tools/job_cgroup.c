@@ -43,7 +43,7 @@ char *pm_job_cgroup_find(const char *root, uint32_t job_id)
 	return found;
 }
 
-/* Names of the files in a version of cgroups. */
+/* Names of the files in a version of cgroups. In version 1 "total=" leaves out cgroups below. */
 static const struct version {
 	const char *bytes, *peak, *limit, *events;
 	const char *const *lines; /* of memory.numa_stat that make up the sum, NULL at the end */
@@ -52,7 +52,7 @@ static const struct version {
 	{"memory.current", "memory.peak", "memory.max", "memory.events",
 		(const char *const[]){"anon ", "file ", NULL}, false},
 	{"memory.usage_in_bytes", "memory.max_usage_in_bytes", "memory.limit_in_bytes",
-		"memory.oom_control", (const char *const[]){"total=", NULL}, true},
+		"memory.oom_control", (const char *const[]){"hierarchical_total=", NULL}, true},
 };
 
 /* Version 1 shows the largest multiple of a page instead of no limit. */

@@ -44,7 +44,9 @@ static void test_version_1(void)
 	scratch_file(V1 "memory.max_usage_in_bytes", "12288\n");
 	scratch_file(V1 "memory.limit_in_bytes", "65536\n");
 	scratch_file(V1 "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
-	scratch_file(V1 "memory.numa_stat", "total=2 N0=2 N1=0\nfile=1 N0=1 N1=0\n");
+	scratch_file(V1 "memory.numa_stat",
+		"total=0 N0=0 N1=0\nfile=0 N0=0 N1=0\n"
+		"hierarchical_total=2 N0=2 N1=0\nhierarchical_file=1 N0=1 N1=0\n");
 	path = pm_job_cgroup_find(scratch_dir(), 13);
 	is_number(pm_job_cgroup_read(path, &cgroup), 0, "version 1 is read");
 	is_number((long long)cgroup.peak_bytes, 12288, "peak");
