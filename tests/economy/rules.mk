@@ -1,0 +1,12 @@
+# The hold rule of the service (controller/hold_rule.c) in a simulated cluster. POLICY_SEEDS, POLICY_ARGS: see bench_policy.py.
+HOLD_RULE_SO := $(BUILD)/tests/economy/hold_rule.so
+POLICY_SEEDS ?= 5
+
+$(HOLD_RULE_SO): controller/hold_rule.c controller/hold_rule.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -fPIC -shared -I. -o $@ $<
+
+.PHONY: bench-policy
+bench-policy: $(HOLD_RULE_SO)
+	tests/economy/bench_policy.py --library $(abspath $(HOLD_RULE_SO)) --cache $(abspath $(BUILD))/tests/economy \
+		--seeds $(POLICY_SEEDS) $(POLICY_ARGS)
