@@ -47,7 +47,7 @@ def bounded_lognormal(rng: random.Random, median: float, sigma: float, low: floa
 
 
 def limit_of(rng: random.Random, run: float) -> float:
-    """Users ask for 2.25 times the run time on average, in quarters of an hour, a day at most."""
+    """Users ask for 2.5 times the run time on average, in quarters of an hour, a day at most."""
     return min(DAY_S, math.ceil(run * (1.05 + rng.expovariate(1 / 1.2)) / 900) * 900)
 
 
