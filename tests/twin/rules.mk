@@ -24,7 +24,7 @@ run-twin:
 # The long way round: every sub-state and every kind of job by hand, every pair of modes and every secret by jobs; on the
 # older release also the tests of each day ("none" is no test's tag).
 .PHONY: run-modes run-modes-trixie run-modes-bookworm
-run-modes: run-modes-trixie run-modes-bookworm run-containers run-accounting-trixie run-accounting-bookworm
+run-modes: run-modes-trixie run-modes-bookworm run-containers run-security run-accounting-trixie run-accounting-bookworm
 run-modes-trixie: $(BUILD)/tests/pattern
 	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 260-jobs 270-mess 300-faults 400-transitions 450-secrets 290-report 560-calibrate \
 		600-required-nodes)
@@ -53,6 +53,11 @@ run-containers-trixie: $(BUILD)/tests/apptainer.tar
 	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,trixie,long,300-containers 310-health 320-suspend)
 run-containers-bookworm:
 	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,bookworm,$(OLDER),300-containers 310-health 320-suspend)
+
+# The security module that Debian's kernels have, which the twin's leave out.
+.PHONY: run-security
+run-security:
+	TWIN_SHAPE='--nodes 1 --packages apparmor,auditd' $(call twin_bats,bookworm,long,330-security)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, the codes, and what docs/user/containers.md needs.
