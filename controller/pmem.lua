@@ -851,8 +851,8 @@ local function clusters_with(named, policy)
 	return nil
 end
 
--- What pmctl explain prints: by whom and where, then each key with the line that decided it, and what
--- the job gets.
+-- Prints for pmctl explain: the job's partition, user, account, QOS and reservation, then each key with
+-- the line that decides it, then the job's mode, constraint and memory.
 local function explain(request, policy, who, changes)
 	local function tell(name, value, origin)
 		slurm.log_user(string.format("pm: %s: %s%s", name, value, origin and " (" .. origin .. ")" or ""))
@@ -1057,12 +1057,16 @@ local function asker_after(job_desc, job_rec, partitions, part_list)
 		time_limit = given(job_desc.time_limit, NO_VAL) or job_rec.time_limit }, partitions, part_list)
 end
 
+local function is_pending(job_rec)
+	return (job_rec.job_state or 0) % STATE_FLAGS == PENDING
+end
+
 -- A job for which no node is rebooted any more waits for nodes in its mode; one that was so before
 -- waits no longer.
 local function change_delay(job_desc, job_rec, policy, who)
 	local kind = no_reboot_for(policy, who)
 	local asked, before = given(job_desc.delay_boot or NO_VAL, NO_VAL), given(job_rec.delay_boot, NO_VAL) or 0
-	if (job_rec.job_state or 0) % STATE_FLAGS ~= PENDING then
+	if not is_pending(job_rec) then
 		return nil
 	end
 	if kind and (asked or job_desc.delay_boot == 0) and job_desc.delay_boot < FOREVER_S then
@@ -1082,8 +1086,9 @@ end
 
 local function concerns_us(job_desc, job_rec)
 	local changed = job_desc.features or job_desc.prefer or job_desc.partition
-		or job_desc.account or job_desc.qos or job_desc.reservation
-		or changes_memory(job_desc) or given(job_desc.time_limit or NO_VAL, NO_VAL)
+		or changes_memory(job_desc)
+		or is_pending(job_rec) and (job_desc.account or job_desc.qos or job_desc.reservation
+			or given(job_desc.time_limit or NO_VAL, NO_VAL))
 		or given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
 		or nodelist.concerns(job_desc, job_rec)
 	return changed and (constraint.may_be_ours(job_rec.features or "")

@@ -440,6 +440,8 @@ local changed = {
 	{ "accounts", { features = "pm_memory", account = "physics", qos = "debug", time_limit = 30,
 		delay = 315360000 }, { time_limit = 30, delay = 0 }, { refused = "time limit below 60 minutes$" } },
 	{ "accounts", { features = "gpu", account = "physics" }, { account = "chem" }, {} },
+	{ "two", { features = "pm_memory", job_state = 1 }, { time_limit = 90 }, {} },
+	{ "broken", { features = "pm_memory", job_state = 1 }, { qos = "long" }, {} },
 	{ "short", { features = "pm_memory", time_limit = 90 }, { time_limit = 30 }, { delay = 315360000 } },
 	{ "noted", { features = "pm_memory", comment = "run 7; pm_mode=memory" }, { features = "pm_appdirect" },
 		{ comment = "run 7; pm_mode=appdirect" } },
