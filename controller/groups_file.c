@@ -75,7 +75,19 @@ static char **groups_of(const struct pm_config *config)
 
 /* --- their users --- */
 
-static bool put_members(FILE *out, const char *name)
+static void put_primary(FILE *out, gid_t gid)
+{
+	const struct passwd *user;
+
+	setpwent();
+	while ((user = getpwent()))
+		if (user->pw_gid == gid)
+			fprintf(out, " %s", user->pw_name);
+	endpwent();
+}
+
+/* False: the directory service failed. */
+static bool put_users(FILE *out, const char *name)
 {
 	const struct group *group;
 
@@ -85,20 +97,8 @@ static bool put_members(FILE *out, const char *name)
 		return !errno || errno == ENOENT;
 	for (size_t i = 0; group->gr_mem[i]; i++)
 		fprintf(out, " %s", group->gr_mem[i]);
+	put_primary(out, group->gr_gid);
 	return true;
-}
-
-static void put_primary(FILE *out, const char *name)
-{
-	const struct group *group = getgrnam(name);
-	gid_t gid = group ? group->gr_gid : (gid_t)-1;
-	const struct passwd *user;
-
-	setpwent();
-	while (group && (user = getpwent()))
-		if (user->pw_gid == gid)
-			fprintf(out, " %s", user->pw_name);
-	endpwent();
 }
 
 char *pm_groups_text(const char *const *names)
@@ -113,8 +113,7 @@ char *pm_groups_text(const char *const *names)
 	fputs("slurm-pmem-groups 1\n", out);
 	for (size_t i = 0; good && names[i]; i++) {
 		fputs(names[i], out);
-		good = put_members(out, names[i]);
-		put_primary(out, names[i]);
+		good = put_users(out, names[i]);
 		fputc('\n', out);
 	}
 	if (!fclose(out) && good)

@@ -4,7 +4,7 @@
 
 /*
  * The hold rule: whether a pending job that needs other nodes to reboot waits for nodes of its own
- * mode instead. A pure function of what its caller knows; it asks nobody, and remembers nothing.
+ * mode instead. A pure function: it keeps no state, and sends no requests.
  * `make bench-policy` judges it in a simulated cluster. All times are in seconds of one clock.
  *
  * A job that fits into idle nodes of its mode may start. So may one that may not be held, and one

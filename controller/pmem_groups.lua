@@ -26,7 +26,7 @@ local function parse(text)
 end
 
 -- A function that tells whether a user is in a group. Without the file no group has any user; a file
--- that is no longer written stays good.
+-- that pm-controller no longer updates is still used.
 function groups.load(path)
 	local stream = io.open(path, "rb")
 	local text = stream and stream:read(MAX_FILE_BYTES) or ""
