@@ -45,6 +45,7 @@ static void drop_state(struct pm_service *service)
 	service->reports.keep_days = keep_days;
 	service->announcements = (struct pm_announcements){0};
 	pm_holds_done(&service->holds);
+	service->leases = (struct pm_leases){0};
 	json_object_put(service->modes_answer);
 	service->modes_answer = NULL;
 	pm_cluster_drop_tables(&service->cluster);

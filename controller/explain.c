@@ -5,10 +5,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "controller/candidates.h"
+#include "controller/lease_licence.h"
+#include "controller/lease_note.h"
 #include "controller/node_features.h"
 #include "controller/overview.h"
 #include "controller/waiters.h"
@@ -26,6 +29,9 @@ static const struct {
 	uint32_t reason;
 	const char *name, *meaning;
 } reasons[] = {
+	{WAIT_LICENSES, "Licenses",
+		"a licence that the job asks for is not free; pm_wait is the one by which "
+		"pm-controller lets jobs wait"},
 	{WAIT_RESOURCES, "Resources",
 		"Slurm waits for nodes; a node that runs another job, or reboots for one, is not "
 		"free"},
@@ -65,6 +71,26 @@ static void explain_reason(const slurm_job_info_t *job, json_object *row, json_o
 			pm_json_add_string(row, "reason", reasons[i].name);
 			say(list, "Slurm's reason is %s: %s.", reasons[i].name, reasons[i].meaning);
 		}
+}
+
+/* A job that is leased, but was never held, has found no nodes at all yet. */
+static void explain_lease(const slurm_job_info_t *job, const char *feature, json_object *list)
+{
+	struct pm_lease_note note = pm_lease_note_read(job->admin_comment);
+	char end[32] = "";
+	time_t end_s = (time_t)(note.first_held_s + note.most_min * 60ULL);
+	struct tm local;
+
+	if (!pm_lease_is_on(job->licenses))
+		return;
+	if (note.first_held_s && localtime_r(&end_s, &local))
+		(void)strftime(end, sizeof(end), "until %FT%T", &local);
+	say(list,
+		"The job waits for nodes in mode %s to come free, %s at the latest (HoldTime=%u), "
+		"before others are rebooted for it; a job with --pm-now does not.",
+		pm_mode_name_of_feature(feature),
+		*end ? end : "that long from the time at which as many nodes are idle",
+		note.most_min);
 }
 
 struct supply {
@@ -197,8 +223,10 @@ static void explain_state(const struct pm_cluster *cluster, const struct pm_rebo
 	} else if (!strcmp(state, "pending")) {
 		explain_reason(job, row, list);
 		explain_federation(job, list);
-		if (feature)
+		if (feature) {
+			explain_lease(job, feature, list);
 			explain_pending(cluster, reboots, job, feature, list);
+		}
 	} else if (!strcmp(state, "starting")) {
 		explain_starting(cluster, reboots, job, now_s, list);
 	} else if (!strcmp(state, "running")) {

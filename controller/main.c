@@ -172,6 +172,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	catch_signals();
+	/* Slurm's library would cut the tasks of an array off at 64 characters. */
+	(void)setenv("SLURM_BITSTR_LEN", "0", 1);
 	slurm_init(NULL);
 	rc = run(&service, &err);
 	if (rc)

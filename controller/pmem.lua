@@ -18,6 +18,7 @@ local conf = dofile(here .. "pmem_conf.lua")
 local constraint = dofile(here .. "pmem_constraint.lua")
 local nodelist = dofile(here .. "pmem_nodes.lua")
 local groups = dofile(here .. "pmem_groups.lua")
+local hold = dofile(here .. "pmem_hold.lua")
 
 -- Slurm's version on the controller, as a number. The site sets it, as Lua cannot ask Slurm for it.
 -- Up to 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02
@@ -53,7 +54,7 @@ local function our_option(name)
 end
 
 local OPTIONS = { mode = our_option("mode"), size = our_option("size"),
-	namespace = our_option("namespace"), dram = our_option("dram") }
+	namespace = our_option("namespace"), dram = our_option("dram"), now = our_option("now") }
 
 local function problem(format, ...)
 	return "pm: " .. string.format(format, ...)
@@ -203,6 +204,12 @@ local function read_request(job_desc)
 		request.mode, request.source = request.twins.mode, OPTIONS.mode.twin
 	end
 	return request
+end
+
+-- --pm-now, or its variable.
+local function asks_now(request)
+	local twin = request.twins.now or "0"
+	return request.now ~= nil or twin ~= "0" and twin ~= ""
 end
 
 local function asks(request)
@@ -673,6 +680,21 @@ local function set_delay(job_desc, policy, modes, who, changes)
 	return nil
 end
 
+-- The directory of pm-controller's files.
+local function run_dir()
+	return string.match(pm.state_file, "^.*/") or ""
+end
+
+-- Minutes for which a job with a mode may wait for nodes of its mode; nil and the sentence.
+local function hold_minutes(policy, who, now, whole)
+	if now and not policy.AllowNow then
+		return nil, problem("--pm-now is not allowed here (%s), leave it out", policy.rules.AllowNow.origin)
+	elseif now or not whole or no_reboot_for(policy, who) then
+		return 0
+	end
+	return policy.HoldTime
+end
+
 -- "1 of 2 nodes is", "2 of 4 nodes are", "no node is".
 local function count_text(count, needed)
 	if count == 0 then
@@ -690,6 +712,20 @@ local function sooner(job, policy, mode, needed, view)
 		end
 	end
 	return ""
+end
+
+-- The remark for a job that waits from its submission on, and the change that makes it wait; nil: it
+-- does not wait, or the idle nodes are not known.
+local function first_hold(job, policy, mode, request, changes)
+	local idle = constraint.view(pm.state_file, request.partitions).idle[mode.feature]
+	local needed = (given(job.min_nodes, NO_VAL) or 1) * hold.count_tasks(job.array_inx)
+	if not idle or idle >= needed or request.explains then
+		return nil
+	end
+	changes.licenses = hold.first_lease(job, run_dir())
+	return changes.licenses and problem("%s idle in mode %s: the job waits for nodes of its mode before others are "
+		.. "rebooted, %.0f minutes at most%s", count_text(idle, needed), mode.name, policy.HoldTime,
+		policy.AllowNow and "; --pm-now has them rebooted at once" or "") or nil
 end
 
 -- That nodes must reboot before the job starts, or that it could start at once in another mode; nil
@@ -806,11 +842,19 @@ local function plan(job_desc, request, policy, who)
 		job_desc[field] = text -- nodelist.submit() puts more behind it
 	end
 	local whole = needs_whole_nodes(request, policy, modes)
+	local minutes, refusal = hold_minutes(policy, who, asks_now(request), whole)
+	if not minutes then
+		return nil, refusal
+	end
 	changes.shared = whole and 0 or nil
 	set_memory(job_desc, policy, modes, whole, changes)
 	changes.mode = mode
+	if minutes > 0 then
+		job_desc.admin_comment = hold.note(job_desc.admin_comment, minutes)
+	end
 	return changes, set_delay(job_desc, policy, modes, who, changes)
-		or reboot_remark(job_desc, policy, modes[1], request.partitions)
+		or minutes > 0 and first_hold(job_desc, policy, mode, request, changes)
+		or reboot_remark(job_desc, policy, mode, request.partitions)
 end
 
 -- Who asks, as far as lines of pmem.conf may depend on it.
@@ -821,7 +865,7 @@ local function asker(job_desc, partitions, part_list)
 	return { user = text(job_desc.user_name), account = text(job_desc.account, job_desc.default_account),
 		qos = text(job_desc.qos, job_desc.default_qos), reservation = text(job_desc.reservation),
 		minutes = minutes_of(job_desc.time_limit, partitions, part_list),
-		is_member = groups.load((string.match(pm.state_file, "^.*/") or "") .. "groups") }
+		is_member = groups.load(run_dir() .. "groups") }
 end
 
 -- True if any of the partitions gives modes to jobs that name none.

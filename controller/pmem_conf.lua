@@ -186,6 +186,8 @@ conf.keys = {
 	{ name = "DelayBoot", kind = "delay", default = "0" },
 	{ name = "RebootUsers", kind = "users", default = "*" },
 	{ name = "RebootTimeLimit", kind = "minutes", default = "0" },
+	{ name = "HoldTime", kind = "minutes", default = "0" },
+	{ name = "AllowNow", kind = "yes_no", default = "yes" },
 	{ name = "Exclusive", kind = "yes_no", default = "yes" },
 	{ name = "Clusters", kind = "clusters", default = "none" },
 	{ name = "AccountingField", kind = "comment", default = "none" },

@@ -29,6 +29,9 @@
 #define CONFIG_MS	60000
 #define JOBS_MS		15000
 
+/* The same, of both tables, while jobs may wait for nodes of their mode. */
+#define LEASES_MS 5000
+
 /* Pauses between requests for the jobs that an explanation or a message needs. */
 #define FRESH_JOBS_MS 500
 
@@ -133,7 +136,8 @@ static uint64_t nodes_pause_ms(const struct pm_service *service)
 {
 	if (service->waiters.first)
 		return NODES_WAITED_MS;
-	return service->holds.waited ? NODES_HELD_MS : NODES_QUIET_MS;
+	return service->holds.waited || pm_leases_are_wanted(&service->leases) ? NODES_HELD_MS
+									       : NODES_QUIET_MS;
 }
 
 /* Without the sweeps of load_all(), which have a pause of their own. */
@@ -161,7 +165,8 @@ static void announce(struct pm_service *service)
 static void load_all(struct pm_service *service)
 {
 	time_t before = service->cluster.nodes ? service->cluster.nodes->last_update : 0;
-	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms, JOBS_MS);
+	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms,
+		pm_leases_are_wanted(&service->leases) ? LEASES_MS : JOBS_MS);
 	bool nodes =
 		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
 
@@ -178,7 +183,11 @@ static void load_all(struct pm_service *service)
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
-	(void)load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS);
+	if (jobs)
+		pm_leases_look(&service->leases, &service->cluster, &service->reboots,
+			service->run_dir, now_s());
+	if (load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS))
+		pm_leases_configure(&service->leases, service->config_path, service->cluster.name);
 }
 
 static void end_waiter(struct pm_service *service, struct pm_waiter *waiter)

@@ -12,6 +12,7 @@
 #include "controller/cluster.h"
 #include "controller/groups_file.h"
 #include "controller/holds.h"
+#include "controller/leases.h"
 #include "controller/own_host.h"
 #include "controller/reboots.h"
 #include "controller/server.h"
@@ -34,6 +35,7 @@ struct pm_service {
 	struct pm_reports reports;
 	struct pm_substates substates;
 	struct pm_groups groups;
+	struct pm_leases leases;
 	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_LEASE_ARRAY_H
+#define PM_LEASE_ARRAY_H
+
+/* The tasks of an array's pending record, as Slurm writes them: "3,7-9,10-20:2%4". */
+#include <stddef.h>
+
+/* NULL or "" is one: the record is no array's, or of one task. */
+size_t pm_lease_array_count(const char *tasks);
+
+/* The first `n` of them, "3,7,8", malloc'ed; NULL when out of memory. */
+char *pm_lease_array_first(const char *tasks, size_t n);
+
+#endif

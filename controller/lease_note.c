@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/lease_note.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/asprintf.h"
+
+#define KEY	"pm_hold="
+#define DIGITS	"0123456789"
+#define MAX_MIN 525600
+
+/* The text behind KEY; NULL: there is none. A word of the site's may end like KEY. */
+static const char *find(const char *comment)
+{
+	const char *at = comment ? strstr(comment, KEY) : NULL;
+
+	while (at && at != comment && at[-1] != ' ')
+		at = strstr(at + 1, KEY);
+	return at ? at + strlen(KEY) : NULL;
+}
+
+struct pm_lease_note pm_lease_note_read(const char *comment)
+{
+	struct pm_lease_note note = {0};
+	const char *value = find(comment);
+
+	if (!value || strspn(value, DIGITS) > 6)
+		return note;
+	note.most_min = (unsigned)strtoul(value, NULL, 10);
+	value += strspn(value, DIGITS);
+	if (note.most_min > MAX_MIN)
+		note.most_min = 0;
+	if (*value == ',' && strspn(value + 1, DIGITS) <= 12)
+		note.first_held_s = strtoull(value + 1, NULL, 10);
+	return note;
+}
+
+char *pm_lease_note_write(const char *comment, uint64_t first_held_s)
+{
+	const char *value = find(comment), *end;
+
+	if (!value)
+		return strdup(comment ? comment : "");
+	end = value + strspn(value, DIGITS);
+	return pm_asprintf("%.*s,%" PRIu64 "%s", (int)(end - comment), comment, first_held_s,
+		end + strspn(end, DIGITS ","));
+}

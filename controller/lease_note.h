@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_LEASE_NOTE_H
+#define PM_LEASE_NOTE_H
+
+/*
+ * The note in a job's AdminComment by which it may be held, "pm_hold=60" or
+ * "pm_hold=60,1732690000": HoldTime in minutes, as pmem.lua wrote it at the submission, and the
+ * time of the first hold, as pm-controller wrote it then. Users cannot change it, and it outlives a
+ * restart of both. Other texts stand before and behind it, "; " between.
+ */
+#include <stdint.h>
+
+struct pm_lease_note {
+	unsigned most_min;     /* 0: there is no note; the job is never held */
+	uint64_t first_held_s; /* Unix time; 0: it has not been held */
+};
+
+/* `comment` may be NULL. A malformed note is none. */
+struct pm_lease_note pm_lease_note_read(const char *comment);
+
+/* The comment with the time of the first hold in its note, malloc'ed; NULL when out of memory. */
+char *pm_lease_note_write(const char *comment, uint64_t first_held_s);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/lease_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/strv.h"
+#include "controller/candidates.h"
+#include "controller/lease_array.h"
+#include "controller/lease_note.h"
+#include "controller/node_features.h"
+#include "controller/overview.h"
+#include "site/modes.h"
+
+/* Reboots of which none has been seen. */
+#define REBOOT_S 600
+
+/* A job that has used more than the usual share of its limit has half of the rest to go, at least.
+ */
+#define LEAST_S 30
+
+/*
+ * The parameters of the rule by the longest hold: docs/dev/hold-rule.md. They were judged on 64
+ * nodes; `guarded` is a share of the nodes.
+ */
+static const struct {
+	unsigned from_min;
+	double soon, rent;
+	unsigned guarded_of; /* one of so many nodes */
+} parameters[] = {{120, 8, 16, 4}, {0, 4, 8, 8}};
+#define GAP_S 7200
+
+/* pmem.lua gives ten years to jobs for which no node is rebooted. */
+#define LONG_DELAY_S (86400 * 365)
+
+/* --- jobs --- */
+
+bool pm_lease_table_has(const slurm_job_info_t *job)
+{
+	return pm_job_is_pending(job) && job->priority && pm_job_feature(job);
+}
+
+static bool is_given(const char *text)
+{
+	return text && *text;
+}
+
+bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s)
+{
+	return job->shared == JOB_SHARED_NONE && !is_given(job->req_nodes) &&
+	       !is_given(job->resv_name) && !is_given(job->fed_origin_str) &&
+	       !is_given(job->dependency) && !job->het_job_id && !job->restart_cnt &&
+	       !job->deadline && job->delay_boot < LONG_DELAY_S && !(job->bitflags & CRON_JOB) &&
+	       job->eligible_time && (uint64_t)job->eligible_time <= now_s;
+}
+
+static uint32_t mode_of(const char *feature)
+{
+	const struct pm_mode_info *mode = feature ? pm_mode_by_feature(feature) : NULL;
+
+	return mode ? (uint32_t)mode->mode : PM_HOLD_MODES_MAX;
+}
+
+static double limit_s(const slurm_job_info_t *job)
+{
+	return job->time_limit == INFINITE || job->time_limit == NO_VAL ? 86400.0 * 365
+									: job->time_limit * 60.0;
+}
+
+static bool may_hold(const slurm_job_info_t *job, const struct pm_lease_note *note, uint64_t now_s)
+{
+	return note->most_min && pm_lease_suits(job, now_s) &&
+	       (!note->first_held_s || now_s < note->first_held_s + note->most_min * 60ULL);
+}
+
+static struct pm_hold_job row_of(const slurm_job_info_t *job, double used_of_limit, uint64_t now_s)
+{
+	struct pm_lease_note note = pm_lease_note_read(job->admin_comment);
+
+	return (struct pm_hold_job){.run_s = limit_s(job) * used_of_limit,
+		.first_held_s = (double)note.first_held_s,
+		.nodes = pm_candidates_needed(job),
+		.mode = mode_of(pm_job_feature(job)),
+		.may_hold = may_hold(job, &note, now_s)};
+}
+
+static int by_priority(const void *a, const void *b)
+{
+	const slurm_job_info_t *x = ((const struct pm_lease_job *)a)->job;
+	const slurm_job_info_t *y = ((const struct pm_lease_job *)b)->job;
+
+	if (x->priority != y->priority)
+		return x->priority < y->priority ? 1 : -1;
+	return (x->job_id > y->job_id) - (x->job_id < y->job_id);
+}
+
+/* Also finds the longest hold. */
+static void list_records(struct pm_lease_table *table, const struct pm_cluster *cluster,
+	const char *partitions, unsigned *ret_most_min)
+{
+	for (uint32_t i = 0; i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+		unsigned most_min;
+
+		if (!pm_lease_table_has(job) || !job->partition ||
+			strcmp(job->partition, partitions) != 0)
+			continue;
+		table->records[table->n_records++] = (struct pm_lease_job){
+			.job = job, .tasks = pm_lease_array_count(job->array_task_str)};
+		most_min = pm_lease_note_read(job->admin_comment).most_min;
+		if (most_min > *ret_most_min)
+			*ret_most_min = most_min;
+	}
+	qsort(table->records, table->n_records, sizeof(*table->records), by_priority);
+}
+
+static void count_rows(struct pm_lease_table *table)
+{
+	for (size_t i = 0; i < table->n_records; i++) {
+		struct pm_lease_job *record = &table->records[i];
+
+		record->first = table->n_jobs;
+		record->count = record->tasks < table->n_nodes ? record->tasks : table->n_nodes;
+		record->count += !record->count;
+		table->n_jobs += record->count;
+	}
+}
+
+static void write_rows(struct pm_lease_table *table, double used_of_limit, uint64_t now_s)
+{
+	for (size_t i = 0; i < table->n_records; i++) {
+		const struct pm_lease_job *record = &table->records[i];
+
+		for (size_t k = 0; k < record->count; k++)
+			table->jobs[record->first + k] = row_of(record->job, used_of_limit, now_s);
+	}
+}
+
+/* --- nodes --- */
+
+/* When the job is expected to end: it uses as much of its limit as others do. */
+static double expected_end_s(const slurm_job_info_t *job, double used_of_limit, uint64_t now_s)
+{
+	double end_s = (double)job->start_time + limit_s(job) * used_of_limit, left_s;
+
+	if (end_s > (double)now_s)
+		return end_s;
+	left_s = (double)job->start_time + limit_s(job) - (double)now_s;
+	return (double)now_s + (left_s > LEAST_S ? left_s : LEAST_S) / 2 * used_of_limit;
+}
+
+static void mark_job(double *ends_s, uint32_t n, const slurm_job_info_t *job, double end_s)
+{
+	for (const int32_t *pair = job->node_inx; pair && pair[0] >= 0; pair += 2)
+		for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < n; i++)
+			ends_s[i] = ends_s[i] > end_s ? ends_s[i] : end_s;
+}
+
+/* By index of node: the end of the job that ends last there; 0 without jobs. */
+static double *ends_of_nodes(const struct pm_cluster *cluster, double used_of_limit, uint64_t now_s)
+{
+	double *ends_s = calloc(cluster->nodes->record_count + 1, sizeof(*ends_s));
+
+	for (uint32_t i = 0; ends_s && i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+		uint32_t base = job->job_state & JOB_STATE_BASE;
+
+		if (base == JOB_RUNNING || base == JOB_SUSPENDED)
+			mark_job(ends_s, cluster->nodes->record_count, job,
+				expected_end_s(job, used_of_limit, now_s));
+	}
+	return ends_s;
+}
+
+static void add_node(
+	struct pm_lease_table *table, const node_info_t *node, double end_s, uint64_t now_s)
+{
+	enum pm_node_use use = pm_node_use(node->node_state);
+	uint32_t mode = mode_of(pm_node_feature(node));
+
+	if (!node->name || use == PM_NODE_OUT || mode >= PM_HOLD_MODES_MAX)
+		return;
+	if (use == PM_NODE_IDLE)
+		end_s = 0;
+	else if (end_s <= (double)now_s) /* it boots, or its last job has just ended */
+		end_s = (double)now_s + (use == PM_NODE_REBOOTING ? table->rule.reboot_s : LEAST_S);
+	table->nodes[table->n_nodes++] = (struct pm_hold_node){.free_s = end_s, .mode = mode};
+}
+
+static bool has_partition(const char *list, const char *name)
+{
+	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(list, ",");
+
+	return names && pm_strv_contains(names, name);
+}
+
+/* Each node once, though partitions may share it. `ends_s`: -1 for those that are done. */
+static void list_nodes(struct pm_lease_table *table, const struct pm_cluster *cluster,
+	const char *partitions, double *ends_s, uint64_t now_s)
+{
+	const node_info_msg_t *nodes = cluster->nodes;
+
+	for (uint32_t p = 0; p < cluster->partitions->record_count; p++) {
+		const partition_info_t *partition = &cluster->partitions->partition_array[p];
+
+		if (!has_partition(partitions, partition->name))
+			continue;
+		for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
+			for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < nodes->record_count;
+				i++) {
+				if (ends_s[i] >= 0)
+					add_node(table, &nodes->node_array[i], ends_s[i], now_s);
+				ends_s[i] = -1;
+			}
+	}
+}
+
+/* --- the rule --- */
+
+/* The longest of the modes' medians. */
+static double reboot_s(const struct pm_reboots *reboots)
+{
+	uint64_t longest_s = 0;
+
+	pm_mode_foreach(row) {
+		uint64_t median_s = pm_reboots_median_s(reboots, row->feature);
+
+		longest_s = median_s > longest_s ? median_s : longest_s;
+	}
+	return longest_s ? (double)longest_s : REBOOT_S;
+}
+
+static void set_rule(struct pm_lease_table *table, unsigned most_min)
+{
+	size_t i = 0;
+
+	while (most_min < parameters[i].from_min)
+		i++;
+	table->rule.most_s = most_min * 60.0;
+	table->rule.soon = parameters[i].soon;
+	table->rule.rent = parameters[i].rent;
+	table->rule.gap_s = GAP_S;
+	table->rule.lease_s = 1; /* the licence's lease is for all jobs */
+	table->rule.guarded = (uint32_t)(table->n_nodes / parameters[i].guarded_of) + 1;
+}
+
+int pm_lease_table_fill(struct pm_lease_table *table, const struct pm_cluster *cluster,
+	const struct pm_reboots *reboots, const char *partitions, double used_of_limit,
+	uint64_t now_s)
+{
+	cleanup_free double *ends_s = ends_of_nodes(cluster, used_of_limit, now_s);
+	unsigned most_min = 0;
+
+	table->nodes = calloc(cluster->nodes->record_count + 1, sizeof(*table->nodes));
+	table->records = calloc(cluster->jobs->record_count + 1, sizeof(*table->records));
+	if (!ends_s || !table->nodes || !table->records)
+		return -ENOMEM;
+	table->rule.reboot_s = reboot_s(reboots);
+	list_nodes(table, cluster, partitions, ends_s, now_s);
+	list_records(table, cluster, partitions, &most_min);
+	set_rule(table, most_min);
+	count_rows(table);
+	table->jobs = calloc(table->n_jobs + 1, sizeof(*table->jobs));
+	table->answers = calloc(table->n_jobs + 1, sizeof(*table->answers));
+	if (!table->jobs || !table->answers)
+		return -ENOMEM;
+	write_rows(table, used_of_limit, now_s);
+	return pm_hold_decide(&table->rule, (double)now_s, table->jobs, table->n_jobs, table->nodes,
+		table->n_nodes, table->answers);
+}
+
+void pm_lease_table_done(struct pm_lease_table *table)
+{
+	free(table->nodes);
+	free(table->jobs);
+	free(table->answers);
+	free(table->records);
+	*table = (struct pm_lease_table){0};
+}

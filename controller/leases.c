@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "controller/leases.h"
+
+#include <errno.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/asprintf.h"
+#include "base/cleanup.h"
+#include "controller/federation.h"
+#include "controller/lease_array.h"
+#include "controller/lease_note.h"
+#include "controller/lease_table.h"
+#include "site/config.h"
+
+/* Changes of jobs in one look: those who wait for this service wait no longer for them. */
+#define CHANGES_MAX 50
+
+/* Users ask for 2.5 times the run time until the cluster's own share is learnt. */
+#define USED_OF_LIMIT 0.4
+#define LEARN	      0.02
+
+/* --- the site's wish --- */
+
+static bool has_hold_time(const struct pm_config *config)
+{
+	bool has = config->hold_time_min > 0;
+
+	for (size_t i = 0; i < config->for_jobs.count; i++)
+		has = has || (config->for_jobs.list[i].key == PM_KEY_HOLD_TIME &&
+				     strcmp(config->for_jobs.list[i].text, "0") != 0);
+	return has;
+}
+
+static bool is_federated(struct pm_leases *leases, const char *own_cluster)
+{
+	cleanup_free char *federation = NULL;
+	cleanup_free char *others = pm_federation_others(own_cluster, &federation);
+
+	if (others && !leases->said_federation)
+		fprintf(stderr,
+			"HoldTime of pmem.conf: this cluster is in a federation, where jobs do not "
+			"wait for nodes in their mode\n");
+	leases->said_federation = others != NULL;
+	return others != NULL;
+}
+
+void pm_leases_configure(struct pm_leases *leases, const char *config_path, const char *own_cluster)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	struct pm_err err = {0};
+
+	if (pm_config_load(config_path, &config, &err))
+		return; /* controller/groups_file.h says so each minute */
+	leases->wanted = has_hold_time(&config) && !is_federated(leases, own_cluster);
+}
+
+bool pm_leases_are_wanted(const struct pm_leases *leases)
+{
+	return leases->wanted;
+}
+
+/* --- what jobs use of their limits --- */
+
+static void learn_from(struct pm_leases *leases, const slurm_job_info_t *job)
+{
+	double limit_s = job->time_limit * 60.0, used;
+
+	if ((job->job_state & JOB_STATE_BASE) != JOB_COMPLETE ||
+		job->end_time <= leases->learnt_s || job->time_limit == INFINITE ||
+		job->time_limit == NO_VAL || !job->time_limit)
+		return;
+	used = (double)(job->end_time - job->start_time) / limit_s;
+	used = used > 1 ? 1 : used;
+	leases->used_of_limit += LEARN * (used - leases->used_of_limit);
+}
+
+static void learn(struct pm_leases *leases, const struct pm_cluster *cluster, uint64_t now_s)
+{
+	if (!leases->used_of_limit)
+		leases->used_of_limit = USED_OF_LIMIT;
+	for (uint32_t i = 0; i < cluster->jobs->record_count; i++)
+		learn_from(leases, &cluster->jobs->job_array[i]);
+	leases->learnt_s = (time_t)now_s;
+}
+
+/* --- changes of jobs --- */
+
+static int refused(const slurm_job_info_t *job, const char *what)
+{
+	if (errno != ESLURM_JOB_NOT_PENDING && errno != ESLURM_ALREADY_DONE)
+		fprintf(stderr, "job %u: %s: %s\n", (unsigned)job->job_id, what,
+			slurm_strerror(errno));
+	return -EIO;
+}
+
+/* NULL leaves a field as it is. */
+static int change(const slurm_job_info_t *job, char *licences, char *comment)
+{
+	job_desc_msg_t update;
+
+	slurm_init_job_desc_msg(&update);
+	update.job_id = job->job_id;
+	update.licenses = licences;
+	update.admin_comment = comment;
+	return slurm_update_job(&update) ? refused(job, "change the licence by which it waits") : 0;
+}
+
+/* The first tasks of an array may start; each gets a record of its own, as at its start. */
+static int release_tasks(const slurm_job_info_t *job, size_t n)
+{
+	cleanup_free char *tasks = pm_lease_array_first(job->array_task_str, n);
+	cleanup_free char *id =
+		tasks ? pm_asprintf("%u_[%s]", (unsigned)job->array_job_id, tasks) : NULL;
+	cleanup_free char *licences = pm_lease_without(job->licenses);
+	job_array_resp_msg_t *answers = NULL;
+	job_desc_msg_t update;
+	int rc;
+
+	if (!id || !licences)
+		return -ENOMEM;
+	slurm_init_job_desc_msg(&update);
+	update.job_id_str = id;
+	update.licenses = licences;
+	rc = slurm_update_job2(&update, &answers);
+	slurm_free_job_array_resp(answers);
+	return rc ? refused(job, "let its first tasks start") : 0;
+}
+
+static int release(const slurm_job_info_t *job)
+{
+	cleanup_free char *licences = pm_lease_without(job->licenses);
+
+	return licences ? change(job, licences, NULL) : -ENOMEM;
+}
+
+static int hold(const slurm_job_info_t *job, bool begins, uint64_t now_s)
+{
+	cleanup_free char *licences =
+		pm_lease_is_on(job->licenses) ? NULL : pm_lease_with(job->licenses);
+	cleanup_free char *comment = begins ? pm_lease_note_write(job->admin_comment, now_s) : NULL;
+
+	return licences || comment ? change(job, licences, comment) : 0;
+}
+
+/* --- verdicts --- */
+
+/* What the rule's answers mean for a record. */
+struct verdict {
+	size_t free; /* tasks that may start */
+	bool holds;  /* others wait */
+	bool begins; /* the first hold is now */
+};
+
+static struct verdict verdict_of(
+	const struct pm_lease_table *table, const struct pm_lease_job *record)
+{
+	const struct pm_lease_note note = pm_lease_note_read(record->job->admin_comment);
+	struct verdict verdict = {0};
+
+	for (size_t i = record->first; i < record->first + record->count; i++) {
+		verdict.free += table->answers[i].until_s == 0;
+		verdict.begins = verdict.begins || (table->answers[i].counts && !note.first_held_s);
+	}
+	verdict.holds = verdict.free < record->count ||
+			(record->count < record->tasks && table->jobs[record->first].may_hold);
+	return verdict;
+}
+
+static bool needs_change(const struct pm_lease_job *record, const struct verdict *verdict)
+{
+	bool has = pm_lease_is_on(record->job->licenses);
+
+	return verdict->holds ? !has || verdict->begins || verdict->free : has;
+}
+
+static void carry_out(const slurm_job_info_t *job, const struct verdict *verdict, uint64_t now_s)
+{
+	if (!verdict->holds) {
+		(void)release(job);
+		return;
+	}
+	if (!hold(job, verdict->begins, now_s) && verdict->free)
+		(void)release_tasks(job, verdict->free);
+}
+
+/* The table may be some seconds old, and the job's licences are replaced whole. */
+static void carry_out_now(
+	const slurm_job_info_t *old, const struct verdict *verdict, uint64_t now_s)
+{
+	job_info_msg_t *jobs = NULL;
+
+	if (slurm_load_job(&jobs, old->job_id, PM_CLUSTER_SHOWN))
+		return;
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		const slurm_job_info_t *job = &jobs->job_array[i];
+
+		if (job->job_id == old->job_id && pm_job_is_pending(job))
+			carry_out(job, verdict, now_s);
+	}
+	slurm_free_job_info_msg(jobs);
+}
+
+/* Returns the number of changes. */
+static unsigned settle(const struct pm_lease_table *table, unsigned most, uint64_t now_s)
+{
+	unsigned changes = 0;
+
+	for (size_t i = 0; i < table->n_records && changes < most; i++) {
+		const struct pm_lease_job *record = &table->records[i];
+		struct verdict verdict = verdict_of(table, record);
+
+		if (!needs_change(record, &verdict))
+			continue;
+		carry_out_now(record->job, &verdict, now_s);
+		changes++;
+	}
+	return changes;
+}
+
+/* --- a look --- */
+
+/* True if an earlier job in the table has the same partitions. */
+static bool is_seen(const char **seen, size_t n, const char *partitions)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(seen[i], partitions))
+			return true;
+	return false;
+}
+
+static unsigned settle_partitions(struct pm_leases *leases, const struct pm_cluster *cluster,
+	const struct pm_reboots *reboots, const char *partitions, unsigned most, uint64_t now_s)
+{
+	cleanup_with(pm_lease_table_done) struct pm_lease_table table = {0};
+
+	if (pm_lease_table_fill(&table, cluster, reboots, partitions, leases->used_of_limit, now_s))
+		return 0;
+	return settle(&table, most, now_s);
+}
+
+/* A job without a mode has asked for the licence itself. */
+static void release_others(const struct pm_cluster *cluster)
+{
+	const struct verdict start = {0};
+
+	for (uint32_t i = 0; i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+
+		if (pm_job_is_pending(job) && job->priority && !pm_lease_table_has(job) &&
+			pm_lease_is_on(job->licenses))
+			carry_out_now(job, &start, 0);
+	}
+}
+
+static void settle_all(struct pm_leases *leases, const struct pm_cluster *cluster,
+	const struct pm_reboots *reboots, uint64_t now_s)
+{
+	cleanup_free const char **seen = calloc(cluster->jobs->record_count + 1, sizeof(*seen));
+	unsigned changes = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; seen && i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+
+		if (!pm_lease_table_has(job) || !job->partition || is_seen(seen, n, job->partition))
+			continue;
+		seen[n++] = job->partition;
+		changes += settle_partitions(
+			leases, cluster, reboots, job->partition, CHANGES_MAX - changes, now_s);
+	}
+	release_others(cluster);
+}
+
+void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
+	const struct pm_reboots *reboots, const char *run_dir, uint64_t now_s)
+{
+	if (!leases->wanted || !cluster->jobs || !cluster->nodes || !cluster->partitions)
+		return;
+	learn(leases, cluster, now_s);
+	if (pm_lease_licence_keep(&leases->licence, run_dir))
+		settle_all(leases, cluster, reboots, now_s);
+}

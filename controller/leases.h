@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PM_LEASES_H
+#define PM_LEASES_H
+
+/*
+ * Fewer reboots: which pending jobs wait for nodes of their mode. pmem.lua marks the jobs that may
+ * (controller/lease_note.h), the rule decides (controller/hold_rule.h), and the licence holds
+ * (controller/lease_licence.h). State is in Slurm's records of the jobs alone.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "controller/cluster.h"
+#include "controller/lease_licence.h"
+#include "controller/reboots.h"
+
+struct pm_leases {
+	struct pm_lease_licence licence;
+	bool wanted;	      /* pmem.conf has HoldTime, and the cluster is in no federation */
+	bool said_federation; /* that it is in one */
+	uint64_t looked_ms;
+	double used_of_limit; /* the share of their time limits that jobs use; 0: not learnt */
+	time_t learnt_s;      /* jobs that ended later are not learnt from */
+};
+
+/*
+ * Reads pmem.conf for HoldTime, which may have changed. If the file has an error, that of before
+ * stays.
+ */
+void pm_leases_configure(
+	struct pm_leases *leases, const char *config_path, const char *own_cluster);
+
+/* True if jobs may be held, so that the tables are to be loaded more often. */
+bool pm_leases_are_wanted(const struct pm_leases *leases);
+
+/*
+ * After each load of the jobs or nodes: renews the lease, and gives it to jobs or takes it from
+ * them.
+ */
+void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
+	const struct pm_reboots *reboots, const char *run_dir, uint64_t now_s);
+
+#endif
