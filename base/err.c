@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/confinement.h"
+
 static const char cut_mark[] = "...";
 
 /* Stores a text behind the first `used` bytes. */
@@ -25,6 +27,15 @@ __attribute__((format(printf, 2, 3))) static void add_text(struct pm_err *err, c
 	va_start(args, fmt);
 	store_at(err, strlen(err->text), fmt, args);
 	va_end(args);
+}
+
+/* A profile that refuses something leaves no other trace here than the errno. */
+static void add_confinement(struct pm_err *err, int code)
+{
+	char profile[256];
+
+	if ((code == -EACCES || code == -EPERM) && pm_confinement_own(profile, sizeof(profile)))
+		add_text(err, ": AppArmor's profile '%s' confines this program", profile);
 }
 
 int pm_err_set(struct pm_err *err, int code, const char *fmt, ...)
@@ -50,6 +61,7 @@ int pm_err_sys(struct pm_err *err, int code, const char *fmt, ...)
 	store_at(err, 0, fmt, args);
 	va_end(args);
 	add_text(err, ": %s", strerror(-code));
+	add_confinement(err, code);
 	err->code = code;
 	return code;
 }

@@ -18,7 +18,9 @@ struct pm_err {
 __attribute__((format(printf, 3, 4))) int pm_err_set(
 	struct pm_err *err, int code, const char *fmt, ...);
 
-/* The same, followed by ": " and the text of the errno: "open '/x': No such file or directory". */
+/* The same, followed by ": " and the text of the errno: "open '/x': No such file or directory".
+ * Behind EACCES and EPERM stands the AppArmor profile that confines the process, if there is one.
+ */
 __attribute__((format(printf, 3, 4))) int pm_err_sys(
 	struct pm_err *err, int code, const char *fmt, ...);
 
