@@ -14,6 +14,7 @@
 #include "base/timestamp.h"
 #include "node/act/job_memory.h"
 #include "node/act/allotments.h"
+#include "node/act/cpusets.h"
 #include "node/act/room.h"
 #include "node/act/substate.h"
 #include "node/see/observe.h"
@@ -353,6 +354,8 @@ static int provide(const struct pm_operation *op, const struct pm_job *job, stru
 	if (job->substate == PM_SUBSTATE_EMPTY)
 		return 0;
 	rc = pm_substate_reach(op, job->substate, /* dry_run= */ false, err);
+	if (!rc && job->substate == PM_SUBSTATE_FLAT)
+		rc = pm_cpusets_follow(op->config.fs_root, err);
 	if (!rc)
 		rc = pm_substate_look(op, &inventory, err);
 	if (!rc)
