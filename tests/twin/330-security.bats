@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Modes and memory limits where the kernel has AppArmor, on one node: docs/admin/compatibility.md has a row. The packages are those
-# of run-security in rules.mk.
+# Modes and memory limits where the kernel has AppArmor, on one node: docs/admin/compatibility.md has a row for each. The packages
+# are those of run-security in rules.mk.
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
 # shellcheck disable=SC2016 # what is in single quotes is run on the node
@@ -9,6 +9,7 @@ setup() {
 	load helpers
 	load jobs
 	load node_jobs
+	load limits
 }
 
 teardown() {
@@ -18,56 +19,10 @@ teardown() {
 
 teardown_file() {
 	load helpers
+	load limits
+	pmtwin exec n1 -- bash -c 'rm -f /etc/apparmor.d/site.* /usr/local/bin/confined' || true
 	boot_with ''
 }
-
-# boot_with OPTIONS: the twin anew, with these options of the node's kernel.
-boot_with() {
-	pmtwin down
-	pmtwin up --kernel-options "$1" --timeout 900
-}
-
-# Takes the MiB of its argument.
-FILL='import sys
-room = bytearray(int(sys.argv[1]) << 20)
-for at in range(0, len(room), 4096): room[at] = 1
-print("filled", flush=True)'
-
-state_of() { pmtwin exec head -- squeue --noheader --states=all --jobs="$1" --Format=State 2>/dev/null | tr -d ' '; }
-has_state() { [ "$(state_of "$1")" = "$2" ]; }
-
-# dies_at_its_limit MODE [PROGRAM...]: a job that outgrows its 200 MiB, the program in front of what fills it, in the mode.
-dies_at_its_limit() {
-	local mode=$1
-	shift
-	run_user 0 sbatch --parsable -w n1 --pm-mode="$mode" --mem=200M --output=fill.out --wrap="exec $* /usr/bin/python3 -c '$FILL' 400"
-	wait_for 600 has_state "$output" OUT_OF_MEMORY
-	run_user 0 pmctl report "$output"
-	assert_line --regexp '^Ended:      out of memory on n1: (19[0-9]|200) MiB of 200 MiB were in use; ask for more with --mem'
-	wait_for 300 node_is n1 idle
-}
-
-# A job in appdirect with a file in its directory, one in memory after a reboot, and one in flat, that use their memory; of the
-# latter two one more that dies by its cgroup. The node is never drained.
-check_modes_and_limits() {
-	local before drained
-	use_mode n1 appdirect
-	drained=$(drains)
-	run_sbatch 0 -w n1 --pm-mode=appdirect <<<$'#!/bin/bash\nsrun sh -c \'echo "$(id -un) $(pmctl mode)" >$PM_DIR0/file; cat $PM_DIR0/file\''
-	assert_output 'user1 appdirect'
-	before=$(boot_id n1)
-	run_sbatch 0 -w n1 --pm-mode=memory --mem=4G <<<$'#!/bin/bash\npmctl mode; /usr/bin/python3 -c \''"$FILL"$'\' 300'
-	assert_output $'memory\nfilled'
-	[ "$(boot_id n1)" != "$before" ]
-	dies_at_its_limit memory
-	run_sbatch 0 -w n1 --pm-mode=flat --mem=4G <<<$'#!/bin/bash\npmctl mode; numactl --membind=$PM_NODE0 /usr/bin/python3 -c \''"$FILL"$'\' 300'
-	assert_output $'flat\nfilled'
-	dies_at_its_limit flat 'numactl --membind=$PM_NODE0'
-	assert_equal "$(drains)" "$drained"
-	wait_for 300 node_is n1 idle
-}
-
-drains() { pmtwin exec head -- grep -ciE 'n1.*(state set to DRAIN|reason set to|DOWN)' /var/log/slurm/slurmctld.log || true; }
 
 denials() { n1 "grep -c 'apparmor=\"DENIED\"' /var/log/audit/audit.log || true"; }
 
@@ -83,4 +38,46 @@ APPARMOR='lsm=landlock,lockdown,yama,integrity,apparmor audit=1'
 	check_modes_and_limits
 	run denials
 	assert_output 0
+}
+
+# profile FLAGS PROGRAM RULE...: loads a profile of the site's.
+profile() {
+	local flags=$1 program=$2 name=site.${2##*/}
+	shift 2
+	n1 "printf '%s\n' 'abi <abi/3.0>,' 'include <tunables/global>' '$program flags=($flags) {' ' include <abstractions/base>' $(printf '%q ' "$@") '}' \
+		>/etc/apparmor.d/$name && apparmor_parser --replace /etc/apparmor.d/$name"
+}
+
+remove_profile() { n1 "apparmor_parser --remove /etc/apparmor.d/site.$1 && rm /etc/apparmor.d/site.$1"; }
+
+denied() { n1 "grep 'apparmor=\"DENIED\"' /var/log/audit/audit.log || true"; }
+
+# A program of users that may write to their home and to the job's directory.
+@test "AppArmor with a site's profile for a program of users: it may write to \$PM_DIR" {
+	n1 'grep -q apparmor /sys/kernel/security/lsm' || boot_with "$APPARMOR"
+	use_mode n1 appdirect
+	n1 'cp /usr/bin/dash /usr/local/bin/confined'
+	profile enforce /usr/local/bin/confined '/mnt/slurm-pmem/** rw,' '/usr/local/bin/confined mr,' '/home/** rw,' '/dev/null rw,'
+	run_sbatch 0 -w n1 --pm-mode=appdirect <<<$'#!/bin/bash
+		confined -c \'echo written >$PM_DIR0/file; read line <$PM_DIR0/file; echo "$line"; echo no >/tmp/denied\' 2>&1
+		true'
+	assert_line written
+	assert_line --partial 'Permission denied'
+	run denied
+	assert_line --partial 'profile="/usr/local/bin/confined" name="/tmp/denied"'
+}
+
+# The profile forgets the state directory.
+@test "AppArmor with a site's profile that keeps pmctl from its files: the node's reason and the job name the profile" {
+	n1 'grep -q apparmor /sys/kernel/security/lsm' || boot_with "$APPARMOR"
+	use_mode n1 appdirect
+	profile enforce /usr/bin/pmctl 'capability,' 'network,' 'unix,' 'signal,' 'ptrace,' '/etc/** r,' '/usr/** mr,' '/proc/** r,' \
+		'/sys/** rw,' '/dev/** rw,' '/run/** rwkl,' '/usr/bin/*ctl pux,' '/var/log/** rw,' '/mnt/** rw,'
+	run_user 1+ srun -w n1 --pm-mode=flat pmctl mode
+	assert_output --partial "open '/var/lib/slurm-pmem/lock': Permission denied: AppArmor's profile '/usr/bin/pmctl' confines this program"
+	assert_drained n1 "open '/var/lib/slurm-pmem/lock': Permission denied: AppArmor's profile '/usr/bin/pmctl' confines this program"
+	remove_profile pmctl
+	restore_node n1
+	run_sbatch 0 -w n1 --pm-mode=flat <<<"$WHERE"
+	assert_output 'n1 flat restarts 0'
 }
