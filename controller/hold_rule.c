@@ -161,7 +161,7 @@ static struct pm_hold_answer decide(struct state *state, const struct pm_hold_jo
 	if (missing && !behind && job->nodes <= idle + state->rule->guarded &&
 		may_hold(state, job) && waits(state, mode, missing)) {
 		mode->ahead += job->nodes;
-		return (struct pm_hold_answer){end_of_lease(state, job), room};
+		return (struct pm_hold_answer){.until_s = end_of_lease(state, job), .counts = room};
 	}
 	if (room && !(missing && behind)) {
 		take(state, job);
@@ -169,7 +169,7 @@ static struct pm_hold_answer decide(struct state *state, const struct pm_hold_jo
 		mode->ahead += job->nodes;
 		state->blocked = true;
 	}
-	return (struct pm_hold_answer){0};
+	return (struct pm_hold_answer){.either = missing && behind && may_hold(state, job)};
 }
 
 int pm_hold_decide(const struct pm_hold_rule *rule, double now_s, const struct pm_hold_job *jobs,

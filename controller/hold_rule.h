@@ -44,6 +44,7 @@ struct pm_hold_rule {
 struct pm_hold_answer {
 	double until_s;	 /* end of the lease; 0: the job may start */
 	uint32_t counts; /* the job is held: its first_held_s is now, if it has none */
+	uint32_t either; /* it may start, but nothing reboots for it: a lease may stay */
 };
 
 struct pm_hold_job {

@@ -33,6 +33,9 @@ static const struct {
 } parameters[] = {{120, 8, 16, 4}, {0, 4, 8, 8}};
 #define GAP_S 7200
 
+/* If the clock has been set back by more since the first hold, the job waits no longer. */
+#define CLOCK_BACK_S 60
+
 /* pmem.lua gives ten years to jobs for which no node is rebooted. */
 #define LONG_DELAY_S (86400 * 365)
 
@@ -48,12 +51,19 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
+/* "matlab:1|fluent:1": Slurm takes no third licence beside it. */
+static bool has_alternatives(const char *licences)
+{
+	return licences && strchr(licences, '|');
+}
+
 bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s)
 {
 	return job->shared == JOB_SHARED_NONE && !is_given(job->req_nodes) &&
 	       !is_given(job->resv_name) && !is_given(job->fed_origin_str) &&
 	       !is_given(job->dependency) && !job->het_job_id && !job->restart_cnt &&
-	       !job->deadline && job->delay_boot < LONG_DELAY_S && !(job->bitflags & CRON_JOB) &&
+	       !has_alternatives(job->licenses) && !job->deadline &&
+	       job->delay_boot < LONG_DELAY_S && !(job->bitflags & CRON_JOB) &&
 	       job->eligible_time && (uint64_t)job->eligible_time <= now_s;
 }
 
@@ -72,8 +82,12 @@ static double limit_s(const slurm_job_info_t *job)
 
 static bool may_hold(const slurm_job_info_t *job, const struct pm_lease_note *note, uint64_t now_s)
 {
-	return note->most_min && pm_lease_suits(job, now_s) &&
-	       (!note->first_held_s || now_s < note->first_held_s + note->most_min * 60ULL);
+	uint64_t most_s = note->most_min * 60ULL;
+
+	if (!most_s || !pm_lease_suits(job, now_s))
+		return false;
+	return !note->first_held_s ||
+	       (now_s < note->first_held_s + most_s && now_s + CLOCK_BACK_S > note->first_held_s);
 }
 
 static struct pm_hold_job row_of(const slurm_job_info_t *job, double used_of_limit, uint64_t now_s)
@@ -105,8 +119,8 @@ static void list_records(struct pm_lease_table *table, const struct pm_cluster *
 		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
 		unsigned most_min;
 
-		if (!pm_lease_table_has(job) || !job->partition ||
-			strcmp(job->partition, partitions) != 0)
+		if (!job->partition || strcmp(job->partition, partitions) != 0 ||
+			!pm_lease_table_has(job))
 			continue;
 		table->records[table->n_records++] = (struct pm_lease_job){
 			.job = job, .tasks = pm_lease_array_count(job->array_task_str)};

@@ -46,8 +46,8 @@ bool pm_lease_table_has(const slurm_job_info_t *job);
 
 /*
  * True if the job may be held as far as Slurm is concerned: it is eligible, has its nodes to itself
- * and names none of them, has no reservation and no deadline, and is neither a part of a hetjob,
- * nor of a federation, nor of scrontab, nor was it requeued.
+ * and names none of them, has no reservation, no deadline and no alternative licences, and is
+ * neither a part of a hetjob, nor of a federation, nor of scrontab, nor was it requeued.
  */
 bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s);
 

@@ -55,6 +55,7 @@ void pm_leases_configure(struct pm_leases *leases, const char *config_path, cons
 
 	if (pm_config_load(config_path, &config, &err))
 		return; /* controller/groups_file.h says so each minute */
+	leases->configured = true;
 	leases->wanted = has_hold_time(&config) && !is_federated(leases, own_cluster);
 }
 
@@ -159,10 +160,12 @@ static struct verdict verdict_of(
 	const struct pm_lease_table *table, const struct pm_lease_job *record)
 {
 	const struct pm_lease_note note = pm_lease_note_read(record->job->admin_comment);
+	bool has = pm_lease_is_on(record->job->licenses);
 	struct verdict verdict = {0};
 
 	for (size_t i = record->first; i < record->first + record->count; i++) {
-		verdict.free += table->answers[i].until_s == 0;
+		verdict.free +=
+			table->answers[i].until_s == 0 && !(has && table->answers[i].either);
 		verdict.begins = verdict.begins || (table->answers[i].counts && !note.first_held_s);
 	}
 	verdict.holds = verdict.free < record->count ||
@@ -242,17 +245,23 @@ static unsigned settle_partitions(struct pm_leases *leases, const struct pm_clus
 	return settle(&table, most, now_s);
 }
 
-/* A job without a mode has asked for the licence itself. */
-static void release_others(const struct pm_cluster *cluster)
+/*
+ * Takes the lease from the jobs that the rule does not look at: one without a mode has asked for
+ * the licence itself. With `all`, from all jobs.
+ */
+static void release_jobs(const struct pm_cluster *cluster, bool all)
 {
 	const struct verdict start = {0};
+	unsigned changes = 0;
 
-	for (uint32_t i = 0; i < cluster->jobs->record_count; i++) {
+	for (uint32_t i = 0; i < cluster->jobs->record_count && changes < CHANGES_MAX; i++) {
 		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
 
-		if (pm_job_is_pending(job) && job->priority && !pm_lease_table_has(job) &&
-			pm_lease_is_on(job->licenses))
-			carry_out_now(job, &start, 0);
+		if (!pm_job_is_pending(job) || !pm_lease_is_on(job->licenses) ||
+			(!all && (!job->priority || pm_lease_table_has(job))))
+			continue;
+		carry_out_now(job, &start, 0);
+		changes++;
 	}
 }
 
@@ -266,21 +275,23 @@ static void settle_all(struct pm_leases *leases, const struct pm_cluster *cluste
 	for (uint32_t i = 0; seen && i < cluster->jobs->record_count; i++) {
 		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
 
-		if (!pm_lease_table_has(job) || !job->partition || is_seen(seen, n, job->partition))
+		if (!job->partition || is_seen(seen, n, job->partition) || !pm_lease_table_has(job))
 			continue;
 		seen[n++] = job->partition;
 		changes += settle_partitions(
 			leases, cluster, reboots, job->partition, CHANGES_MAX - changes, now_s);
 	}
-	release_others(cluster);
+	release_jobs(cluster, /* all= */ false);
 }
 
 void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, const char *run_dir, uint64_t now_s)
 {
-	if (!leases->wanted || !cluster->jobs || !cluster->nodes || !cluster->partitions)
+	if (!leases->configured || !cluster->jobs || !cluster->nodes || !cluster->partitions)
 		return;
 	learn(leases, cluster, now_s);
-	if (pm_lease_licence_keep(&leases->licence, run_dir))
+	if (leases->wanted && pm_lease_licence_keep(&leases->licence, run_dir))
 		settle_all(leases, cluster, reboots, now_s);
+	else
+		release_jobs(cluster, /* all= */ true);
 }

@@ -16,7 +16,8 @@
 
 struct pm_leases {
 	struct pm_lease_licence licence;
-	bool wanted;	      /* pmem.conf has HoldTime, and the cluster is in no federation */
+	bool configured;      /* pmem.conf has been read */
+	bool wanted;	      /* it has HoldTime, and the cluster is in no federation */
 	bool said_federation; /* that it is in one */
 	uint64_t looked_ms;
 	double used_of_limit; /* the share of their time limits that jobs use; 0: not learnt */
@@ -34,8 +35,9 @@ void pm_leases_configure(
 bool pm_leases_are_wanted(const struct pm_leases *leases);
 
 /*
- * After each load of the jobs or nodes: renews the lease, and gives it to jobs or takes it from
- * them.
+ * After each load of the jobs: renews the lease, and gives it to jobs or takes it from them. If it
+ * is not wanted or cannot be renewed, it is taken from all: a licence that slurm.conf no longer has
+ * would keep a job for good.
  */
 void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, const char *run_dir, uint64_t now_s);

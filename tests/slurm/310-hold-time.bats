@@ -168,3 +168,26 @@ was_held() {
 	assert_output --partial 'waits for nodes in mode memory'
 	assert_output --partial '--pm-now'
 }
+
+@test "HoldTime is taken out of pmem.conf: jobs that wait start" {
+	occupy
+	submit --pm-mode=memory --time=5 --wrap=hostname
+	wait_for 60 was_held "$job"
+	with_site HoldTime=0
+	wait_for 180 job_is "$job" COMPLETED
+	assert_equal "$(node_of "$job")" n2
+	is_free "$job"
+}
+
+@test "the licence is gone from slurm.conf: pm-controller takes it off the jobs" {
+	occupy
+	submit --pm-mode=memory --time=5 --wrap=hostname
+	wait_for 60 was_held "$job"
+	cp "$(bench_dir)/etc/slurm.conf" "$BATS_TEST_TMPDIR/slurm.conf"
+	sed -i 's/^Licenses=.*/Licenses=matlab:5/' "$(bench_dir)/etc/slurm.conf"
+	admin scontrol reconfigure
+	wait_for 180 is_free "$job"
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
+	admin scontrol reconfigure
+	wait_for 120 job_is "$job" COMPLETED
+}

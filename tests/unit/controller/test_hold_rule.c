@@ -36,7 +36,7 @@ static const struct pm_hold_rule rule = {.reboot_s = REBOOT,
 #define PAID(n, m) HELD(n, m, 3000)
 
 /* Nodes 0 to 3 have mode 0, 4 to 7 mode 1. `answers`: s starts, h is held, g is leased without
- * being held. */
+ * being held, b starts behind a job for which Slurm waits. */
 static const struct {
 	const char *name;
 	double free_in_s[NODES];
@@ -73,9 +73,11 @@ static const struct {
 		{JOB(1, 0)}, "g"},
 	{"three would", {9000, 9000, 9000, 9000, 9000, 9000, 9000, 9000}, {JOB(3, 0)}, "s"},
 	{"behind one that waits in Slurm's queue", {9000, 9000, 9000, 9000, 9000, 9000, 9000, 9000},
-		{JOB(3, 0), JOB(1, 0)}, "ss"},
+		{JOB(3, 0), JOB(1, 0)}, "sb"},
 	{"Slurm leaves the idle nodes alone, then", {9000, 9000, 9000, 9000, 9000, 9000},
-		{JOB(5, 0), JOB(1, 0), JOB(4, 2)}, "ssg"},
+		{JOB(5, 0), JOB(1, 0), JOB(4, 2)}, "sbg"},
+	{"held for as long as is allowed, behind one", {9000, 9000, 9000, 9000, 9000, 9000},
+		{JOB(5, 0), HELD(1, 0, MOST)}, "ss"},
 	{"but its mode has too few nodes", {9000, 9000, 9000, 9000, [6] = 9000, 9000},
 		{JOB(8, 1), JOB(1, 2)}, "sh"},
 };
@@ -87,6 +89,13 @@ static size_t count_jobs(const struct pm_hold_job *jobs)
 	while (n < JOBS_MAX && jobs[n].nodes)
 		n++;
 	return n;
+}
+
+static char letter_of(const struct pm_hold_answer *answer)
+{
+	if (!answer->until_s)
+		return answer->either ? 'b' : 's';
+	return answer->counts ? 'h' : 'g';
 }
 
 static void try_row(size_t i)
@@ -101,7 +110,7 @@ static void try_row(size_t i)
 			(struct pm_hold_node){.free_s = NOW + rows[i].free_in_s[k], .mode = k / 4};
 	pm_hold_decide(&rule, NOW, rows[i].jobs, n, nodes, NODES, answers);
 	for (size_t k = 0; k < n; k++)
-		got[k] = !answers[k].until_s ? 's' : answers[k].counts ? 'h' : 'g';
+		got[k] = letter_of(&answers[k]);
 	is_text(got, rows[i].answers, rows[i].name);
 }
 
