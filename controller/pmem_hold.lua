@@ -31,7 +31,8 @@ end
 local function is_exempt(job)
 	return (job.req_nodes or "") ~= "" or (job.dependency or "") ~= "" or (job.reservation or "") ~= ""
 		or (job.clusters or "") ~= ""
-		or string.find(job.licenses or "", "|", 1, true) ~= nil or (job.begin_time or 0) > os.time() and job.begin_time < NO_VAL
+		or string.find(job.licenses or "", "|", 1, true) ~= nil
+		or (job.begin_time or 0) > os.time() and job.begin_time < NO_VAL
 		or is_given(job.immediate, NO_VAL16) or (job.het_job_offset or NO_VAL) < NO_VAL
 		or string.find(job.script or "", "\n# This job was submitted through scrontab\n", 1, true) ~= nil
 end
