@@ -177,6 +177,8 @@ was_held() {
 	wait_for 180 job_is "$job" COMPLETED
 	assert_equal "$(node_of "$job")" n2
 	is_free "$job"
+	restore_site
+	bench service start # reads pmem.conf now, not within a minute
 }
 
 @test "the licence is gone from slurm.conf: pm-controller takes it off the jobs" {
