@@ -5,40 +5,34 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "node/tools/knob.h"
 
 #define LIST_BYTES 4096
 #define PLACE	   "sys/fs/cgroup/cpuset"
 
-static int write_list(const char *path, const char *list, struct pm_err *err)
+/* `pattern` is below FsRoot. */
+static int write_all(
+	const struct pm_config *config, const char *pattern, const char *list, struct pm_err *err)
 {
-	cleanup_close int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, list, strlen(list)) < 0)
-		return pm_err_sys(err, -errno, "write '%s'", path);
-	return 0;
-}
-
-static int write_all(const char *pattern, const char *list, struct pm_err *err)
-{
+	size_t root = strlen(config->fs_root);
 	glob_t matches = {0};
 	int rc = 0;
 
 	if (!glob(pattern, GLOB_NOSORT, NULL, &matches))
 		for (size_t i = 0; !rc && i < matches.gl_pathc; i++)
-			rc = write_list(matches.gl_pathv[i], list, err);
+			rc = pm_knob_write(config, matches.gl_pathv[i] + root, list, err);
 	globfree(&matches);
 	return rc;
 }
 
-int pm_cpusets_follow(const char *root, struct pm_err *err)
+int pm_cpusets_follow(const struct pm_config *config, struct pm_err *err)
 {
-	cleanup_free char *own = pm_asprintf("%s/" PLACE "/cpuset.mems", root);
-	cleanup_free char *slurms = pm_asprintf("%s/" PLACE "/slurm*/cpuset.mems", root);
+	cleanup_free char *own = pm_asprintf("%s/" PLACE "/cpuset.mems", config->fs_root);
+	cleanup_free char *slurms = pm_asprintf("%s/" PLACE "/slurm*/cpuset.mems", config->fs_root);
 	cleanup_free char *list = NULL;
 	int rc;
 
@@ -47,5 +41,5 @@ int pm_cpusets_follow(const char *root, struct pm_err *err)
 	rc = pm_file_read(AT_FDCWD, own, LIST_BYTES, &list, NULL, err);
 	if (rc == -ENOENT)
 		return 0;
-	return rc ? rc : write_all(slurms, list, err);
+	return rc ? rc : write_all(config, slurms, list, err);
 }

@@ -3,6 +3,7 @@
 #define PM_CPUSETS_H
 
 #include "base/err.h"
+#include "site/config.h"
 
 /*
  * With cgroup v1 (cpusets(7)) the kernel takes a NUMA node that goes offline out of all cpusets,
@@ -11,6 +12,6 @@
  * memory from the second change on. Slurm's cpuset gets the memory nodes of the root. Does nothing
  * with version 2, or before Slurm has made one.
  */
-int pm_cpusets_follow(const char *root, struct pm_err *err);
+int pm_cpusets_follow(const struct pm_config *config, struct pm_err *err);
 
 #endif

@@ -355,7 +355,7 @@ static int provide(const struct pm_operation *op, const struct pm_job *job, stru
 		return 0;
 	rc = pm_substate_reach(op, job->substate, /* dry_run= */ false, err);
 	if (!rc && job->substate == PM_SUBSTATE_FLAT)
-		rc = pm_cpusets_follow(op->config.fs_root, err);
+		rc = pm_cpusets_follow(&op->config, err);
 	if (!rc)
 		rc = pm_substate_look(op, &inventory, err);
 	if (!rc)

@@ -63,16 +63,17 @@ static void remove_all(void)
 
 int main(void)
 {
+	const struct pm_config config = {.fs_root = root};
 	struct pm_err err;
 
 	if (!mkdtemp(root))
 		return 1;
-	is_number(pm_cpusets_follow(root, &err), 0, "no cpusets of version 1");
+	is_number(pm_cpusets_follow(&config, &err), 0, "no cpusets of version 1");
 	make_directories();
 	put("", "0-3\n");
 	put("/slurm_n1", "0-1\n");
 	put("/other", "0\n");
-	is_number(pm_cpusets_follow(root, &err), 0, "with version 1");
+	is_number(pm_cpusets_follow(&config, &err), 0, "with version 1");
 	is_list("/slurm_n1", "0-3\n", "Slurm's cpuset has the memory nodes of the root");
 	is_list("/other", "0\n", "another's is left alone");
 	remove_all();
