@@ -10,7 +10,7 @@ struct range {
 	unsigned long first, last, step;
 };
 
-/* Reads a range, and moves *at behind its comma. False at the end, and at what is no range. */
+/* Reads the next range, and moves *at past the comma after it. False if there is no valid range. */
 static bool next_range(const char **at, struct range *ret)
 {
 	char *end;

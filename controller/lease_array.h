@@ -5,7 +5,7 @@
 /* The tasks of an array's pending record, as Slurm writes them: "3,7-9,10-20:2%4". */
 #include <stddef.h>
 
-/* NULL or "" is one: the record is no array's, or of one task. */
+/* The number of tasks; 1 for NULL or "", which Slurm sends for a single job or a single task. */
 size_t pm_lease_array_count(const char *tasks);
 
 /* The first `n` of them, "3,7,8", malloc'ed; NULL when out of memory. */

@@ -17,7 +17,7 @@
 
 /* --- the licences of a job --- */
 
-/* The name in "name", "name:1", "name=1" or "name@server:1". */
+/* "pm_wait", "pm_wait:1" or "pm_wait=1". */
 static bool is_ours(const char *licence)
 {
 	size_t length = strlen(PM_LEASE_LICENCE);
@@ -25,9 +25,15 @@ static bool is_ours(const char *licence)
 	return !strncmp(licence, PM_LEASE_LICENCE, length) && strchr(":=", licence[length]);
 }
 
+/* Slurm takes either character between two licences of which a job needs both. */
+static char **split(const char *licences)
+{
+	return pm_strv_split(licences ? licences : "", ",;");
+}
+
 bool pm_lease_is_on(const char *licences)
 {
-	cleanup_with(pm_strv_cleanup) char **list = pm_strv_split(licences ? licences : "", ",;");
+	cleanup_with(pm_strv_cleanup) char **list = split(licences);
 	bool found = false;
 
 	for (size_t i = 0; list && list[i]; i++)
@@ -44,7 +50,7 @@ char *pm_lease_with(const char *licences)
 
 char *pm_lease_without(const char *licences)
 {
-	cleanup_with(pm_strv_cleanup) char **list = pm_strv_split(licences ? licences : "", ",");
+	cleanup_with(pm_strv_cleanup) char **list = split(licences);
 	char *left = list ? strdup("") : NULL;
 
 	for (size_t i = 0; left && list[i]; i++) {

@@ -9,7 +9,7 @@
  * jobs start if the service dies.
  *
  * <run_dir>/leases tells pmem.lua, which then gives new jobs the licence: a line
- * "slurm-pmem-leases 1 <until>", Unix time. After that time it counts no more.
+ * "slurm-pmem-leases 1 <until>", Unix time. pmem.lua ignores the file after that time.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct pm_lease_note {
-	unsigned most_min;     /* 0: there is no note; the job is never held */
+	unsigned most_min;     /* 0: no note, so the job is never held */
 	uint64_t first_held_s; /* Unix time; 0: it has not been held */
 };
 

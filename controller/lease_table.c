@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "controller/candidates.h"
 #include "controller/lease_array.h"
 #include "controller/lease_note.h"
@@ -148,8 +147,10 @@ static void write_rows(struct pm_lease_table *table, double used_of_limit, uint6
 	for (size_t i = 0; i < table->n_records; i++) {
 		const struct pm_lease_job *record = &table->records[i];
 
+		const struct pm_hold_job row = row_of(record->job, used_of_limit, now_s);
+
 		for (size_t k = 0; k < record->count; k++)
-			table->jobs[record->first + k] = row_of(record->job, used_of_limit, now_s);
+			table->jobs[record->first + k] = row;
 	}
 }
 
@@ -204,31 +205,26 @@ static void add_node(
 	table->nodes[table->n_nodes++] = (struct pm_hold_node){.free_s = end_s, .mode = mode};
 }
 
-static bool has_partition(const char *list, const char *name)
+/* Each node once, though partitions may share it. `ends_s`: -1 for nodes that are in the table. */
+static void list_partition(struct pm_lease_table *table, const node_info_msg_t *nodes,
+	const partition_info_t *partition, double *ends_s, uint64_t now_s)
 {
-	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(list, ",");
-
-	return names && pm_strv_contains(names, name);
+	for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
+		for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < nodes->record_count; i++) {
+			if (ends_s[i] >= 0)
+				add_node(table, &nodes->node_array[i], ends_s[i], now_s);
+			ends_s[i] = -1;
+		}
 }
 
-/* Each node once, though partitions may share it. `ends_s`: -1 for those that are done. */
 static void list_nodes(struct pm_lease_table *table, const struct pm_cluster *cluster,
 	const char *partitions, double *ends_s, uint64_t now_s)
 {
-	const node_info_msg_t *nodes = cluster->nodes;
-
 	for (uint32_t p = 0; p < cluster->partitions->record_count; p++) {
 		const partition_info_t *partition = &cluster->partitions->partition_array[p];
 
-		if (!has_partition(partitions, partition->name))
-			continue;
-		for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
-			for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < nodes->record_count;
-				i++) {
-				if (ends_s[i] >= 0)
-					add_node(table, &nodes->node_array[i], ends_s[i], now_s);
-				ends_s[i] = -1;
-			}
+		if (pm_features_have(partitions, partition->name))
+			list_partition(table, cluster->nodes, partition, ends_s, now_s);
 	}
 }
 

@@ -714,10 +714,16 @@ local function sooner(job, policy, mode, needed, view)
 	return ""
 end
 
+-- The cluster as pm-controller has written it, read once for a submission.
+local function view_for(request)
+	request.view = request.view or constraint.view(pm.state_file, request.partitions)
+	return request.view
+end
+
 -- The remark for a job that waits from its submission on, and the change that makes it wait; nil: it
 -- does not wait, or the idle nodes are not known.
 local function first_hold(job, policy, mode, request, changes)
-	local idle = constraint.view(pm.state_file, request.partitions).idle[mode.feature]
+	local idle = view_for(request).idle[mode.feature]
 	local needed = (given(job.min_nodes, NO_VAL) or 1) * hold.count_tasks(job.array_inx)
 	if not idle or idle >= needed or request.explains then
 		return nil
@@ -730,12 +736,12 @@ end
 
 -- That nodes must reboot before the job starts, or that it could start at once in another mode; nil
 -- if neither is so or known, or if the job waits for something else. The view is some seconds old.
-local function reboot_remark(job, policy, mode, partitions)
+local function reboot_remark(job, policy, mode, request)
 	if not pm.tells_reboots or (job.req_nodes or "") ~= "" or (job.dependency or "") ~= ""
 		or (given(job.begin_time, NO_VAL) or 0) > os.time() then
 		return nil
 	end
-	local view = constraint.view(pm.state_file, partitions)
+	local view = view_for(request)
 	local idle, could = view.idle[mode.feature], view.could[mode.feature] or 0
 	local needed = given(job.min_nodes, NO_VAL) or 1
 	if not idle or idle >= needed then
@@ -854,7 +860,7 @@ local function plan(job_desc, request, policy, who)
 	end
 	return changes, set_delay(job_desc, policy, modes, who, changes)
 		or minutes > 0 and first_hold(job_desc, policy, mode, request, changes)
-		or reboot_remark(job_desc, policy, mode, request.partitions)
+		or reboot_remark(job_desc, policy, mode, request)
 end
 
 -- Who asks, as far as lines of pmem.conf may depend on it.
