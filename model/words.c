@@ -123,8 +123,9 @@ static bool read_class(const char *at, char class[PM_MODEL_CLASS_MAX])
 
 	if (length >= PM_MODEL_CLASS_MAX)
 		return false;
+	memset(class, 0,
+		PM_MODEL_CLASS_MAX); /* a word that comes twice leaves nothing of the first */
 	memcpy(class, at, length);
-	class[length] = '\0';
 	return pm_model_is_class(class);
 }
 

@@ -23,6 +23,17 @@ static void test_both_ways(void)
 	is_text(text, FULL, "the same text again");
 }
 
+static void test_a_word_twice(void)
+{
+	struct pm_model_words words = {0}, once = {0};
+
+	is_number(pm_model_parse("1 class=opt1 class=1 in=1:5 out=1:5 peak=5,5", &words), 0,
+		"a word that comes twice");
+	is_text(words.class, "1", "the second one counts");
+	is_number(pm_model_parse("1 class=1 in=1:5 out=1:5 peak=5,5", &once), 0, "the same once");
+	ok(!memcmp(&words, &once, sizeof(words)), "nothing of the first one is left");
+}
+
 static void test_the_largest(void)
 {
 	struct pm_model_words again,
@@ -94,6 +105,7 @@ static void test_texts(void)
 int main(void)
 {
 	test_both_ways();
+	test_a_word_twice();
 	test_the_largest();
 	test_texts();
 	return tap_done();
