@@ -46,6 +46,7 @@ static void drop_state(struct pm_service *service)
 	service->announcements = (struct pm_announcements){0};
 	pm_holds_done(&service->holds);
 	service->leases = (struct pm_leases){0};
+	pm_permits_done(&service->permits);
 	json_object_put(service->modes_answer);
 	service->modes_answer = NULL;
 	pm_cluster_drop_tables(&service->cluster);

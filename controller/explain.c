@@ -81,7 +81,7 @@ static void explain_lease(const slurm_job_info_t *job, const char *feature, json
 	time_t end_s = (time_t)(note.first_held_s + note.most_min * 60ULL);
 	struct tm local;
 
-	if (!pm_lease_is_on(job->licenses))
+	if (!pm_lease_is_on(job->licenses) || pm_permit_is_awaited(job))
 		return;
 	if (note.first_held_s && localtime_r(&end_s, &local))
 		(void)strftime(end, sizeof(end), "until %FT%T", &local);
@@ -91,6 +91,15 @@ static void explain_lease(const slurm_job_info_t *job, const char *feature, json
 		pm_mode_name_of_feature(feature),
 		*end ? end : "that long from the time at which as many nodes are idle",
 		note.most_min);
+}
+
+static void explain_permit(
+	struct pm_permits *permits, const slurm_job_info_t *job, uint64_t now_s, json_object *list)
+{
+	cleanup_free char *sentence = pm_permits_explain(permits, job, now_s);
+
+	if (sentence)
+		say(list, "%s", sentence);
 }
 
 struct supply {
@@ -211,7 +220,7 @@ static void explain_federation(const slurm_job_info_t *job, json_object *list)
 }
 
 static void explain_state(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
-	const slurm_job_info_t *job, uint64_t now_s, json_object *row)
+	struct pm_permits *permits, const slurm_job_info_t *job, uint64_t now_s, json_object *row)
 {
 	const char *state = state_of(job), *feature = pm_job_feature(job);
 	json_object *list = pm_json_add_array(row, "sentences");
@@ -224,6 +233,7 @@ static void explain_state(const struct pm_cluster *cluster, const struct pm_rebo
 		explain_reason(job, row, list);
 		explain_federation(job, list);
 		if (feature) {
+			explain_permit(permits, job, now_s, list);
 			explain_lease(job, feature, list);
 			explain_pending(cluster, reboots, job, feature, list);
 		}
@@ -246,7 +256,7 @@ static void add_nodes(json_object *row, const char *nodes)
 }
 
 json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
-	const slurm_job_info_t *job, uint64_t now_s)
+	struct pm_permits *permits, const slurm_job_info_t *job, uint64_t now_s)
 {
 	json_object *list = json_object_new_array(), *row;
 	const char *feature = pm_job_feature(job);
@@ -259,6 +269,6 @@ json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboot
 	pm_json_add_string(row, "state", state_of(job));
 	pm_json_add_string(row, "feature", feature ? feature : "");
 	add_nodes(row, job->nodes ? job->nodes : "");
-	explain_state(cluster, reboots, job, now_s, row);
+	explain_state(cluster, reboots, permits, job, now_s, row);
 	return list;
 }

@@ -5,6 +5,7 @@
 /* The reply to 'pmctl explain': why a job waits, as far as modes of nodes are the cause. */
 #include "base/json.h"
 #include "controller/cluster.h"
+#include "controller/permits.h"
 #include "controller/reboots.h"
 
 /*
@@ -19,6 +20,6 @@
  * NULL when out of memory.
  */
 json_object *pm_explain(const struct pm_cluster *cluster, const struct pm_reboots *reboots,
-	const slurm_job_info_t *job, uint64_t now_s);
+	struct pm_permits *permits, const slurm_job_info_t *job, uint64_t now_s);
 
 #endif

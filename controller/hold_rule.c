@@ -158,6 +158,10 @@ static struct pm_hold_answer decide(struct state *state, const struct pm_hold_jo
 	bool room = idle >= job->nodes;
 	bool behind = state->blocked && mode->nodes >= job->nodes;
 
+	if (missing && job->barred) {
+		mode->ahead += job->nodes;
+		return (struct pm_hold_answer){.until_s = state->now_s + state->rule->lease_s};
+	}
 	if (missing && !behind && job->nodes <= idle + state->rule->guarded &&
 		may_hold(state, job) && waits(state, mode, missing)) {
 		mode->ahead += job->nodes;

@@ -53,6 +53,7 @@ struct pm_hold_job {
 	uint32_t nodes;
 	uint32_t mode;	   /* below PM_HOLD_MODES_MAX */
 	uint32_t may_hold; /* 0: the job must not be held, for reasons of its own */
+	uint32_t barred;   /* no node may be rebooted for it: it waits as long as it misses nodes */
 };
 
 struct pm_hold_node {

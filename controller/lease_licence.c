@@ -131,8 +131,9 @@ static int hold_all(struct pm_lease_licence *licence, time_t until)
 		return rc;
 	if (!total && !licence->missing)
 		fprintf(stderr,
-			"pmem.conf has HoldTime, but slurm.conf has no licence " PM_LEASE_LICENCE
-			", so no job waits: add Licenses=" PM_LEASE_LICENCE ":1000000 to it\n");
+			"pmem.conf has HoldTime or a limit of reboots, but slurm.conf has no "
+			"licence " PM_LEASE_LICENCE
+			", by which jobs wait: add Licenses=" PM_LEASE_LICENCE ":1000000 to it\n");
 	licence->missing = !total;
 	if (!total)
 		return -ENOENT;

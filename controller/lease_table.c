@@ -12,6 +12,7 @@
 #include "controller/lease_note.h"
 #include "controller/node_features.h"
 #include "controller/overview.h"
+#include "controller/permits.h"
 #include "site/modes.h"
 
 /* Reboots of which none has been seen. */
@@ -62,8 +63,9 @@ bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s)
 	       !is_given(job->resv_name) && !is_given(job->fed_origin_str) &&
 	       !is_given(job->dependency) && !job->het_job_id && !job->restart_cnt &&
 	       !has_alternatives(job->licenses) && !job->deadline &&
-	       job->delay_boot < LONG_DELAY_S && !(job->bitflags & CRON_JOB) &&
-	       job->eligible_time && (uint64_t)job->eligible_time <= now_s;
+	       (job->delay_boot < LONG_DELAY_S || pm_permit_is_awaited(job)) &&
+	       !(job->bitflags & CRON_JOB) && job->eligible_time &&
+	       (uint64_t)job->eligible_time <= now_s;
 }
 
 static uint32_t mode_of(const char *feature)
@@ -97,7 +99,8 @@ static struct pm_hold_job row_of(const slurm_job_info_t *job, double used_of_lim
 		.first_held_s = (double)note.first_held_s,
 		.nodes = pm_candidates_needed(job),
 		.mode = mode_of(pm_job_feature(job)),
-		.may_hold = may_hold(job, &note, now_s)};
+		.may_hold = may_hold(job, &note, now_s),
+		.barred = pm_permit_is_awaited(job) && pm_lease_suits(job, now_s)};
 }
 
 static int by_priority(const void *a, const void *b)

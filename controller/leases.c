@@ -3,18 +3,17 @@
 #include "controller/leases.h"
 
 #include <errno.h>
-#include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "controller/federation.h"
-#include "controller/lease_array.h"
+#include "controller/job_update.h"
 #include "controller/lease_note.h"
 #include "controller/lease_table.h"
-#include "site/config.h"
+#include "controller/permit_limits.h"
+#include "site/job_rules.h"
 
 /* Changes of jobs in one look: those who wait for this service wait no longer for them. */
 #define CHANGES_MAX 50
@@ -24,16 +23,6 @@
 #define LEARN	      0.02
 
 /* --- the site's wish --- */
-
-static bool has_hold_time(const struct pm_config *config)
-{
-	bool has = config->hold_time_min > 0;
-
-	for (size_t i = 0; i < config->for_jobs.count; i++)
-		has = has || (config->for_jobs.list[i].key == PM_KEY_HOLD_TIME &&
-				     strcmp(config->for_jobs.list[i].text, "0") != 0);
-	return has;
-}
 
 static bool is_federated(struct pm_leases *leases, const char *own_cluster)
 {
@@ -48,15 +37,13 @@ static bool is_federated(struct pm_leases *leases, const char *own_cluster)
 	return others != NULL;
 }
 
-void pm_leases_configure(struct pm_leases *leases, const char *config_path, const char *own_cluster)
+void pm_leases_configure(
+	struct pm_leases *leases, const struct pm_config *config, const char *own_cluster)
 {
-	cleanup_with(pm_config_done) struct pm_config config = {0};
-	struct pm_err err = {0};
-
-	if (pm_config_load(config_path, &config, &err))
-		return; /* controller/groups_file.h says so each minute */
 	leases->configured = true;
-	leases->wanted = has_hold_time(&config) && !is_federated(leases, own_cluster);
+	leases->wanted = (pm_job_rule_is_used(config, PM_KEY_HOLD_TIME) ||
+				 pm_permit_config_limits(config)) &&
+			 !is_federated(leases, own_cluster);
 }
 
 bool pm_leases_are_wanted(const struct pm_leases *leases)
@@ -90,45 +77,27 @@ static void learn(struct pm_leases *leases, const struct pm_cluster *cluster, ui
 
 /* --- changes of jobs --- */
 
-static int refused(const slurm_job_info_t *job, const char *what)
-{
-	if (errno != ESLURM_JOB_NOT_PENDING && errno != ESLURM_ALREADY_DONE)
-		fprintf(stderr, "job %u: %s: %s\n", (unsigned)job->job_id, what,
-			slurm_strerror(errno));
-	return -EIO;
-}
-
 /* NULL leaves a field as it is. */
 static int change(const slurm_job_info_t *job, char *licences, char *comment)
 {
 	job_desc_msg_t update;
 
 	slurm_init_job_desc_msg(&update);
-	update.job_id = job->job_id;
 	update.licenses = licences;
 	update.admin_comment = comment;
-	return slurm_update_job(&update) ? refused(job, "change the licence by which it waits") : 0;
+	return pm_job_update(job, &update, "change the licence by which it waits");
 }
 
-/* The first tasks of an array may start; each gets a record of its own, as at its start. */
 static int release_tasks(const slurm_job_info_t *job, size_t n)
 {
-	cleanup_free char *tasks = pm_lease_array_first(job->array_task_str, n);
-	cleanup_free char *id =
-		tasks ? pm_asprintf("%u_[%s]", (unsigned)job->array_job_id, tasks) : NULL;
 	cleanup_free char *licences = pm_lease_without(job->licenses);
-	job_array_resp_msg_t *answers = NULL;
 	job_desc_msg_t update;
-	int rc;
 
-	if (!id || !licences)
+	if (!licences)
 		return -ENOMEM;
 	slurm_init_job_desc_msg(&update);
-	update.job_id_str = id;
 	update.licenses = licences;
-	rc = slurm_update_job2(&update, &answers);
-	slurm_free_job_array_resp(answers);
-	return rc ? refused(job, "let its first tasks start") : 0;
+	return pm_job_update_tasks(job, n, &update, "let its first tasks start");
 }
 
 static int release(const slurm_job_info_t *job)
@@ -168,8 +137,10 @@ static struct verdict verdict_of(
 			table->answers[i].until_s == 0 && !(has && table->answers[i].either);
 		verdict.begins = verdict.begins || (table->answers[i].counts && !note.first_held_s);
 	}
-	verdict.holds = verdict.free < record->count ||
-			(record->count < record->tasks && table->jobs[record->first].may_hold);
+	verdict.holds =
+		verdict.free < record->count ||
+		(record->count < record->tasks &&
+			(table->jobs[record->first].may_hold || table->jobs[record->first].barred));
 	return verdict;
 }
 

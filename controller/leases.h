@@ -13,23 +13,21 @@
 #include "controller/cluster.h"
 #include "controller/lease_licence.h"
 #include "controller/reboots.h"
+#include "site/config.h"
 
 struct pm_leases {
 	struct pm_lease_licence licence;
 	bool configured;      /* pmem.conf has been read */
-	bool wanted;	      /* it has HoldTime, and the cluster is in no federation */
+	bool wanted;	      /* it has HoldTime or limits; the cluster is in no federation */
 	bool said_federation; /* that it is in one */
 	uint64_t looked_ms;
 	double used_of_limit; /* the share of their time limits that jobs use; 0: not learnt */
 	time_t learnt_s;      /* jobs that ended later are not learnt from */
 };
 
-/*
- * Reads pmem.conf for HoldTime, which may have changed. If the file has an error, that of before
- * stays.
- */
+/* Looks for HoldTime, which may have changed, and for limits of reboots (controller/permits.h). */
 void pm_leases_configure(
-	struct pm_leases *leases, const char *config_path, const char *own_cluster);
+	struct pm_leases *leases, const struct pm_config *config, const char *own_cluster);
 
 /* True if jobs may be held, so that the tables are to be loaded more often. */
 bool pm_leases_are_wanted(const struct pm_leases *leases);

@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);
 	pm_rejected_done(&service.rejected);
+	pm_permits_done(&service.permits);
 	pm_reboots_done(&service.reboots);
 	pm_reports_done(&service.reports);
 	pm_substates_done(&service.substates);

@@ -19,6 +19,7 @@ local constraint = dofile(here .. "pmem_constraint.lua")
 local nodelist = dofile(here .. "pmem_nodes.lua")
 local groups = dofile(here .. "pmem_groups.lua")
 local hold = dofile(here .. "pmem_hold.lua")
+local reboots = dofile(here .. "pmem_reboots.lua")
 
 -- Slurm's version on the controller, as a number. The site sets it, as Lua cannot ask Slurm for it.
 -- Up to 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02
@@ -43,9 +44,6 @@ pm.modes = conf.modes
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
 local PENDING, STATE_FLAGS = 0, 256 -- of job_state, slurm.h
--- DelayBoot for jobs of users for whom no node may be rebooted: Slurm reboots no node for a job
--- before its time of submission plus DelayBoot.
-local FOREVER_S = 10 * 365 * 86400
 
 -- An option of plan/options.def, the variable by which Slurm carries it here, and its twin.
 local function our_option(name)
@@ -651,33 +649,17 @@ local function minutes_of(time_limit, partitions, part_list)
 	return minutes
 end
 
-local function may_reboot(policy, who)
-	return policy.RebootUsers == "*" or conf.has_user(policy.RebootUsers, who.user, who.is_member)
-end
-
--- For which jobs no node is rebooted, if this one is among them: "jobs of user carol"; else nil.
-local function no_reboot_for(policy, who)
-	if not may_reboot(policy, who) then
-		return "jobs of user " .. (who.user ~= "" and who.user or "?")
-	elseif who.minutes and who.minutes < policy.RebootTimeLimit then
-		return string.format("jobs with a time limit below %.0f minutes", policy.RebootTimeLimit)
-	end
-	return nil
-end
-
+-- The remark for a job for which no node is ever rebooted; nil for others.
 local function set_delay(job_desc, policy, modes, who, changes)
-	local kind = no_reboot_for(policy, who)
-	if kind then
-		changes.delay_boot = FOREVER_S
+	local kind = reboots.none_for(policy, who)
+	changes.delay_boot = reboots.delay(policy, who, given(job_desc.delay_boot, NO_VAL))
+	if not kind then
+		return nil
+	elseif not reboots.has_user(policy, who) and not conf.limits_reboots(pm.config_file) then
 		local user = who.user ~= "" and who.user or "?"
-		if not may_reboot(policy, who) and not conf.limits_reboots(pm.config_file) then
-			slurm.log_info(problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others", user))
-		end
-		return problem("no node is rebooted for %s: this one takes nodes in mode %s only", kind, modes[1].name)
-	elseif policy.DelayBoot > 0 and not given(job_desc.delay_boot, NO_VAL) then
-		changes.delay_boot = policy.DelayBoot
+		slurm.log_info(problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others", user))
 	end
-	return nil
+	return problem("no node is rebooted for %s: this one takes nodes in mode %s only", kind, modes[1].name)
 end
 
 -- The directory of pm-controller's files.
@@ -689,7 +671,7 @@ end
 local function hold_minutes(policy, who, now, whole)
 	if now and not policy.AllowNow then
 		return nil, problem("--pm-now is not allowed here (%s), leave it out", policy.rules.AllowNow.origin)
-	elseif now or not whole or no_reboot_for(policy, who) then
+	elseif now or not whole or reboots.none_for(policy, who) then
 		return 0
 	end
 	return policy.HoldTime
@@ -720,8 +702,8 @@ local function view_for(request)
 	return request.view
 end
 
--- The remark for a job that waits from its submission on, and the change that makes it wait; nil: it
--- does not wait, or the idle nodes are not known.
+-- The remark for a job that waits from its submission on, and the change by which others do not wait
+-- for it; nil: it does not wait, or the idle nodes are not known.
 local function first_hold(job, policy, mode, request, changes)
 	local idle = view_for(request).idle[mode.feature]
 	local needed = (given(job.min_nodes, NO_VAL) or 1) * hold.count_tasks(job.array_inx)
@@ -729,8 +711,13 @@ local function first_hold(job, policy, mode, request, changes)
 		return nil
 	end
 	changes.licenses = hold.first_lease(job, run_dir())
-	return changes.licenses and problem("%s idle in mode %s: the job waits for nodes of its mode before others are "
-		.. "rebooted, %.0f minutes at most%s", count_text(idle, needed), mode.name, policy.HoldTime,
+	local missing = string.format("%s idle in mode %s", count_text(idle, needed), mode.name)
+	local limits = reboots.limits(policy)
+	if limits then
+		return problem("%s: others are rebooted for the job as far as %s let them be", missing, limits)
+	end
+	return changes.licenses and problem("%s: the job waits for nodes of its mode before others are rebooted, "
+		.. "%.0f minutes at most%s", missing, policy.HoldTime,
 		policy.AllowNow and "; --pm-now has them rebooted at once" or "") or nil
 end
 
@@ -859,7 +846,7 @@ local function plan(job_desc, request, policy, who)
 		job_desc.admin_comment = hold.note(job_desc.admin_comment, minutes)
 	end
 	return changes, set_delay(job_desc, policy, modes, who, changes)
-		or minutes > 0 and first_hold(job_desc, policy, mode, request, changes)
+		or (minutes > 0 or reboots.limits(policy)) and first_hold(job_desc, policy, mode, request, changes)
 		or reboot_remark(job_desc, policy, mode, request)
 end
 
@@ -925,7 +912,9 @@ local function explain(request, policy, who, changes)
 		end
 	end
 	if changes.mode then
-		tell("Reboots", no_reboot_for(policy, who) and "no" or "yes")
+		local limits = reboots.limits(policy)
+		tell("Reboots", reboots.none_for(policy, who) and "no"
+			or limits and "as far as " .. limits .. " let them be" or "yes")
 	end
 end
 
@@ -1113,18 +1102,20 @@ end
 
 -- A job for which no node is rebooted any more waits for nodes in its mode; one that was so before
 -- waits no longer.
-local function change_delay(job_desc, job_rec, policy, who)
-	local kind = no_reboot_for(policy, who)
-	local asked, before = given(job_desc.delay_boot or NO_VAL, NO_VAL), given(job_rec.delay_boot, NO_VAL) or 0
+local function change_delay(job_desc, job_rec, policy, who, by_root)
+	local kind = reboots.none_for(policy, who)
+	local asked = job_desc.delay_boot
 	if not is_pending(job_rec) then
 		return nil
+	elseif asked and asked >= NO_VAL then
+		asked = nil
 	end
-	if kind and (asked or job_desc.delay_boot == 0) and job_desc.delay_boot < FOREVER_S then
+	if kind and asked and asked < reboots.WAIT_S then
 		return problem("no node is rebooted for %s", kind)
-	elseif kind and before < FOREVER_S then
-		job_desc.delay_boot = FOREVER_S
-	elseif not kind and before >= FOREVER_S and not asked then
-		job_desc.delay_boot = policy.DelayBoot
+	end
+	local delay = reboots.delay_after(policy, who, given(job_rec.delay_boot, NO_VAL) or 0, asked, by_root)
+	if delay then
+		job_desc.delay_boot = delay
 	end
 	return nil
 end
@@ -1147,7 +1138,7 @@ end
 
 -- Only operators may change a job's exclusiveness, so a job that was submitted without a mode
 -- cannot get one later.
-local function modify(job_desc, job_rec, part_list)
+local function modify(job_desc, job_rec, part_list, uid)
 	if not concerns_us(job_desc, job_rec) then
 		return slurm.SUCCESS
 	end
@@ -1174,15 +1165,15 @@ local function modify(job_desc, job_rec, part_list)
 		job_desc[field] = text
 	end
 	fault = check_change(job_desc, job_rec, policy, modes)
-		or modes[1] and change_delay(job_desc, job_rec, policy, who)
+		or modes[1] and change_delay(job_desc, job_rec, policy, who, uid == 0)
 	if not fault and not nodelist.modify(job_desc, job_rec, partitions, part_list) then
 		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")
 	end
 	return fault and refuse(fault) or slurm.SUCCESS
 end
 
-function pm.modify(job_desc, job_rec, part_list, _)
-	return fail_closed(modify, job_desc, job_rec, part_list)
+function pm.modify(job_desc, job_rec, part_list, modify_uid)
+	return fail_closed(modify, job_desc, job_rec, part_list, modify_uid)
 end
 
 return pm

@@ -25,6 +25,8 @@ local MAX_FILE_BYTES = 1024 * 1024
 local MAX_PAIRS = 64
 local MAX_SECONDS = 86400
 local MAX_MINUTES = 525600
+local DAY_MINUTES = 24 * 60
+local MAX_PER_DAY = 4000
 local BLANK = "[ \t\r]"
 local NO_BLANK = "[^ \t\r]"
 local SHIFT = { K = 2 ^ 10, M = 2 ^ 20, G = 2 ^ 30, T = 2 ^ 40 }
@@ -71,26 +73,38 @@ local function read_mode(text)
 	return nil, string.format("unknown mode '%s'", text)
 end
 
-local function read_usable(text)
-	local sizes, count = {}, 0
+-- "memory:800G,mixed:900G", by mode; `what` names the values, which `read` reads, and `fault` is the
+-- sentence for one that it does not.
+local function read_by_mode(text, what, read, fault)
+	local values, count = {}, 0
 	for word in string.gmatch(text ~= "none" and text or "", "[^,]+") do
-		local name, size = string.match(word, "^([^:]*):(.*)$")
+		local name, value = string.match(word, "^([^:]*):(.*)$")
 		if not name then
-			return nil, string.format("MODE:SIZE expected at '%s'", word)
+			return nil, string.format("MODE:%s expected at '%s'", what, word)
 		elseif not known_mode(name) then
 			return nil, string.format("unknown mode '%s'", name)
-		elseif sizes[name] then
+		elseif values[name] then
 			return nil, string.format("mode '%s' is named twice", name)
-		elseif (conf.size(size) or 0) == 0 then
-			return nil, string.format("a size like 800G expected at '%s'", size)
+		elseif (read(value) or 0) == 0 then
+			return nil, string.format(fault, value)
 		end
-		sizes[name] = conf.size(size)
+		values[name] = read(value)
 		count = count + 1
 	end
 	if count == 0 and text ~= "none" then
-		return nil, "none or a comma list of MODE:SIZE expected"
+		return nil, string.format("none or a comma list of MODE:%s expected", what)
 	end
-	return sizes
+	return values
+end
+
+local function read_usable(text)
+	return read_by_mode(text, "SIZE", conf.size, "a size like 800G expected at '%s'")
+end
+
+local function read_node_counts(text)
+	return read_by_mode(text, "NUMBER", function(digits)
+		return string.find(digits, "^%d+$") and #digits <= 9 and tonumber(digits)
+	end, "a number of nodes expected at '%s'")
 end
 
 local function read_limit(text)
@@ -146,6 +160,52 @@ local function read_minutes(text)
 	return minutes
 end
 
+local function read_per_day(text)
+	local number = string.match(text, "^%d+$") and #text <= 9 and tonumber(text)
+	if string.lower(text) == "none" then
+		return false
+	elseif not number or number < 1 or number > MAX_PER_DAY then
+		return nil, string.format("none or a whole number from 1 to %d expected", MAX_PER_DAY)
+	end
+	return number
+end
+
+local DAYS = { mon = true, tue = true, wed = true, thu = true, fri = true, sat = true, sun = true }
+
+local function are_days(text)
+	local first, last = string.match(string.lower(text), "^(%a%a%a)%-?(%a*)$")
+	return DAYS[first] and (last == "" and #text == 3 or DAYS[last]) or false
+end
+
+-- "18:00" in minutes; nil if it is not a time of the day.
+local function minute_of(text)
+	local hour, minute = string.match(text, "^(%d%d):(%d%d)$")
+	local sum = hour and tonumber(minute) < 60 and hour * 60 + minute
+	return sum and sum <= DAY_MINUTES and sum or nil
+end
+
+local function are_times(text)
+	local from, to = string.match(text, "^([^-]+)%-([^-]+)$")
+	from, to = minute_of(from or ""), minute_of(to or "")
+	return from ~= nil and to ~= nil and from ~= to and from < DAY_MINUTES
+end
+
+-- The form is that of site/hours.h; pm-controller looks at the clock.
+local function read_hours(text)
+	if string.lower(text) == "any" then
+		return false
+	elseif not string.find(text, "[^,]") then
+		return nil, "any, or hours like Mon-Fri/18:00-06:00,Sat-Sun expected"
+	end
+	for word in string.gmatch(text, "[^,]+") do
+		local days, times = string.match(word, "^(%a[^/]*)/(.*)$")
+		if not (days and are_days(days) and are_times(times)) and not are_days(word) and not are_times(word) then
+			return nil, string.format("any, or hours like Mon-Fri/18:00-06:00,Sat-Sun expected at '%s'", word)
+		end
+	end
+	return text
+end
+
 local function read_users(text)
 	if text ~= "*" and not are_names(text, "[^%w._@$-]") then
 		return nil, "* or a comma list of user names expected"
@@ -170,6 +230,9 @@ local readers = {
 	comment = read_comment,
 	delay = read_delay,
 	minutes = read_minutes,
+	hours = read_hours,
+	per_day = read_per_day,
+	node_counts = read_node_counts,
 	users = read_users,
 	clusters = read_clusters,
 }
@@ -186,6 +249,10 @@ conf.keys = {
 	{ name = "DelayBoot", kind = "delay", default = "0" },
 	{ name = "RebootUsers", kind = "users", default = "*" },
 	{ name = "RebootTimeLimit", kind = "minutes", default = "0" },
+	{ name = "RebootHours", kind = "hours", default = "any" },
+	{ name = "RebootsPerDay", kind = "per_day", default = "none" },
+	{ name = "LeastNodes", kind = "node_counts", default = "none" },
+	{ name = "MostNodes", kind = "node_counts", default = "none" },
 	{ name = "HoldTime", kind = "minutes", default = "0" },
 	{ name = "AllowNow", kind = "yes_no", default = "yes" },
 	{ name = "Exclusive", kind = "yes_no", default = "yes" },

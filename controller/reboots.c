@@ -26,6 +26,8 @@ static const struct pm_field reboot_fields[] = {
 	{"uid", PM_FIELD_U32, PM_FIELD(struct pm_reboot, uid), .optional = true},
 	{"account", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, account), .optional = true},
 	{"partition", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, partition), .optional = true},
+	{"qos", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, qos), .optional = true},
+	{"reservation", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, reservation), .optional = true},
 	{0},
 };
 
@@ -224,6 +226,12 @@ static bool find_job(struct pm_reboot *reboot, const struct pm_waiters *waiters)
 	return false;
 }
 
+static void copy(char **field, const char *text)
+{
+	if (text && *text)
+		*field = strdup(text);
+}
+
 /* A pending job may have several partitions: the table is older than the job's start. */
 static bool find_account(struct pm_reboot *reboot, const struct pm_cluster *cluster)
 {
@@ -232,8 +240,9 @@ static bool find_account(struct pm_reboot *reboot, const struct pm_cluster *clus
 	if (!job || !job->partition || strchr(job->partition, ','))
 		return false;
 	reboot->partition = strdup(job->partition);
-	if (job->account && *job->account)
-		reboot->account = strdup(job->account);
+	copy(&reboot->account, job->account);
+	copy(&reboot->qos, job->qos);
+	copy(&reboot->reservation, job->resv_name);
 	return true;
 }
 

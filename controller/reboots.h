@@ -25,6 +25,7 @@ struct pm_reboot {
 	char *failure;		 /* "did not come back: ...", "came back in mode ..."; NULL: none */
 	uint32_t job_id, uid;	 /* of the job that waits for the node; job_id 0: not known */
 	char *account, *partition; /* the job's; NULL: not known, or none */
+	char *qos, *reservation;
 };
 
 /* The feature that a node had when its table was last looked at. */

@@ -157,7 +157,21 @@ static void announce(struct pm_service *service)
 		load_fresh_jobs(service);
 }
 
+/* If pmem.conf has an error, controller/groups_file.h says so, and what it had before stays. */
+static void configure_jobs(struct pm_service *service)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+	struct pm_err err = {0};
+
+	if (pm_config_load(service->config_path, &config, &err))
+		return;
+	pm_leases_configure(&service->leases, &config, service->cluster.name);
+	pm_permits_configure(&service->permits, &config, service->run_dir);
+}
+
 /*
+ * The nodes are loaded after the jobs: a job that is still pending in the older table, while its
+ * nodes reboot already, is then counted twice by pm_permits_look(), never left out.
  * The order matters: pm_rejected_sweep() removes ended jobs before their list is used, and
  * pm_holds_look() gets the newest tables. The configuration is loaded again since PrivateData may
  * change.
@@ -167,8 +181,8 @@ static void load_all(struct pm_service *service)
 	time_t before = service->cluster.nodes ? service->cluster.nodes->last_update : 0;
 	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms,
 		pm_leases_are_wanted(&service->leases) ? LEASES_MS : JOBS_MS);
-	bool nodes =
-		load(service, pm_cluster_load_nodes, &service->nodes_ms, nodes_pause_ms(service));
+	bool nodes = load(service, pm_cluster_load_nodes, &service->nodes_ms,
+		jobs && service->permits.wanted ? 0 : nodes_pause_ms(service));
 
 	if (nodes) {
 		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters, now_s());
@@ -183,11 +197,13 @@ static void load_all(struct pm_service *service)
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
+	if (jobs && (nodes || !service->permits.wanted))
+		pm_permits_look(&service->permits, &service->cluster, &service->reboots, now_s());
 	if (jobs)
 		pm_leases_look(&service->leases, &service->cluster, &service->reboots,
 			service->run_dir, now_s());
 	if (load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS))
-		pm_leases_configure(&service->leases, service->config_path, service->cluster.name);
+		configure_jobs(service);
 }
 
 static void end_waiter(struct pm_service *service, struct pm_waiter *waiter)
@@ -344,7 +360,8 @@ static void explain(
 			&service->server, peer, "Slurm has no such job, or it ended a while ago");
 		return;
 	}
-	reply_list(service, peer, pm_explain(&service->cluster, &service->reboots, job, now_s()));
+	reply_list(service, peer,
+		pm_explain(&service->cluster, &service->reboots, &service->permits, job, now_s()));
 }
 
 /* A node's root is trusted, as slurmctld trusts it. */

@@ -14,6 +14,7 @@
 #include "controller/holds.h"
 #include "controller/leases.h"
 #include "controller/own_host.h"
+#include "controller/permits.h"
 #include "controller/reboots.h"
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
@@ -36,6 +37,7 @@ struct pm_service {
 	struct pm_substates substates;
 	struct pm_groups groups;
 	struct pm_leases leases;
+	struct pm_permits permits;
 	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */
 	unsigned turn_away_limit;
 	uint64_t nodes_ms, jobs_ms, file_ms, config_ms; /* time of the last request or write */

@@ -15,10 +15,12 @@
 #include "model/words.h"
 #include "plan/topology.h"
 #include "site/config_file.h"
+#include "site/hours.h"
 
 #define MAX_COUNT	     1000
 #define MAX_DAYS	     3650
 #define MAX_MINUTES	     525600
+#define MAX_PER_DAY	     4000 /* the service remembers as many reboots */
 #define MAX_TIMEOUT_S	     86400
 #define MAX_RESERVED_PERCENT 90
 
@@ -269,6 +271,30 @@ static int parse_minutes(const char *value, void *field, struct pm_err *err)
 		return pm_err_set(err, -EINVAL, "whole minutes from 0 to %d expected", MAX_MINUTES);
 	*(unsigned *)field = (unsigned)minutes;
 	return 0;
+}
+
+static int parse_hours(const char *value, void *field, struct pm_err *err)
+{
+	int rc = pm_hours_check(value, err);
+
+	return rc ? rc : store_string(value, field, err);
+}
+
+static int parse_per_day(const char *value, void *field, struct pm_err *err)
+{
+	uint64_t number = 0;
+
+	if (strcasecmp(value, "none") &&
+		(pm_parse_u64(value, &number) || !number || number > MAX_PER_DAY))
+		return pm_err_set(
+			err, -EINVAL, "none or a whole number from 1 to %d expected", MAX_PER_DAY);
+	*(unsigned *)field = (unsigned)number;
+	return 0;
+}
+
+static int parse_node_counts(const char *value, void *field, struct pm_err *err)
+{
+	return pm_policy_parse_counts(value, field, err);
 }
 
 static int parse_yes_no(const char *value, void *field, struct pm_err *err)

@@ -45,34 +45,37 @@ struct pm_key_info {
 };
 
 /* The struct field for each kind of value. The configuration owns strings and lists. */
-#define PM_FIELD_address(field)	  char *field	 /* "auto", "none" or addresses with commas */
-#define PM_FIELD_appdirect(field) char *field	 /* "AppDirect" or "AppDirectNotInterleaved" */
-#define PM_FIELD_check(field)	  char **field	 /* words, NULL at the end; NULL for none */
-#define PM_FIELD_clusters(field)  char *field	 /* "none" or "a,b" */
-#define PM_FIELD_command(field)	  char **field	 /* words, NULL at the end */
-#define PM_FIELD_count(field)	  unsigned field /* 1 to 1000 */
-#define PM_FIELD_days(field)	  unsigned field /* 0 to 3650 */
-#define PM_FIELD_delay(field)	  unsigned field /* seconds, 0 to 86400 */
-#define PM_FIELD_dram(field)	  struct pm_reserve field
-#define PM_FIELD_comment(field)	  char *field	     /* "none", "Comment" or "AdminComment" */
-#define PM_FIELD_fstype(field)	  char *field	     /* "ext4" or "xfs" */
-#define PM_FIELD_limit(field)	  uint64_t field     /* bytes, 0 for none */
-#define PM_FIELD_minutes(field)	  unsigned field     /* 0 to 525600 */
-#define PM_FIELD_mode(field)	  enum pm_mode field /* PM_MODE_UNKNOWN for none */
-#define PM_FIELD_modes(field)	  unsigned field     /* bit 1 << enum pm_mode for each */
-#define PM_FIELD_nodes(field)	  char *field /* "none" or as pm_memory_hints_parse() reads it */
-#define PM_FIELD_path(field)	  char *field
-#define PM_FIELD_reserve(field)	  unsigned field		  /* percent, 0 to 90 */
-#define PM_FIELD_seconds(field)	  unsigned field		  /* 1 to 86400 */
-#define PM_FIELD_peaks(field)	  uint64_t field[2]		  /* bytes per second, or 0 */
-#define PM_FIELD_profile(field)	  char *field			  /* "none" or a class */
-#define PM_FIELD_program(field)	  char *field			  /* "none" or a path */
-#define PM_FIELD_share(field)	  unsigned field		  /* percent, 1 to 99 */
-#define PM_FIELD_usable(field)	  uint64_t field[PM_POLICY_MODES] /* bytes by enum pm_mode, or 0 */
-#define PM_FIELD_users(field)	  char *field			  /* "*" or "a,@b" */
-#define PM_FIELD_versions(field)  char **field			  /* NULL at the end */
-#define PM_FIELD_wipe(field)	  enum pm_wipe field
-#define PM_FIELD_yes_no(field)	  bool field
+#define PM_FIELD_address(field)	    char *field	   /* "auto", "none" or addresses with commas */
+#define PM_FIELD_appdirect(field)   char *field	   /* "AppDirect" or "AppDirectNotInterleaved" */
+#define PM_FIELD_check(field)	    char **field   /* words, NULL at the end; NULL for none */
+#define PM_FIELD_clusters(field)    char *field	   /* "none" or "a,b" */
+#define PM_FIELD_command(field)	    char **field   /* words, NULL at the end */
+#define PM_FIELD_count(field)	    unsigned field /* 1 to 1000 */
+#define PM_FIELD_days(field)	    unsigned field /* 0 to 3650 */
+#define PM_FIELD_delay(field)	    unsigned field /* seconds, 0 to 86400 */
+#define PM_FIELD_dram(field)	    struct pm_reserve field
+#define PM_FIELD_comment(field)	    char *field	       /* "none", "Comment" or "AdminComment" */
+#define PM_FIELD_fstype(field)	    char *field	       /* "ext4" or "xfs" */
+#define PM_FIELD_hours(field)	    char *field	       /* as site/hours.h reads them */
+#define PM_FIELD_limit(field)	    uint64_t field     /* bytes, 0 for none */
+#define PM_FIELD_minutes(field)	    unsigned field     /* 0 to 525600 */
+#define PM_FIELD_mode(field)	    enum pm_mode field /* PM_MODE_UNKNOWN for none */
+#define PM_FIELD_modes(field)	    unsigned field     /* bit 1 << enum pm_mode for each */
+#define PM_FIELD_nodes(field)	    char *field /* "none" or as pm_memory_hints_parse() reads it */
+#define PM_FIELD_node_counts(field) uint64_t field[PM_POLICY_MODES] /* by enum pm_mode, or 0 */
+#define PM_FIELD_per_day(field)	    unsigned field		    /* 1 to 4000, 0 for none */
+#define PM_FIELD_path(field)	    char *field
+#define PM_FIELD_reserve(field)	    unsigned field		    /* percent, 0 to 90 */
+#define PM_FIELD_seconds(field)	    unsigned field		    /* 1 to 86400 */
+#define PM_FIELD_peaks(field)	    uint64_t field[2]		    /* bytes per second, or 0 */
+#define PM_FIELD_profile(field)	    char *field			    /* "none" or a class */
+#define PM_FIELD_program(field)	    char *field			    /* "none" or a path */
+#define PM_FIELD_share(field)	    unsigned field		    /* percent, 1 to 99 */
+#define PM_FIELD_usable(field)	    uint64_t field[PM_POLICY_MODES] /* bytes by enum pm_mode, or 0 */
+#define PM_FIELD_users(field)	    char *field			    /* "*" or "a,@b" */
+#define PM_FIELD_versions(field)    char **field		    /* NULL at the end */
+#define PM_FIELD_wipe(field)	    enum pm_wipe field
+#define PM_FIELD_yes_no(field)	    bool field
 
 struct pm_config {
 #define PM_KEY(KEY, name, kind, field, ...) PM_FIELD_##kind(field);

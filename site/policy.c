@@ -40,43 +40,75 @@ int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *er
 	return 0;
 }
 
-/* One "memory:7600M"; changes the word. */
-static int add_usable(char *word, uint64_t bytes[PM_POLICY_MODES], struct pm_err *err)
-{
-	char *size = strchr(word, ':');
-	const struct pm_mode_info *row;
-	uint64_t value;
+/* The value behind a mode's name; -EINVAL. */
+typedef int value_read(const char *text, uint64_t *ret, struct pm_err *err);
 
-	if (!size)
-		return pm_err_set(err, -EINVAL, "MODE:SIZE expected at '%.40s'", word);
-	*size++ = '\0';
-	row = pm_policy_find_mode(word, err);
-	if (!row)
-		return -EINVAL;
-	if (bytes[row->mode])
-		return pm_err_set(err, -EINVAL, "mode '%s' is named twice", row->name);
-	if (pm_parse_size(size, &value) || !value)
-		return pm_err_set(err, -EINVAL, "a size like 800G expected at '%.40s'", size);
-	bytes[row->mode] = value;
+static int read_size(const char *text, uint64_t *ret, struct pm_err *err)
+{
+	if (pm_parse_size(text, ret) || !*ret)
+		return pm_err_set(err, -EINVAL, "a size like 800G expected at '%.40s'", text);
 	return 0;
 }
 
-int pm_policy_parse_usable(
-	const char *value, uint64_t ret_bytes[PM_POLICY_MODES], struct pm_err *err)
+static int read_count(const char *text, uint64_t *ret, struct pm_err *err)
+{
+	if (strlen(text) > 9 || pm_parse_u64(text, ret) || !*ret)
+		return pm_err_set(err, -EINVAL, "a number of nodes expected at '%.40s'", text);
+	return 0;
+}
+
+/* One "memory:7600M"; changes the word. `what` names the value. */
+static int add_value(char *word, const char *what, value_read *read,
+	uint64_t values[PM_POLICY_MODES], struct pm_err *err)
+{
+	char *text = strchr(word, ':');
+	const struct pm_mode_info *row;
+	uint64_t value;
+	int rc;
+
+	if (!text)
+		return pm_err_set(err, -EINVAL, "MODE:%s expected at '%.40s'", what, word);
+	*text++ = '\0';
+	row = pm_policy_find_mode(word, err);
+	if (!row)
+		return -EINVAL;
+	if (values[row->mode])
+		return pm_err_set(err, -EINVAL, "mode '%s' is named twice", row->name);
+	rc = read(text, &value, err);
+	if (!rc)
+		values[row->mode] = value;
+	return rc;
+}
+
+static int parse_by_mode(const char *value, const char *what, value_read *read,
+	uint64_t ret_values[PM_POLICY_MODES], struct pm_err *err)
 {
 	cleanup_with(pm_strv_cleanup) char **words = pm_strv_split(value, ",");
-	uint64_t bytes[PM_POLICY_MODES] = {0};
+	uint64_t values[PM_POLICY_MODES] = {0};
 	int rc = 0;
 
 	if (!words)
 		return pm_err_nomem(err);
 	if (!words[0])
-		return pm_err_set(err, -EINVAL, "%s or a comma list of MODE:SIZE expected", NONE);
+		return pm_err_set(
+			err, -EINVAL, "%s or a comma list of MODE:%s expected", NONE, what);
 	for (size_t i = 0; !rc && words[i] && strcmp(value, NONE); i++)
-		rc = add_usable(words[i], bytes, err);
+		rc = add_value(words[i], what, read, values, err);
 	if (!rc)
-		memcpy(ret_bytes, bytes, sizeof(bytes));
+		memcpy(ret_values, values, sizeof(values));
 	return rc;
+}
+
+int pm_policy_parse_usable(
+	const char *value, uint64_t ret_bytes[PM_POLICY_MODES], struct pm_err *err)
+{
+	return parse_by_mode(value, "SIZE", read_size, ret_bytes, err);
+}
+
+int pm_policy_parse_counts(
+	const char *value, uint64_t ret_counts[PM_POLICY_MODES], struct pm_err *err)
+{
+	return parse_by_mode(value, "NUMBER", read_count, ret_counts, err);
 }
 
 static bool is_name(const char *name, const char *others)

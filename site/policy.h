@@ -40,6 +40,10 @@ int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *er
 int pm_policy_parse_usable(
 	const char *value, uint64_t ret_bytes[PM_POLICY_MODES], struct pm_err *err);
 
+/* "none" or "memory:4,mixed:8"; numbers of nodes by enum pm_mode, 0: none. -EINVAL. */
+int pm_policy_parse_counts(
+	const char *value, uint64_t ret_counts[PM_POLICY_MODES], struct pm_err *err);
+
 /* "*" or a comma list of user names. -EINVAL. */
 int pm_policy_check_users(const char *value, struct pm_err *err);
 

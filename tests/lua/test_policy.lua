@@ -61,6 +61,13 @@ local SITES = {
 	any = "RebootUsers=none\nReservation=* RebootUsers=*\nQOS=* DelayBoot=60",
 	groups = "RebootUsers=alice,@staff,@nosuch",
 	short = "RebootTimeLimit=60",
+	hours = "DelayBoot=60\nRebootHours=Mon-Fri/18:00-06:00,Sat-Sun\nQOS=urgent RebootHours=any",
+	limits = "RebootsPerDay=20 LeastNodes=memory:4 MostNodes=mixed:8,flat:2\nUser=alice RebootUsers=none",
+	bad_hours = "RebootHours=18:00",
+	bad_day = "RebootHours=Mon-/18:00-19:00",
+	bad_time = "RebootHours=24:00-06:00",
+	bad_number = "RebootsPerDay=0",
+	bad_nodes = "MostNodes=memory:0",
 	last = "Account=a DefaultMode=memory\nQOS=q DefaultMode=mixed\nAccount=b DefaultMode=memory",
 	ended = "Account=a DefaultMode=memory\nDefaultMode=mixed",
 	node_default = "PartitionName=main DefaultMode=flat\nAccount=a DefaultMode=appdirect\n"
@@ -191,6 +198,16 @@ local served = {
 		says = "time limit below 60" } },
 	{ "short", { mode = "memory", partition = "quick", time_limit = 90 }, { features = "pm_memory", shared = 0 } },
 	{ "short", { mode = "memory" }, { features = "pm_memory", shared = 0 } },
+	-- limits that pm-controller watches: nine years more
+	{ "hours", { mode = "memory" }, { features = "pm_memory", shared = 0, delay = 283824060 } },
+	{ "hours", { mode = "memory", delay = 600 }, { features = "pm_memory", shared = 0, delay = 283824600 } },
+	{ "hours", { mode = "memory", delay = 400 * 86400 },
+		{ features = "pm_memory", shared = 0, delay = 315359999 } },
+	{ "hours", { mode = "memory", qos = "urgent" }, { features = "pm_memory", shared = 0, delay = 60 } },
+	{ "hours", {}, {} },
+	{ "limits", { mode = "memory" }, { features = "pm_memory", shared = 0, delay = 283824000 } },
+	{ "limits", { mode = "memory", user_name = "alice" },
+		{ features = "pm_memory", shared = 0, delay = 315360000, says = "jobs of user alice" } },
 	{ "last", { account = "a", qos = "q" }, { features = "pm_mixed", shared = 0 } },
 	{ "last", { account = "b", qos = "q" }, { features = "pm_memory", shared = 0 } },
 	{ "ended", { account = "a" }, { features = "pm_mixed", shared = 0 } },
@@ -358,6 +375,12 @@ local served = {
 	{ "partitions", { partition = "main,big" },
 		{ refused = "^pm: partitions main,big differ in DefaultMode, name one of them$" } },
 	{ "partitions", { partition = "main,old", mode = "appdirect" }, { refused = "differ in Modes" } },
+	{ "bad_hours", { mode = "memory" }, { refused = ":1: RebootHours='18:00': any, or hours like "
+		.. "Mon%-Fri/18:00%-06:00,Sat%-Sun expected at '18:00'$" } },
+	{ "bad_day", { mode = "memory" }, { refused = "expected at 'Mon%-/18:00%-19:00'$" } },
+	{ "bad_time", { mode = "memory" }, { refused = "expected at '24:00%-06:00'$" } },
+	{ "bad_number", { mode = "memory" }, { refused = "none or a whole number from 1 to 4000 expected$" } },
+	{ "bad_nodes", { mode = "memory" }, { refused = "a number of nodes expected at '0'$" } },
 	{ "broken", { mode = "memory" }, { refused = ":2: unknown key 'Nonsense', see pmem.conf%(5%)$" } },
 	{ "broken", { features = "pm_memory" }, { refused = ":2: unknown key" } },
 	{ "broken", { size = "1G" }, { refused = ":2: unknown key" } },
@@ -443,6 +466,20 @@ local changed = {
 	{ "two", { features = "pm_memory", job_state = 1 }, { time_limit = 90 }, {} },
 	{ "broken", { features = "pm_memory", job_state = 1 }, { qos = "long" }, {} },
 	{ "short", { features = "pm_memory", time_limit = 90 }, { time_limit = 30 }, { delay = 315360000 } },
+	-- limits: users get no reboot by an update, root is pm-controller
+	{ "hours", { features = "pm_memory", delay = 283824060 }, { delay = 0 }, { delay = 283824000 } },
+	{ "hours", { features = "pm_memory", delay = 60 }, { delay = 0 }, { delay = 283824000 } },
+	{ "hours", { features = "pm_memory", delay = 60 }, { time_limit = 9 }, { delay = 283824060 } },
+	{ "hours", { features = "pm_memory", delay = 283824060 }, { time_limit = 9 }, {} },
+	{ "hours", { features = "pm_memory", delay = 283824060 }, { qos = "urgent" }, { delay = 60 } },
+	{ "hours", { features = "pm_memory", delay = 60, qos = "urgent" }, { qos = "normal" }, { delay = 283824060 } },
+	{ "hours", { features = "pm_memory", delay = 283824060 }, { delay = 60 }, {}, uid = 0 },
+	{ "hours", { features = "pm_memory", delay = 60 }, { delay = 283824060 }, {}, uid = 0 },
+	{ "none", { features = "pm_memory", delay = 283824060 }, { delay = 60 }, {}, uid = 0 },
+	{ "limits", { features = "pm_memory", user_name = "alice", delay = 315360000 }, { delay = 283824000 },
+		{ delay = 315360000 }, uid = 0 },
+	{ "limits", { features = "pm_memory", user_name = "alice", delay = 315360000 }, { delay = 0 },
+		{ refused = "jobs of user alice" }, uid = 0 },
 	{ "noted", { features = "pm_memory", comment = "run 7; pm_mode=memory" }, { features = "pm_appdirect" },
 		{ comment = "run 7; pm_mode=appdirect" } },
 	{ "noted", { features = "pm_memory", comment = "pm_mode=memory" },
@@ -464,7 +501,8 @@ for _, row in ipairs(changed) do
 	local label, desc = describe(site, row[2]) .. " -> " .. describe("", row[3]), change(row[3])
 	write(SITES[site])
 	said = nil
-	check(label, pm.modify(desc, job(row[2]), PARTITIONS, 1000), wanted.refused and slurm.ERROR or slurm.SUCCESS)
+	check(label, pm.modify(desc, job(row[2]), PARTITIONS, row.uid or 1000),
+		wanted.refused and slurm.ERROR or slurm.SUCCESS)
 	if wanted.refused then
 		check(label .. ": '" .. tostring(said) .. "'", matches(said, wanted.refused), true)
 	else

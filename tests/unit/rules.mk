@@ -21,6 +21,7 @@ $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefau
 	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/moved_pages.o heap/space.o heap/live_bytes.o heap/size_predictor.o common/rank_registry.o \
 	common/nodemask.o heap/settings.o common/log.o)
 $(BUILD)/tests/unit/controller/test_hold_rule: $(BUILD)/controller/hold_rule.o
+$(BUILD)/tests/unit/controller/test_permit_rule: $(BUILD)/controller/permit_rule.o
 $(BUILD)/tests/unit/controller/test_lease_note: $(addprefix $(BUILD)/controller/,lease_note.o lease_array.o)
 $(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,waiters.o rate.o modes_file.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_reboots: $(addprefix $(BUILD)/controller/,substates.o reboots.o reboot_sums.o announce.o overview.o page.o affected.o rejected_jobs.o candidates.o modes_file.o node_features.o state_file.o waiters.o cluster.o)

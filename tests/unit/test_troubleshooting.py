@@ -22,7 +22,7 @@ ROOMS = ("agent", "base", "controller", "launcher", "node", "plan", "pmreport", 
          "spank_plugin")
 # What makes a sentence out of a format: an error, what stands in front of one, a verdict about the node, a remark.
 SPEAKERS = ("pm_err_set", "pm_err_prefix", "pm_server_refuse", "finding", "conclude", "misread", "note", "pm_report", "pm_warn", "pm_log", "slurm_error", "slurm_info",
-            "slurm_spank_log", "fprintf")
+            "slurm_spank_log", "fprintf", "pm_job_update", "pm_job_update_tasks")
 # What has a format and says none: the system's own words, which the page explains as a whole, parts of what is shown, and what passes a format on.
 NO_SPEAKERS = ("pm_err_sys", "say", "line", "tell", "pm_gather_miss", "pm_show_block", "pm_columns_add", "report", "add_word", "add_text", "add", "pm_asprintf",
                "pm_vasprintf")

@@ -43,6 +43,11 @@ static const struct {
 	struct pm_hold_job jobs[JOBS_MAX];
 	const char *answers;
 } rows[] = {
+	{"no reboot is permitted", {9000, 9000, 9000, 9000},
+		{{.run_s = 600, .nodes = 1, .barred = 1, .first_held_s = NOW - 99999}}, "g"},
+	{"none is needed", {9000}, {{.run_s = 600, .nodes = 3, .barred = 1}}, "s"},
+	{"a job behind it starts", {9000, 9000, 9000, 9000},
+		{{.run_s = 600, .nodes = 1, .barred = 1}, JOB(4, 1)}, "gs"},
 	{"its own mode is idle", {[4] = 9, 9, 9, 9}, {JOB(4, 0)}, "s"},
 	{"reboots are not paid", {9000, 9000, 9000, 9000}, {JOB(1, 0)}, "h"},
 	{"they are", {9000, 9000, 9000, 9000}, {PAID(1, 0)}, "s"},
