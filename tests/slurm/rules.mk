@@ -26,7 +26,7 @@ BENCH_3 := $(wildcard tests/slurm/09*.bats tests/slurm/10*.bats tests/slurm/11*.
 # Tests of a moment between two daemons, most of which wait for a time limit: check-all runs them.
 BENCH_RACES := tests/slurm/083-late-change.bats
 # Slurm as sites run it, a row of docs/admin/compatibility.md each: check-all runs them, on both releases.
-# The 3*.bats are not of sites, but show what Slurm does where we rely on it.
+# The 3*.bats are not of sites: they show what Slurm does where we rely on it, and policies that hold for longer than make check has.
 BENCH_SITES := $(wildcard tests/slurm/2*.bats tests/slurm/3*.bats)
 BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3) $(BENCH_SITES),$(wildcard tests/slurm/*.bats))
 BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
