@@ -27,7 +27,7 @@
 struct search {
 	int proc_fd; /* of this process's /proc: a namespace may have none, or a false one */
 	const char *device;
-	struct stat *seen; /* namespaces */
+	unsigned long *seen; /* numbers of namespaces, which are the inodes of their files */
 	size_t n_seen;
 };
 
@@ -37,18 +37,50 @@ static void search_done(const struct search *search)
 	free(search->seen);
 }
 
-/* False also out of memory: then the namespace is not visited. */
-static bool is_first_visit(struct search *search, const struct stat *ns)
+/* Out of "mnt:[4026531841]"; 0 if it is not a mount namespace's. */
+static unsigned long number_in(const char *text)
 {
-	struct stat *next;
+	unsigned long number = 0;
 
+	return sscanf(text, "mnt:[%lu]", &number) == 1 ? number : 0;
+}
+
+/*
+ * Of a process's namespace; 0, with errno, if it has ended or the kernel does not tell. Read, not
+ * looked at by stat(): the file has no path, so a profile of AppArmor's refuses that, in complain
+ * mode, too.
+ */
+static unsigned long number_of(const struct search *search, const char *path)
+{
+	char text[64];
+	ssize_t length = readlinkat(search->proc_fd, path, text, sizeof(text) - 1);
+
+	if (length < 0)
+		return 0;
+	text[length] = '\0';
+	errno = EBADMSG;
+	return number_in(text);
+}
+
+static bool is_seen(const struct search *search, unsigned long number)
+{
 	for (size_t i = 0; i < search->n_seen; i++)
-		if (search->seen[i].st_ino == ns->st_ino && search->seen[i].st_dev == ns->st_dev)
-			return false;
+		if (search->seen[i] == number)
+			return true;
+	return false;
+}
+
+/* False also out of memory: then the namespace is not visited. */
+static bool is_first_visit(struct search *search, unsigned long number)
+{
+	unsigned long *next;
+
+	if (is_seen(search, number))
+		return false;
 	next = pm_list_next(&search->seen, search->n_seen, sizeof(*next));
 	if (!next)
 		return false;
-	*next = *ns;
+	*next = number;
 	search->n_seen++;
 	return true;
 }
@@ -118,32 +150,85 @@ static bool visit(const struct search *search, int ns_fd)
 	return child > 0 && status == 0;
 }
 
-/* False: the namespace still has a mount of the device. One that has ended meanwhile has none. */
-static bool clear(struct search *search, int dir_fd, const char *path)
+/*
+ * False: the namespace still has a mount of the device. The process may have entered another since
+ * its number was read, so what is opened counts.
+ */
+static bool clear(struct search *search, int ns_fd)
 {
-	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
 	struct stat ns;
 
-	return fd < 0 || fstat(fd, &ns) || !is_first_visit(search, &ns) || visit(search, fd);
+	return fstat(ns_fd, &ns) || !is_first_visit(search, ns.st_ino) || visit(search, ns_fd);
+}
+
+/* By the mounts that the process sees, which are all of its namespace's unless it has a root of its
+ * own. One that has ended sees none. */
+static bool sees_copy(const struct search *search, const char *pid)
+{
+	cleanup_with(pm_mounts_done) struct pm_mounts mounts = {0};
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/mountinfo", pid);
+	if (pm_mounts_load_at(search->proc_fd, path, &mounts, NULL))
+		return false;
+	for (size_t i = 0; i < mounts.n; i++)
+		if (!strcmp(mounts.list[i].device, search->device))
+			return true;
+	return false;
+}
+
+/* A namespace that cannot be opened, as by a profile of AppArmor's, does no harm without a copy. */
+static int clear_unopened(
+	const struct search *search, const char *pid, int code, struct pm_err *err)
+{
+	if (code == -ENOENT || code == -ESRCH || !sees_copy(search, pid))
+		return 0;
+	return pm_err_sys(err, code,
+		"the file system of device %s stays mounted in the mount namespace of process %s; "
+		"end that process: open '/proc/%s/ns/mnt'",
+		search->device, pid, pid);
+}
+
+static int clear_process(struct search *search, const char *pid, struct pm_err *err)
+{
+	cleanup_close int fd = -1;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/ns/mnt", pid);
+	if (is_seen(search, number_of(search, path)))
+		return 0;
+	fd = openat(search->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return clear_unopened(search, pid, -errno, err);
+	if (clear(search, fd))
+		return 0;
+	return pm_err_set(err, -EIO,
+		"the file system of device %s stays mounted in the mount namespace of process %s; "
+		"end that process",
+		search->device, pid);
 }
 
 static int clear_processes(struct search *search, struct pm_err *err)
 {
 	cleanup_dir DIR *dir = fdopendir(openat(search->proc_fd, ".", O_RDONLY | O_CLOEXEC));
 	const struct dirent *entry;
-	char path[300];
+	int rc = dir ? 0 : pm_err_sys(err, -errno, "open '/proc'");
 
-	while (dir && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)*entry->d_name))
-			continue;
-		snprintf(path, sizeof(path), "%s/ns/mnt", entry->d_name);
-		if (!clear(search, search->proc_fd, path))
-			return pm_err_set(err, -EIO,
-				"the file system of device %s stays mounted in the mount namespace "
-				"of process %s; end that process",
-				search->device, entry->d_name);
-	}
-	return dir ? 0 : pm_err_sys(err, -errno, "open '/proc'");
+	while (!rc && (entry = readdir(dir)))
+		if (isdigit((unsigned char)*entry->d_name))
+			rc = clear_process(search, entry->d_name, err);
+	return rc;
+}
+
+/* False: the namespace that this file keeps still has a mount of the device. */
+static bool clear_file(struct search *search, const struct pm_mount *mount)
+{
+	cleanup_close int fd = -1;
+
+	if (is_seen(search, number_in(mount->root)))
+		return true;
+	fd = open(mount->point, O_RDONLY | O_CLOEXEC);
+	return fd < 0 || clear(search, fd);
 }
 
 /* Namespaces without a process, as Slurm keeps them until the job's end. Others are of no matter.
@@ -158,7 +243,7 @@ static int clear_kept(struct search *search, struct pm_err *err)
 
 		if (strcmp(mount->type, "nsfs") || strncmp(mount->root, "mnt:", strlen("mnt:")))
 			continue;
-		if (!clear(search, AT_FDCWD, mount->point))
+		if (!clear_file(search, mount))
 			rc = pm_err_set(err, -EIO,
 				"the file system of device %s stays mounted in the mount namespace "
 				"that '%s' keeps; 'umount %s' ends it",
@@ -171,12 +256,12 @@ int pm_mount_copies_detach(const char *device, struct pm_err *err)
 {
 	cleanup_with(search_done) struct search search = {
 		.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .device = device};
-	struct stat own;
+	unsigned long own = number_of(&search, "self/ns/mnt");
 	int rc;
 
-	if (search.proc_fd < 0 || fstatat(search.proc_fd, "self/ns/mnt", &own, 0))
-		return pm_err_sys(err, -errno, "look at '/proc/self/ns/mnt'");
-	(void)is_first_visit(&search, &own);
+	if (!own)
+		return pm_err_sys(err, -errno, "read '/proc/self/ns/mnt'");
+	(void)is_first_visit(&search, own);
 	rc = clear_processes(&search, err);
 	return rc ? rc : clear_kept(&search, err);
 }

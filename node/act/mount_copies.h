@@ -12,8 +12,9 @@
 
 /*
  * Detaches all mounts of the file system with this device number ("259:0") from the mount
- * namespaces of other processes, and from those that a file keeps (nsfs). Runs as root. -EIO: a
- * copy is left, with a sentence that names a process in that namespace.
+ * namespaces of other processes, and from those that a file keeps (nsfs). Runs as root. -EIO, or
+ * the error with which a namespace cannot be opened: a copy is left, with a sentence that names a
+ * process in that namespace.
  */
 int pm_mount_copies_detach(const char *device, struct pm_err *err);
 

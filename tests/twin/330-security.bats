@@ -67,6 +67,25 @@ denied() { n1 "grep 'apparmor=\"DENIED\"' /var/log/audit/audit.log || true"; }
 	assert_line --partial 'profile="/usr/local/bin/confined" name="/tmp/denied"'
 }
 
+# As a site learns a profile: the programs that slurmstepd starts, pmctl among them, go by profiles of the kernel's for learning.
+# In complain mode, too, these refuse what has no path, as the files of namespaces.
+@test "AppArmor with a site's profile for slurmstepd in complain mode: jobs have their modes, and the node stays in service" {
+	n1 'grep -q apparmor /sys/kernel/security/lsm' || boot_with "$APPARMOR"
+	use_mode n1 flat
+	profile complain /usr/sbin/slurmstepd '/etc/** r,'
+	local drained
+	drained=$(drains)
+	run_sbatch 0 -w n1 --pm-mode=appdirect <<<$'#!/bin/bash\necho "written in $(pmctl mode)" >$PM_DIR0/file; cat $PM_DIR0/file'
+	assert_output 'written in appdirect'
+	run_sbatch 0 -w n1 --pm-mode=flat <<<"$WHERE"
+	assert_output 'n1 flat restarts 0'
+	wait_for 300 node_is n1 idle
+	assert_equal "$(drains)" "$drained"
+	run n1 "grep 'apparmor=\"ALLOWED\"' /var/log/audit/audit.log | grep --only-matching 'slurmstepd//null-/usr/bin/pmctl\"' | sort -u"
+	assert_output 'slurmstepd//null-/usr/bin/pmctl"'
+	remove_profile slurmstepd
+}
+
 # The profile forgets the state directory.
 @test "AppArmor with a site's profile that keeps pmctl from its files: the node's reason and the job name the profile" {
 	n1 'grep -q apparmor /sys/kernel/security/lsm' || boot_with "$APPARMOR"

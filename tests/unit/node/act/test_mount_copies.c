@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of a mount in private mount namespaces, as job_container/tmpfs makes them; root's. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +53,7 @@ static bool mount_one(void)
 }
 
 /* In a namespace of its own, with further mounts of the file system, one below another. */
-static void live(int ready, int go, bool uses)
+static void live(int ready, int go, bool uses, uid_t uid)
 {
 	char byte = 0;
 	int fd;
@@ -58,6 +61,8 @@ static void live(int ready, int go, bool uses)
 	if (!own_private_mounts() || mount(place, second, NULL, MS_BIND, NULL) ||
 		mount(second, second, NULL, MS_BIND, NULL))
 		_exit(90);
+	if (uid && setuid(uid))
+		_exit(91);
 	fd = uses ? openat(AT_FDCWD, second, O_RDONLY | O_DIRECTORY) : -1;
 	(void)!write(ready, "r", 1);
 	(void)!read(go, &byte, 1);
@@ -67,6 +72,7 @@ static void live(int ready, int go, bool uses)
 
 struct tenant {
 	pid_t pid;
+	uid_t uid; /* root, unless the test says another */
 	int ready[2], go[2];
 };
 
@@ -78,7 +84,7 @@ static void begin(struct tenant *tenant, bool uses)
 		exit(1);
 	tenant->pid = fork();
 	if (tenant->pid == 0)
-		live(tenant->ready[1], tenant->go[0], uses);
+		live(tenant->ready[1], tenant->go[0], uses, tenant->uid);
 	close(tenant->ready[1]);
 	ok(read(tenant->ready[0], &byte, 1) == 1, "a namespace with copies");
 }
@@ -159,6 +165,40 @@ static void test_others(void)
 	ok(count_of_device() == 1 && !umount2(place, 0), "so does the mount here");
 }
 
+/* Without the capability, the kernel lets this process open no namespace of another user's. */
+static bool may_open_all(bool may)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	uint32_t bit = 1U << CAP_SYS_PTRACE;
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	data[0].effective = may ? data[0].effective | bit : data[0].effective & ~bit;
+	return !syscall(SYS_capset, &header, data);
+}
+
+static void test_unopened(void)
+{
+	struct tenant one = {.uid = 65534};
+	struct pm_err err = {0};
+	char wanted[200];
+
+	ok(mount_one(), "a namespace that cannot be opened: mounted");
+	begin(&one, false);
+	ok(may_open_all(false), "without the capability");
+	is_number(pm_mount_copies_detach("0:4094", NULL), 0, "it has no mount of the device");
+	is_number(pm_mount_copies_detach(device, &err), -EACCES, "it has one");
+	snprintf(wanted, sizeof(wanted),
+		"the file system of device %s stays mounted in the mount namespace of process %d; "
+		"end that process: open '/proc/%d/ns/mnt': Permission denied",
+		device, (int)one.pid, (int)one.pid);
+	is_text(err.text, wanted, "the sentence names it");
+	ok(may_open_all(true), "with the capability again");
+	is_number(finish(&one), 3, "its mounts stay");
+	ok(!umount2(place, 0), "unmounted");
+}
+
 /*
  * A file keeps only a namespace with a higher number than its own has. Linux 6.18 numbers them by
  * processor, each from a range of its own (mnt_ns_loop() in fs/namespace.c).
@@ -186,5 +226,6 @@ int main(void)
 	test_processes(true, "a process uses its copy");
 	test_kept();
 	test_others();
+	test_unopened();
 	return tap_done();
 }
