@@ -41,5 +41,5 @@ restore_node() {
 	pmtwin exec "$1" -- true 2>/dev/null || pmtwin power-cycle --wait 120 "$1"
 	node_is "$1" idle ||
 		pmtwin exec head -- scontrol update "nodename=$1" state=resume reason=
-	wait_for 60 node_is "$1" idle
+	wait_for 300 node_is "$1" idle
 }

@@ -48,9 +48,9 @@ total_gib() {
 
 # use_mode NODE MODE: by a job, as a user would.
 use_mode() {
-	wait_for 60 node_is "$1" idle
+	wait_for 300 node_is "$1" idle
 	[ "$(node_features "$1")" = "pm_$2" ] || run_user 0 srun -w "$1" --pm-mode="$2" true
-	wait_for 60 node_is "$1" idle
+	wait_for 300 node_is "$1" idle
 }
 
 # use_modes NODE MODE NODE MODE…: all at the same time, for a node that boots leaves a processor idle.
