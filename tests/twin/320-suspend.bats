@@ -27,6 +27,20 @@ while True:
     time.sleep(1)
 "'
 
+# The same with a file in $PM_DIR.
+FILE_HOLDER='#!/bin/bash
+exec /usr/bin/python3 -c "
+import hashlib, mmap, os, time
+file = open(os.environ[\"PM_DIR\"] + \"/held\", \"w+b\")
+file.write(os.urandom(1 << 20) * 64)
+file.flush()
+memory = mmap.mmap(file.fileno(), 0)
+written = hashlib.sha256(memory).digest()
+while True:
+    print(os.popen(\"pmctl mode\").read().strip(), hashlib.sha256(memory).digest() == written, flush=True)
+    time.sleep(1)
+"'
+
 lines() { on_head sh -c 'cat holder.out 2>/dev/null | wc -l'; }
 more_lines_than() { [ "$(lines)" -gt "$1" ]; }
 state_of() { pmtwin exec head -- squeue --noheader --states=all --jobs="$1" --Format=State 2>/dev/null | tr -d ' '; }
@@ -42,9 +56,9 @@ stands_still() {
 # Of a suspended job Slurm counts the memory (CR_Core_Memory), so both jobs take part of it alone.
 MEMORY=--mem=1G
 
-# A job of HOLDER in flat that an operator suspends. Its number is in $holder, its node's boot in $boot.
+# hold MODE PROGRAM: a job that an operator suspends. Its number is in $holder, its node's boot in $boot.
 hold() {
-	run_user 0 sh -c 'rm -f holder.out; cat >holder.job; sbatch --parsable -w n1 "$@" --output=holder.out holder.job' sh --pm-mode=flat "$MEMORY" <<<"$HOLDER"
+	run_user 0 sh -c 'rm -f holder.out; cat >holder.job; sbatch --parsable -w n1 "$@" --output=holder.out holder.job' sh --pm-mode="$1" "$MEMORY" <<<"$2"
 	holder=$output
 	wait_for 300 more_lines_than 1
 	boot=$(boot_id n1)
@@ -82,7 +96,7 @@ check_that_the_job_is_untouched() {
 }
 
 @test "a flat job is suspended: slurmd is restarted with -b, the job's memory stays, and the waiting job gets its mode afterwards" {
-	hold
+	hold flat "$HOLDER"
 	submit_other
 	wait_for 300 slurmd_told_of_a_boot
 	check_that_the_job_is_untouched
@@ -94,4 +108,14 @@ check_that_the_job_is_untouched() {
 	assert_output memory
 	run pmtwin exec head -- sinfo -hN -n n1 -o '%T %E'
 	refute_output --regexp 'drain|down'
+}
+
+@test "an appdirect job is suspended: its file in \$PM_DIR stays as it was written, beside a job of another mode that waits" {
+	hold appdirect "$FILE_HOLDER"
+	submit_other
+	wait_for 300 slurmd_told_of_a_boot
+	check_that_the_job_is_untouched
+	run on_head sort -u holder.out
+	assert_output 'appdirect True'
+	on_head scancel "$holder" "$other"
 }
