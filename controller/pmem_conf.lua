@@ -266,10 +266,10 @@ conf.others = {
 	"SbatchPath", "SrunPath", "PmctlPath", "MkfsExt4Path", "MkfsXfsPath", "RebootCommand",
 	"ToolTimeout", "SiteHealthCheckProgram", "JobUseInterval", "StateDir", "RunDir",
 	"BadIpmctlVersions", "AppDirectType", "MixedPercent", "ReservedPercent", "Provision",
-	"FileSystem", "MountDir", "OfflineTimeout", "Wipe", "FsRoot", "DramReserve", "MetadataSpace",
-	"TemporarySpace", "MigrationSpace", "RemoteMemory", "MemoryNodes", "SiteProfile",
-	"SiteProfilePeaks", "SiteProfileDir", "ControllerAddr", "TurnAwayLimit", "SiteResumeProgram",
-	"JobReportDays", "MungeSocket",
+	"FileSystem", "MountDir", "OfflineTimeout", "SubstateIdleTime", "Wipe", "FsRoot",
+	"DramReserve", "MetadataSpace", "TemporarySpace", "MigrationSpace", "RemoteMemory",
+	"MemoryNodes", "SiteProfile", "SiteProfilePeaks", "SiteProfileDir", "ControllerAddr",
+	"TurnAwayLimit", "SiteResumeProgram", "JobReportDays", "MungeSocket",
 }
 -- end
 

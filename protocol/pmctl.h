@@ -13,7 +13,7 @@ enum {
 	PM_EXIT_USAGE = 2,
 	PM_EXIT_CONFLICT = 3,  /* job begin: other jobs are in the way */
 	PM_EXIT_REFUSED = 4,   /* job begin: the node lacks something that the job asks for */
-	PM_EXIT_REBOOT = 5,    /* job end: only a reboot recovers the memory */
+	PM_EXIT_REBOOT = 5,    /* job begin, end, idle, make-way: only a reboot recovers memory */
 	PM_EXIT_SUSPENDED = 6, /* helper, reboot: a job is suspended on this node */
 };
 

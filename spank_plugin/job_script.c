@@ -7,6 +7,7 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "node/state/idle.h"
 #include "node/state/jobview.h"
 #include "site/features.h"
 #include "spank_plugin/active.h"
@@ -57,6 +58,17 @@ static int give_up(const struct pm_prepare *prepare, const char *sentence)
 	bool is_drained = drain_node(prepare->config, "prolog", sentence);
 
 	return pm_prepare_withdraw(prepare, sentence) || !is_drained ? -EIO : 0;
+}
+
+/* The kernel does not give the flat memory of an earlier job back: the job runs elsewhere. */
+static int restart(const struct pm_prepare *prepare, const char *sentence)
+{
+	struct pm_err failed = {0};
+
+	slurm_error("pm: prolog: %s, rebooting node", sentence);
+	if (pm_reboot_order(prepare->config, sentence, SCONTROL_TIMEOUT_MS, &failed))
+		return give_up(prepare, failed.text);
+	return pm_prepare_withdraw(prepare, sentence);
 }
 
 static void report_reachable(const struct pm_config *config, const char *where)
@@ -135,8 +147,12 @@ static int serve(const struct pm_prepare *prepare)
 {
 	struct pm_err err = {0}, other = {0};
 
-	if (!pm_prepare_begin(prepare, &err))
+	int rc = pm_prepare_begin(prepare, &err);
+
+	if (!rc)
 		return 0;
+	if (rc == -ERESTART)
+		return restart(prepare, err.text);
 	if (!is_not_at_fault(prepare))
 		return give_up(prepare, err.text);
 	slurm_error("pm: prolog: %s, turning the job away", err.text);
@@ -199,17 +215,56 @@ static void mark(const struct pm_prepare *prepare)
 		slurm_error("pm: prolog: %s", err.text);
 }
 
-/* A broken configuration does not stop a job without a mode. */
+/* A job that did not ask for flat memory must not see that of the job before. */
+static int make_way(const struct pm_prepare *prepare)
+{
+	struct pm_err err = {0};
+	struct pm_idle idle;
+
+	if (!pm_idle_read(prepare->config, &idle) || idle.is_offline)
+		return 0;
+	switch (pm_prepare_make_way(prepare, &err)) {
+	case PM_ENDING_DONE:
+		return 0;
+	case PM_ENDING_REBOOT:
+		return restart(prepare, err.text);
+	default:
+		return give_up(prepare, err.text);
+	}
+}
+
+/* Without the configuration RunDir is taken to be the default. */
+static int check_default_mark(const struct pm_err *why)
+{
+	struct pm_config config = {
+		.run_dir = (char *)pm_key_info(PM_KEY_RUN_DIR)->value, .fs_root = (char *)"/"};
+	struct pm_idle idle;
+
+	if (!pm_idle_read(&config, &idle) || idle.is_offline)
+		return 0;
+	(void)drain_node(NULL, "prolog", why->text);
+	return -EIO;
+}
+
+/*
+ * A broken configuration does not stop a job without a mode, unless idle flat memory is to be taken
+ * back.
+ */
 static int end_without_mode(spank_t sp, int ac, char **av)
 {
+	int rc;
+
 	cleanup_with(pm_config_done) struct pm_config config = {0};
 	struct pm_prepare prepare = {.config = &config};
 	struct pm_err err = {0};
 
-	if (pm_settings_load(ac, av, &config, &err) || identify(sp, &prepare, &err))
+	if (pm_settings_load(ac, av, &config, &err))
+		return check_default_mark(&err);
+	if (identify(sp, &prepare, &err))
 		return 0;
 	mark(&prepare);
-	return end_earlier_run(&prepare);
+	rc = end_earlier_run(&prepare);
+	return rc ? rc : make_way(&prepare);
 }
 
 /*
@@ -269,6 +324,8 @@ static int read_and_serve(spank_t sp, const char *constraints, const struct pm_c
 	if (requirement.modes)
 		return serve(&prepare);
 	rc = end_earlier_run(&prepare);
+	if (!rc)
+		rc = make_way(&prepare);
 	return !rc && requirement.recorded ? serve_unmapped(&prepare, requirement.recorded) : rc;
 }
 

@@ -2,7 +2,8 @@
 /*
  * pm-reachable, Slurm's HealthCheckProgram, run by slurmd as root: reports to slurmctld the modes
  * that this node can change to (reachable.h), and undrains the node after a reboot of the plugin if
- * slurmd's start could not (reboot.h). Then it runs the site's own health check (site_health.h).
+ * slurmd's start could not (reboot.h). A child of it takes back flat memory that has been idle for
+ * long enough (node/state/idle.h). Then it runs the site's own health check (site_health.h).
  *
  * Exit status: 1 if the site's check failed, else 0: slurmd logs the output only of a failure.
  *
@@ -22,7 +23,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "node/state/idle.h"
+#include "protocol/pmctl.h"
 #include "spank_plugin/active.h"
+#include "spank_plugin/command.h"
 #include "spank_plugin/reachable.h"
 #include "spank_plugin/reboot.h"
 #include "spank_plugin/settings.h"
@@ -32,6 +36,7 @@
 #define TIMEOUT_MS  20000
 #define SITE_END_MS 50000
 
+#define IDLE_MS	 3600000 /* the kernel's offlining, and a wipe of terabytes */
 #define FOLLOW_S 20
 #define PAUSE_US 300000
 
@@ -57,6 +62,28 @@ static int repeat_report(const struct pm_config *config)
 		(void)usleep(PAUSE_US);
 	}
 	return 0;
+}
+
+static bool is_idle_for_long(const struct pm_config *config)
+{
+	struct pm_idle idle;
+
+	return pm_idle_read(config, &idle) && pm_idle_is_over(config, &idle) &&
+	       !pm_idle_has_jobs(config, 0) && !pm_idle_wipe_runs(config);
+}
+
+/* In a child, as it takes longer than slurmd waits. pmctl logs its own failures. */
+static void end_idleness(const struct pm_config *config)
+{
+	const char *argv[] = {config->pmctl_path, "job", "idle", NULL};
+	struct pm_err err = {0};
+	int status = 0;
+
+	if (!is_idle_for_long(config) || !fork_child())
+		return;
+	if (pm_command_status(argv, IDLE_MS, &status, &err) && status == PM_EXIT_REBOOT)
+		(void)pm_reboot_order(config, err.text, TIMEOUT_MS, NULL);
+	_exit(0);
 }
 
 static int report(const struct pm_config *config, bool refused, struct pm_err *err)
@@ -90,5 +117,7 @@ int main(int argc, char **argv)
 	}
 	if (report(&config, refused, &err))
 		(void)tell(&err);
+	if (!refused)
+		end_idleness(&config);
 	return !refused && pm_site_health_run(&config, site_end_ms, &err) ? tell(&err) : 0;
 }

@@ -339,7 +339,19 @@ int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err)
 		slurm_info("pm: prolog: job %u: %s", (unsigned)prepare->job_id, err->text);
 	if (status == PM_EXIT_CONFLICT)
 		return pm_prepare_reject(prepare, err->text);
+	if (status == PM_EXIT_REBOOT)
+		return -ERESTART;
 	return status == PM_EXIT_REFUSED ? 0 : rc;
+}
+
+enum pm_ending pm_prepare_make_way(const struct pm_prepare *prepare, struct pm_err *err)
+{
+	const char *argv[] = {prepare->config->pmctl_path, "job", "make-way", NULL};
+	int status = 0;
+
+	if (!pm_command_status(argv, timeout_ms(prepare->config), &status, err))
+		return PM_ENDING_DONE;
+	return status == PM_EXIT_REBOOT ? PM_ENDING_REBOOT : PM_ENDING_FAULT;
 }
 
 enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *err)

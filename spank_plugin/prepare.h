@@ -21,7 +21,8 @@ struct pm_prepare {
 /*
  * Prepares the node for the job, after it has ended earlier jobs of the node that are over. 0: the
  * node is prepared; or the job's tasks fail by the job view; or another running job is in the way,
- * and this one was requeued or cancelled. An error is the node's fault, with a sentence.
+ * and this one was requeued or cancelled. -ERESTART: only a reboot gives the flat memory of an
+ * earlier job back. Any other error is the node's fault. Both come with a sentence.
  */
 int pm_prepare_begin(const struct pm_prepare *prepare, struct pm_err *err);
 
@@ -49,6 +50,9 @@ enum pm_ending {
 	PM_ENDING_REBOOT, /* only a reboot recovers the memory; the sentence says why */
 	PM_ENDING_FAULT,  /* the node is at fault; the sentence says why */
 };
+
+/* Runs 'pmctl job make-way'; err is set unless PM_ENDING_DONE. */
+enum pm_ending pm_prepare_make_way(const struct pm_prepare *prepare, struct pm_err *err);
 
 /* Runs 'pmctl job end'; err is set unless PM_ENDING_DONE. */
 enum pm_ending pm_prepare_end(const struct pm_prepare *prepare, struct pm_err *err);

@@ -11,18 +11,19 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "node/state/idle.h"
 
 /* The parent of a process after its own parent has ended. */
 #define INIT_PID 1
 
 static char *folder_path(const struct pm_config *config)
 {
-	return pm_asprintf("%s/prologs", config->run_dir);
+	return pm_asprintf("%s/" PM_PROLOG_MARKS, config->run_dir);
 }
 
 static char *mark_path(const struct pm_config *config, uint32_t job_id)
 {
-	return pm_asprintf("%s/prologs/%u", config->run_dir, (unsigned)job_id);
+	return pm_asprintf("%s/" PM_PROLOG_MARKS "/%u", config->run_dir, (unsigned)job_id);
 }
 
 int pm_prolog_mark(const struct pm_config *config, uint32_t job_id, struct pm_err *err)

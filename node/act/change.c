@@ -388,7 +388,10 @@ int pm_change_stage(const struct pm_operation *op, const struct pm_mode_info *mo
 	if (!pm_config_allows(&op->config, mode->mode))
 		return pm_err_set(err, -EPERM, "mode '%s' is not one of this node's Modes=: %s",
 			mode->name, allowed ? allowed : "");
-	rc = pm_state_lock(op, &change.lock_fd, err);
+	/* The kernel may be giving idle flat memory back. */
+	rc = change.for_job
+		     ? pm_state_lock_within(op, op->config.offline_timeout_s, &change.lock_fd, err)
+		     : pm_state_lock(op, &change.lock_fd, err);
 	if (!rc)
 		rc = run(&change, err);
 	return rc ? pm_err_prefix(err, "set %s", mode->name) : 0;

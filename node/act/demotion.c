@@ -28,8 +28,11 @@ static int turn_on(const struct pm_operation *op, struct pm_os_journal *journal,
 static int turn_off(
 	const struct pm_operation *op, struct pm_os_journal *journal, struct pm_err *err)
 {
-	int rc = pm_knob_write(&op->config, switch_file, "0", err);
+	char is[PM_KNOB_MAX];
+	int rc = pm_knob_read(&op->config, switch_file, is, err);
 
+	if (!rc && strcmp(is, "false"))
+		rc = pm_knob_write(&op->config, switch_file, "0", err);
 	if (rc)
 		return rc;
 	journal->demotion = false;
@@ -42,4 +45,12 @@ int pm_demotion_follow(
 	if (journal->wanted == PM_SUBSTATE_FLAT)
 		return turn_on(op, journal, err);
 	return journal->demotion ? turn_off(op, journal, err) : 0;
+}
+
+bool pm_demotion_is_on(const struct pm_config *config)
+{
+	char is[PM_KNOB_MAX];
+	int rc = pm_knob_read(config, switch_file, is, NULL);
+
+	return rc == -ENOENT || (!rc && !strcmp(is, "true"));
 }

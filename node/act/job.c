@@ -18,6 +18,7 @@
 #include "node/act/room.h"
 #include "node/act/substate.h"
 #include "node/see/observe.h"
+#include "node/state/idle.h"
 
 /* A directory with a file for each job: records in StateDir, views in RunDir. */
 static char *jobs_dir(const char *parent)
@@ -352,7 +353,7 @@ static int provide(const struct pm_operation *op, const struct pm_job *job, stru
 	int rc;
 
 	if (job->substate == PM_SUBSTATE_EMPTY)
-		return 0;
+		return pm_substate_make_way(op, err);
 	rc = pm_substate_reach(op, job->substate, /* dry_run= */ false, err);
 	if (!rc && job->substate == PM_SUBSTATE_FLAT)
 		rc = pm_cpusets_follow(&op->config, err);
@@ -381,6 +382,8 @@ static int undo(const struct pm_operation *op, const struct pm_jobs *jobs, struc
 		pm_warn(op, "%s", undo_err.text);
 	if (rc == -EAGAIN)
 		return PM_EXIT_CONFLICT;
+	if (rc == PM_NEEDS_REBOOT)
+		return PM_EXIT_REBOOT;
 	return rc == -EDQUOT ? refuse(op, job, err) : PM_EXIT_FAILED;
 }
 
@@ -463,6 +466,38 @@ int pm_job_begin(
 	return begin(op, request, &job, pm_kernel_memory_in(&kernel, job.mode), err);
 }
 
+/*
+ * True: the job's flat memory stays for the next one, and has its mark. The prolog of a job without
+ * a mode marks the job, then looks for the idle mark; here it is the other way round, so that one
+ * of the two sees the other. A job that was suspended meanwhile has its prolog's mark, too.
+ */
+static bool keeps_flat(const struct pm_operation *op, const struct pm_jobs *jobs,
+	const struct pm_job *job, const char *boot_id)
+{
+	struct pm_err err;
+
+	if (job->substate != PM_SUBSTATE_FLAT || job->state != PM_JOB_READY ||
+		strcmp(job->boot_id, boot_id) || others_live(jobs, job, boot_id))
+		return false;
+	if (!op->config.substate_idle_s || !op->config.provision)
+		return false;
+	if (pm_idle_mark(&op->config, &err)) {
+		pm_warn(op, "%s; the flat memory is taken back now", err.text);
+		return false;
+	}
+	return !pm_idle_has_jobs(&op->config, job->id);
+}
+
+static int end(const struct pm_operation *op, const struct pm_jobs *jobs, const struct pm_job *job,
+	const char *boot_id, struct pm_err *err)
+{
+	if (!keeps_flat(op, jobs, job, boot_id))
+		return finish(op, jobs, job, boot_id, err);
+	pm_report(op, "the flat memory stays for the next job, for up to %u s",
+		op->config.substate_idle_s);
+	return forget(op, job->id, err);
+}
+
 /* A job without a record has at most a view. */
 int pm_job_end(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 {
@@ -476,7 +511,7 @@ int pm_job_end(const struct pm_operation *op, uint32_t id, struct pm_err *err)
 	if (rc)
 		return PM_EXIT_FAILED;
 	job = pm_jobs_find(&jobs, id);
-	rc = job ? finish(op, &jobs, job, boot_id, err) : forget(op, id, err);
+	rc = job ? end(op, &jobs, job, boot_id, err) : forget(op, id, err);
 	if (rc == PM_NEEDS_REBOOT)
 		return PM_EXIT_REBOOT;
 	return rc ? PM_EXIT_FAILED : PM_EXIT_DONE;

@@ -186,7 +186,8 @@ static void add_conversion(struct planner *p, const struct pm_inventory_ns *ns)
 
 static bool frees_bytes(const struct planner *p)
 {
-	return p->target->substate == PM_SUBSTATE_EMPTY && !p->target->leaves_bytes;
+	return p->target->substate == PM_SUBSTATE_EMPTY && !p->target->leaves_bytes &&
+	       !p->target->only_offline;
 }
 
 static int plan_removal(struct planner *p, const struct pm_inventory_ns *ns, struct pm_err *err)
@@ -216,6 +217,11 @@ static int plan_other(struct planner *p, const struct pm_inventory_ns *ns, struc
 			       (pm_inventory_serving(p->region, PM_SUBSTATE_FSDAX) == ns &&
 				       pm_inventory_is_formatted(ns)));
 
+	if (p->target->only_offline) {
+		if (ns->is_own && pm_dax_is_ram(&ns->dax))
+			add(p, PM_STEP_OFFLINE, ns);
+		return 0;
+	}
 	if (is_kept)
 		return 0;
 	if (ns->nd.is_disabled && !ns->is_clean) {

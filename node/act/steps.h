@@ -59,6 +59,8 @@ struct pm_target {
 	bool converts;	      /* file systems are wiped as devices, see PM_STEP_CONVERT */
 	const char *lost_pin; /* UUID of a pinned namespace that is missing; NULL: none */
 	bool leaves_bytes;    /* EMPTY before a goal: nothing is wiped */
+	bool only_offline;    /* own system-ram becomes devdax again, and nothing else is done */
+	bool yields;	      /* its wipes may be killed, see node/state/idle.h */
 };
 
 /*

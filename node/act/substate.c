@@ -16,6 +16,7 @@
 #include "node/act/sweeper.h"
 #include "node/dry_run.h"
 #include "node/see/survey.h"
+#include "node/state/idle.h"
 #include "node/state/state.h"
 #include "node/wipe/wipe.h"
 
@@ -125,6 +126,17 @@ static int wipe(struct reach *reach, const struct pm_step *steps, size_t n, stru
 	return rc;
 }
 
+/* crypto-erase has tools running, so it is not killed. */
+static int wipe_yielding(
+	struct reach *reach, const struct pm_step *steps, size_t n, struct pm_err *err)
+{
+	const struct pm_config *config = &reach->op->config;
+	bool may_be_killed = reach->target.yields && config->wipe != PM_WIPE_CRYPTO_ERASE;
+	cleanup_close int fd = may_be_killed ? pm_idle_wipe_begin(config) : -1;
+
+	return wipe(reach, steps, n, err);
+}
+
 /* Runs a tool that needs the whole device: a private copy of a mount would keep it busy. */
 static int act_alone(const struct pm_config *config, const struct pm_step *step, struct pm_err *err)
 {
@@ -158,6 +170,7 @@ static int act(struct reach *reach, const struct pm_step *steps, size_t n, struc
 
 	switch (steps[0].kind) {
 	case PM_STEP_WIPE:
+		return wipe_yielding(reach, steps, n, err);
 	case PM_STEP_CLEAR:
 		return wipe(reach, steps, n, err);
 	case PM_STEP_RAM:
@@ -303,6 +316,22 @@ static void report(const struct reach *reach)
 	}
 }
 
+/* Flat memory that is set up already is used as it is. */
+static bool needs_change(const struct reach *reach)
+{
+	return reach->steps.n || (reach->target.substate == PM_SUBSTATE_FLAT &&
+					 !pm_demotion_is_on(&reach->op->config));
+}
+
+/* The flat memory is gone, or a job's or an administrator's. */
+static int end_idleness(const struct reach *reach, struct pm_err *err)
+{
+	const struct pm_config *config = &reach->op->config;
+
+	return reach->target.only_offline ? pm_idle_mark_offline(config, err)
+					  : pm_idle_forget(config, err);
+}
+
 static int run(const struct pm_operation *op, const struct pm_target *target, bool dry_run,
 	struct pm_err *err)
 {
@@ -326,7 +355,8 @@ static int run(const struct pm_operation *op, const struct pm_target *target, bo
 		report(&reach);
 		return 0;
 	}
-	return reach.steps.n ? change(&reach, err) : 0;
+	rc = needs_change(&reach) ? change(&reach, err) : 0;
+	return rc ? rc : end_idleness(&reach, err);
 }
 
 /* With Provision=no there are no own namespaces: EMPTY only checks that none is in the way. */
@@ -407,4 +437,37 @@ int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_e
 	if (!rc && op->config.provision)
 		rc = run(op, &target, dry_run, err);
 	return rc ? pm_err_prefix(err, "recover") : 0;
+}
+
+/* What the mark names is pmctl's own, whatever Provision= has become since. */
+static struct pm_operation as_own(const struct pm_operation *op)
+{
+	struct pm_operation own = *op;
+
+	own.config.provision = true;
+	return own;
+}
+
+int pm_substate_make_way(const struct pm_operation *op, struct pm_err *err)
+{
+	const struct pm_target target = {
+		.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true, .only_offline = true};
+	const struct pm_operation own = as_own(op);
+	struct pm_idle idle;
+	int rc;
+
+	if (!pm_idle_read(&op->config, &idle) || idle.is_offline)
+		return 0;
+	rc = run(&own, &target, /* dry_run= */ false, err);
+	return rc ? pm_err_prefix(err, "take back idle flat memory") : 0;
+}
+
+int pm_substate_retire(const struct pm_operation *op, struct pm_err *err)
+{
+	const struct pm_target target = {
+		.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true, .yields = true};
+	const struct pm_operation own = as_own(op);
+	int rc = run(&own, &target, /* dry_run= */ false, err);
+
+	return rc ? pm_err_prefix(err, "take back idle flat memory") : 0;
 }

@@ -61,4 +61,17 @@ int pm_substate_look(const struct pm_operation *op, struct pm_inventory *ret, st
  */
 int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_err *err);
 
+/*
+ * Has the kernel give idle flat memory back (node/state/idle.h), for a job that must not see it.
+ * Returns 0 at once if there is none. The namespace stays, root's, and is wiped by the next change
+ * to EMPTY: no job can read it, and a wipe would keep the job waiting. PM_NEEDS_REBOOT: see above.
+ */
+int pm_substate_make_way(const struct pm_operation *op, struct pm_err *err);
+
+/*
+ * pm_substate_recover() for idle flat memory. Whoever needs the lock may kill the process while it
+ * wipes. PM_NEEDS_REBOOT: see above.
+ */
+int pm_substate_retire(const struct pm_operation *op, struct pm_err *err);
+
 #endif

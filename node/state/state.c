@@ -12,6 +12,7 @@
 #include "base/secure.h"
 #include "node/state/counters.h"
 #include "node/state/check_lock.h"
+#include "node/state/idle.h"
 #include "node/tools/tool_locks.h"
 
 #define WAIT_S	10
@@ -87,6 +88,10 @@ static int take_lock(
 	const struct path path = path_in(op->config.state_dir, "lock");
 	int rc = pm_lock_take(path.text, op->name, LOOK_MS, ret_fd, err);
 
+	if (rc == -EBUSY && pm_idle_wipe_runs(&op->config)) {
+		pm_idle_wipe_stop(&op->config);
+		rc = pm_lock_take(path.text, op->name, LOOK_MS, ret_fd, err);
+	}
 	if (rc == -EBUSY) {
 		pm_warn(op, "%s, waiting", err->text);
 		rc = pm_lock_take(path.text, op->name, wait_s * 1000, ret_fd, err);
