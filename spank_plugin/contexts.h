@@ -25,12 +25,14 @@ int pm_slurmd_init(spank_t sp, int ac, char **av);
 /*
  * Prolog, as root, a child of slurmd (of slurmstepd with PrologFlags=RunInJob): prepares the node
  * for the job's mode. If that fails by the node's fault it drains the node, and requeues the job.
- * For a job without a mode it only marks the job (prolog_mark.h) and ends an earlier run of it.
+ * For a job without a mode it only marks the job (prolog_mark.h), ends an earlier run of it, and
+ * has idle flat memory taken back.
  */
 int pm_job_prolog(spank_t sp, int ac, char **av);
 
 /*
- * Epilog, as root: takes back the job's allotments and wipes them. A node that cannot do so is
+ * Epilog, as root: takes back the job's allotments and wipes them, but flat memory stays for the
+ * next job (node/state/idle.h). A node that cannot do so is
  * drained with the reason, or rebooted if only a reboot helps. For a job without a job record or
  * job view on this node it only removes the mark.
  */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "node/state/idle.h"
 #include "node/state/jobview.h"
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/option.h"
@@ -74,6 +75,14 @@ static bool has_view(const struct pm_prepare *prepare)
 	return !path || !access(path, F_OK);
 }
 
+/* The prolog would have taken it back. */
+static bool sees_idle_flat(const struct pm_config *config)
+{
+	struct pm_idle idle;
+
+	return pm_idle_read(config, &idle) && !idle.is_offline;
+}
+
 static void explain(uint32_t job_id, struct pm_err *err)
 {
 	if (runs_in_job())
@@ -100,7 +109,7 @@ int pm_skipped_prolog_check(
 	if (!has_view(&prepare)) {
 		if (has_record)
 			return 0; /* RunDir was emptied; task_init reports it */
-		if (!has_mode(&prepare)) {
+		if (!has_mode(&prepare) && !sees_idle_flat(config)) {
 			remember(&prepare);
 			return 0;
 		}

@@ -16,10 +16,10 @@
 
 /*
  * At a step's start, in slurmstepd as root. `has_record`: this node has a job record of the job. 0:
- * the job had its prolog here; or it has no mode, and no view of an earlier run is here that its
- * tasks could take for their own; or it has a record but no view, which task_init reports; or the
- * step is the extern step. -EIO with the sentence for the user: the tasks must not run; the job was
- * requeued or cancelled.
+ * the job had its prolog here; or it has no mode, and neither a view of an earlier run that its
+ * tasks could take for their own nor idle flat memory is here; or it has a record but no view,
+ * which task_init reports; or the step is the extern step. -EIO with the sentence for the user: the
+ * tasks must not run; the job was requeued or cancelled.
  */
 int pm_skipped_prolog_check(
 	spank_t sp, const struct pm_config *config, bool has_record, struct pm_err *err);

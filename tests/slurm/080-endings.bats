@@ -437,3 +437,38 @@ exec $real/pmctl.real \"\$@\"")
 	wait_for 20 has_available pm_memory
 }
 
+
+# leave_mark WORDS: as a flat job does that has ended; the bench has no such memory.
+leave_mark() {
+	local boot
+	boot=$(boot_id n1)
+	printf '{"version": 1, "boot_id": "%s", "since_s": 1%s}' "$boot" "$1" >"$(bench_dir)/n1/run/idle.json"
+	chmod 600 "$(bench_dir)/n1/run/idle.json"
+}
+
+@test "idle flat memory is taken back before a job without a mode, once" {
+	with_pmctl ''
+	leave_mark ''
+	run_srun -w n1 true
+	wait_for 30 grep -qx 'job make-way' "$log"
+	: >"$log"
+	leave_mark ', "memory": "offline"'
+	run_srun -w n1 true
+	run ! grep -qx 'job make-way' "$log"
+	rm "$(bench_dir)/n1/run/idle.json"
+	wait_for 20 state_is n1 idle
+}
+
+@test "idle flat memory that the kernel keeps: the node reboots and the job without a mode runs" {
+	local before job
+	with_pmctl '[ "$2" != make-way ] || { rm "'"$(bench_dir)"'/n1/run/idle.json"; echo "only a reboot removes it" >&2; exit 5; }'
+	leave_mark ''
+	before=$(boot_id n1)
+	run_client sbatch --parsable -w n1 --requeue --output=/dev/null --wrap=true
+	job=$output
+	wait_for 60 grep -qx 'job make-way' "$log"
+	wait_for 120 is_rebooted n1 "$before"
+	wait_for 120 job_is "$job" COMPLETED
+	run job_field "$job" Restarts
+	assert_output Restarts=1
+}

@@ -103,7 +103,7 @@ leave_flat() {
 	for job in {1..20}; do
 		begin "$job"
 		[ ! -e "$node/run/idle.json" ]
-		grep -q '^PM_NODE1=3$' "$node/run/jobs/$job" || cat "$node/run/jobs/$job"
+		grep -qx PM_NODE1=3 "$node/run/jobs/$job"
 		end "$job"
 		[ ! -e "$node/run/jobs/$job" ]
 		[ ! -e "$node/state/jobs/$job.json" ]

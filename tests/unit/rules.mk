@@ -80,6 +80,11 @@ check-unit-c-asan:
 check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmctl.bats
 
+# Flat memory between jobs, on the emulated machine; a minute.
+.PHONY: check-unit-idle
+check-unit-idle: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
+	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/idle.bats
+
 # pmrun on this host, alone and under real mpirun of two kinds.
 .PHONY: check-unit-pmrun
 check-unit-pmrun: $(BUILD)/pmrun
