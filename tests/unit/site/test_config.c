@@ -84,6 +84,7 @@ static const struct {
 	{"UsablePmem=3T", PM_KEY_USABLE_PMEM, "3T", 1},
 	{"UsableDram=90G", PM_KEY_USABLE_DRAM, "90G", 1},
 	{"DelayBoot=0", PM_KEY_DELAY_BOOT, "0", 1},
+	{"SubstateIdleTime=0", PM_KEY_SUBSTATE_IDLE_TIME, "0", 1},
 	{"RebootUsers=alice,bob", PM_KEY_REBOOT_USERS, "alice,bob", 1},
 	{"Exclusive=NO", PM_KEY_EXCLUSIVE, "NO", 1},
 	{"DramReserve=8G", PM_KEY_DRAM_RESERVE, "8G", 1},

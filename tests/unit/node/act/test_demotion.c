@@ -60,6 +60,21 @@ static void test_sites_own(void)
 	is_number(switch_byte(), 't', "touches nothing");
 }
 
+static void test_off_already(void)
+{
+	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
+
+	scratch_file(SWITCH, "false\n");
+	ok(!pm_demotion_is_on(&op.config), "it is off");
+	is_number(follow(&journal, PM_SUBSTATE_FLAT, NULL), 0, "flat");
+	scratch_file(SWITCH, "false\n");
+	is_number(follow(&journal, PM_SUBSTATE_EMPTY, NULL), 0, "somebody has turned it off");
+	is_number(switch_byte(), 'f', "it is not written again");
+	ok(!is_owed_on_disk(), "and forgotten");
+	scratch_file(SWITCH, "true\n");
+	ok(pm_demotion_is_on(&op.config), "it is on");
+}
+
 static void test_old_kernel(void)
 {
 	cleanup_with(pm_os_journal_done) struct pm_os_journal journal = {0};
@@ -77,6 +92,7 @@ int main(void)
 	op.config.state_dir = (char *)scratch_dir();
 	test_on_and_off();
 	test_sites_own();
+	test_off_already();
 	test_old_kernel();
 	return tap_done();
 }
