@@ -37,7 +37,8 @@ setup() {
 }
 
 teardown() {
-	[ -z "${node-}" ] || rm -rf "$node"
+	# A 'pmctl job watch' in the background may still write.
+	[ -z "${node-}" ] || until rm -rf "$node" 2>/dev/null; do sleep 0.2; done
 }
 
 # The states none, empty, device (the namespace is there, its memory is not online) and flat.
