@@ -49,12 +49,9 @@ class Direct(Lane):
     def open(self) -> None:
         pmtwin("exec", "head", "--", "scontrol", "update", f"nodename={self.twin.node}", "state=drain",
                "reason=campaign")
-        # So that each job's end takes flat memory back.
-        self.twin.sh("echo SubstateIdleTime=0 >>/etc/slurm/pmem.conf")
 
     def close(self) -> None:
         self.prepare()
-        self.twin.sh("sed -i /^SubstateIdleTime=0$/d /etc/slurm/pmem.conf")
         pmtwin("exec", "head", "--", "scontrol", "update", f"nodename={self.twin.node}", "state=resume",
                "reason=")
 

@@ -8,7 +8,7 @@ setup_file() {
 	load jobs
 	load node_jobs
 	use_mode n1 appdirect
-	n1 'pmctl recover; cp /etc/slurm/pmem.conf /root/pmem.kept'
+	n1 'pmctl recover; cp /etc/slurm/pmem.conf /root/pmem.kept; echo SubstateIdleTime=300 >>/etc/slurm/pmem.conf'
 }
 
 setup() {

@@ -62,7 +62,7 @@ script() {
 
 configure() {
 	printf '%s\n' "IpmctlPath=$node/ipmctl NdctlPath=$node/tool DaxctlPath=$node/tool" "RebootCommand=$node/reset" \
-		"StateDir=$node/state" "RunDir=$node/run" "FsRoot=$root" "$@" >"$node/pmem.conf"
+		"StateDir=$node/state" "RunDir=$node/run" "FsRoot=$root" SubstateIdleTime=300 "$@" >"$node/pmem.conf"
 	chmod 644 "$node/pmem.conf"
 }
 
