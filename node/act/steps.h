@@ -60,7 +60,8 @@ struct pm_target {
 	const char *lost_pin; /* UUID of a pinned namespace that is missing; NULL: none */
 	bool leaves_bytes;    /* EMPTY before a goal: nothing is wiped */
 	bool only_offline;    /* own system-ram becomes devdax again, and nothing else is done */
-	bool yields;	      /* its wipes may be killed, see node/state/idle.h */
+	bool is_idle; /* has the idle mark, so it is pmctl's own, whatever Provision= has become */
+	bool yields;  /* its wipes may be killed, see node/state/idle.h */
 };
 
 /*

@@ -68,7 +68,12 @@ static bool is_clean(const struct reach *reach, const struct pm_inventory_ns *ns
 static int look(struct reach *reach, struct pm_err *err)
 {
 	struct pm_survey survey;
-	int rc = pm_survey(&reach->op->config, &survey, err);
+	struct pm_config config = reach->op->config; /* borrows */
+	int rc;
+
+	if (reach->target.is_idle)
+		config.provision = true;
+	rc = pm_survey(&config, &survey, err);
 
 	if (rc)
 		return rc;
@@ -439,35 +444,28 @@ int pm_substate_recover(const struct pm_operation *op, bool dry_run, struct pm_e
 	return rc ? pm_err_prefix(err, "recover") : 0;
 }
 
-/* What the mark names is pmctl's own, whatever Provision= has become since. */
-static struct pm_operation as_own(const struct pm_operation *op)
-{
-	struct pm_operation own = *op;
-
-	own.config.provision = true;
-	return own;
-}
-
 int pm_substate_make_way(const struct pm_operation *op, struct pm_err *err)
 {
-	const struct pm_target target = {
-		.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true, .only_offline = true};
-	const struct pm_operation own = as_own(op);
+	const struct pm_target target = {.substate = PM_SUBSTATE_EMPTY,
+		.only_leftovers = true,
+		.only_offline = true,
+		.is_idle = true};
 	struct pm_idle idle;
 	int rc;
 
 	if (!pm_idle_read(&op->config, &idle) || idle.is_offline)
 		return 0;
-	rc = run(&own, &target, /* dry_run= */ false, err);
+	rc = run(op, &target, /* dry_run= */ false, err);
 	return rc ? pm_err_prefix(err, "take back idle flat memory") : 0;
 }
 
 int pm_substate_retire(const struct pm_operation *op, struct pm_err *err)
 {
-	const struct pm_target target = {
-		.substate = PM_SUBSTATE_EMPTY, .only_leftovers = true, .yields = true};
-	const struct pm_operation own = as_own(op);
-	int rc = run(&own, &target, /* dry_run= */ false, err);
+	const struct pm_target target = {.substate = PM_SUBSTATE_EMPTY,
+		.only_leftovers = true,
+		.yields = true,
+		.is_idle = true};
+	int rc = run(op, &target, /* dry_run= */ false, err);
 
 	return rc ? pm_err_prefix(err, "take back idle flat memory") : 0;
 }
