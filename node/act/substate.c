@@ -328,13 +328,20 @@ static bool needs_change(const struct reach *reach)
 					 !pm_demotion_is_on(&reach->op->config));
 }
 
-/* The flat memory is gone, or a job's or an administrator's. */
+/*
+ * The flat memory is gone, or a job's or an administrator's. A mark that does not say that it is
+ * offline costs the next job only a look, so that must not cost this job its node.
+ */
 static int end_idleness(const struct reach *reach, struct pm_err *err)
 {
 	const struct pm_config *config = &reach->op->config;
+	struct pm_err second;
 
-	return reach->target.only_offline ? pm_idle_mark_offline(config, err)
-					  : pm_idle_forget(config, err);
+	if (!reach->target.only_offline)
+		return pm_idle_forget(config, err);
+	if (pm_idle_mark_offline(config, &second))
+		pm_warn(reach->op, "%s", second.text);
+	return 0;
 }
 
 static int run(const struct pm_operation *op, const struct pm_target *target, bool dry_run,

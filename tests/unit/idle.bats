@@ -37,6 +37,7 @@ setup() {
 }
 
 teardown() {
+	[ -z "${full-}" ] || umount -l "$full"
 	# A 'pmctl job watch' in the background may still write.
 	[ -z "${node-}" ] || until rm -rf "$node" 2>/dev/null; do sleep 0.2; done
 }
@@ -98,6 +99,14 @@ leave_flat() {
 	assert_output --partial "the flat memory stays for the next job, for up to 300 s"
 	[ -e "$node/run/idle.json" ]
 	assert_kernel flat
+}
+
+# A job in flat as before, of memory as recorded.
+begin_anew() {
+	cp "$recorded/flat.daxes.json" "$node/"
+	echo flat >"$node/kernel"
+	begin 9
+	end 9
 }
 
 @test "twenty jobs in flat, one set-up" {
@@ -168,6 +177,69 @@ leave_flat() {
 	configure SubstateIdleTime=60
 	run -0 pmctl job idle
 	refute_output
+}
+
+@test "a full RunDir does not cost a job without a mode its node" {
+	full=$node/run
+	mount -t tmpfs -o size=64k,mode=755 tmpfs "$full"
+	leave_flat
+	# An empty file has no block: the mark is written anew, and its new file has no room.
+	head -c 64k /dev/zero >"$full/filler" 2>/dev/null || true
+	run -0 pmctl job make-way
+	assert_output --partial "No space left on device"
+	assert_kernel device
+	run ! grep offline "$node/run/idle.json"
+	rm "$full/filler"
+	run -0 pmctl job make-way
+	assert_take_backs 1
+	grep -q '"memory": *"offline"' "$node/run/idle.json"
+}
+
+@test "an administrator was quicker: memory offline, a device, or nothing at all" {
+	leave_flat
+	sed -i -e 's/"online_memblocks":31/"online_memblocks":0/' "$node/flat.daxes.json"
+	run -0 pmctl job make-way
+	assert_kernel device
+	assert_take_backs 1
+	begin_anew
+	echo device >"$node/kernel"
+	run -0 pmctl job make-way
+	assert_take_backs 1
+	grep -q '"memory": *"offline"' "$node/run/idle.json"
+	begin_anew
+	echo empty >"$node/kernel"
+	configure SubstateIdleTime=0
+	run -0 pmctl job idle
+	refute_output
+	[ ! -e "$node/run/idle.json" ]
+}
+
+@test "pmctl killed between the mark and the record's end: the job's end comes again, and nothing is made twice" {
+	begin 1
+	cp -a "$node/state/jobs/1.json" "$node/record"
+	cp -a "$node/run/jobs/1" "$node/view"
+	end 1
+	cp -a "$node/record" "$node/state/jobs/1.json"
+	cp -a "$node/view" "$node/run/jobs/1"
+	run -3 pmctl job begin --expect flat --job 2 --uid 1000 --gid 1000 --run 2:0
+	assert_output --partial "in use by job 1"
+	[ -e "$node/run/idle.json" ]
+	end 1
+	begin 2
+	assert_set_ups 1
+	assert_take_backs 0
+}
+
+@test "a mark that a newer pmctl wrote is one of unknown time" {
+	leave_flat
+	sed -i 's/"version": *1/"version": 2, "zone": "x"/' "$node/run/idle.json"
+	begin 2
+	assert_set_ups 1
+	end 2
+	sed -i 's/"version": *1/"version": 2, "zone": "x"/' "$node/run/idle.json"
+	run -1 pmctl job idle
+	assert_output --partial "/dev/dax"
+	assert_take_backs 1
 }
 
 @test "idle time: not before it has passed, not while a job is on the node" {
