@@ -41,7 +41,8 @@ run-bench-races: build-bench
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
 run-bench-trixie:
 	tests/cluster/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench
-run-sites: run-sites-here
+# Flat memory between jobs runs on the emulated machine alone, and takes a minute.
+run-sites: check-unit-idle run-sites-here
 	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-sites-here
 run-sites-here: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats --timing $(BENCH_SITES)

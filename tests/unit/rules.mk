@@ -80,7 +80,7 @@ check-unit-c-asan:
 check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmctl.bats
 
-# Flat memory between jobs, on the emulated machine; a minute.
+# Flat memory between jobs, on the emulated machine; a minute: run-sites has it.
 .PHONY: check-unit-idle
 check-unit-idle: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
 	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/idle.bats
