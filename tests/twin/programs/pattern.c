@@ -6,10 +6,10 @@
  *	pattern fill TARGET BYTES	every 64 bytes of TARGET begin with the pattern
  *	pattern look TARGET BYTES	prints how many of them do; exit status 1 when any does
  *	pattern blank TARGET BYTES	prints how many bytes are not zero; exit status 1 when any
- *is
+ *is pattern take TARGET BYTES	`blank`, then `fill`
  *
  * TARGET is a file, which `fill` maps with MAP_SYNC, a /dev/dax, or "anon" for new memory. BYTES 0
- *is all of it.
+ * is all of it.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -120,21 +120,22 @@ static size_t not_blank(const uint64_t *memory, size_t size)
 int main(int argc, char **argv)
 {
 	struct target target;
-	int fills = argc == 4 && !strcmp(argv[1], "fill");
+	int takes = argc == 4 && !strcmp(argv[1], "take");
+	int fills = argc == 4 && (takes || !strcmp(argv[1], "fill"));
 	size_t found = 0;
 	void *memory;
 
 	if (argc != 4)
-		errx(2, "usage: pattern fill|look|blank TARGET BYTES");
+		errx(2, "usage: pattern fill|look|blank|take TARGET BYTES");
 	target = (struct target){.name = argv[2], .size = strtoull(argv[3], NULL, 0)};
 	open_target(&target, fills);
 	memory = map(&target, fills);
+	if (!strcmp(argv[1], "look"))
+		found = look(memory, target.size);
+	else if (!fills || takes)
+		found = not_blank(memory, target.size);
 	if (fills)
 		fill(memory, target.size);
-	else if (!strcmp(argv[1], "look"))
-		found = look(memory, target.size);
-	else
-		found = not_blank(memory, target.size);
 	printf("%s %s: %zu of %zu bytes\n", argv[1], target.name, found, target.size);
 	return found ? 1 : 0;
 }
