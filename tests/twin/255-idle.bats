@@ -128,7 +128,7 @@ endings() { n1 "journalctl -t pmctl -o cat | grep -c 'flat memory stays for the 
 	assert_equal "$(changed)" "$before"
 }
 
-@test "daxctl of an administrator: a node that is offline is set up again, and a job without a mode is not kept" {
+@test "an administrator's daxctl: memory that is offline is set up again, and a job without a mode runs beside a device" {
 	leave_flat
 	n1 'daxctl offline-memory dax0.0'
 	job_of user1 --pm-mode=flat <<<"$TAKE"
