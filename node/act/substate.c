@@ -139,6 +139,7 @@ static int wipe_yielding(
 	bool may_be_killed = reach->target.yields && config->wipe != PM_WIPE_CRYPTO_ERASE;
 	cleanup_close int fd = may_be_killed ? pm_idle_wipe_begin(config) : -1;
 
+	(void)fd; /* held until the wipe has ended */
 	return wipe(reach, steps, n, err);
 }
 
