@@ -2,6 +2,7 @@
 #include "controller/affected.h"
 
 #include "base/hostlist.h"
+#include "controller/partition_nodes.h"
 
 /* The node's place in Slurm's table, by which a job's record has its nodes, too. */
 static int32_t index_of(const struct pm_cluster *cluster, const node_info_t *node)
@@ -9,21 +10,13 @@ static int32_t index_of(const struct pm_cluster *cluster, const node_info_t *nod
 	return (int32_t)(node - cluster->nodes->node_array);
 }
 
-static bool has_index(const int32_t *pairs, int32_t index)
-{
-	for (; pairs && pairs[0] >= 0; pairs += 2)
-		if (index >= pairs[0] && index <= pairs[1])
-			return true;
-	return false;
-}
-
 /* By the index first, as there may be many jobs; the tables may be of different times. */
 static bool has_node(const char *list, const int32_t *pairs, int32_t index, const char *name)
 {
 	bool found = false;
 
-	return list && has_index(pairs, index) && !pm_hostlist_contains(list, name, &found, NULL) &&
-	       found;
+	return list && pm_node_inx_has(pairs, index) &&
+	       !pm_hostlist_contains(list, name, &found, NULL) && found;
 }
 
 /* The member of the row that the job belongs to; NULL: to none. */

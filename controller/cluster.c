@@ -227,6 +227,13 @@ const slurm_job_info_t *pm_cluster_job(const struct pm_cluster *cluster, uint32_
  * hostlist_t is a pointer in older releases and a struct in newer ones, hence __auto_type.
  * slurm_hostlist_shift() returns malloc'ed names.
  */
+int pm_job_order(const slurm_job_info_t *a, const slurm_job_info_t *b)
+{
+	if (a->priority != b->priority)
+		return a->priority < b->priority ? 1 : -1;
+	return (a->job_id > b->job_id) - (a->job_id < b->job_id);
+}
+
 char **pm_cluster_names(const char *list)
 {
 	__auto_type hosts = slurm_hostlist_create(list);

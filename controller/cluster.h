@@ -91,6 +91,9 @@ static inline bool pm_job_is_pending(const slurm_job_info_t *job)
 	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && !pm_job_is_elsewhere(job);
 }
 
+/* For qsort(): the order in which Slurm looks at jobs, by priority, then by number. */
+int pm_job_order(const slurm_job_info_t *a, const slurm_job_info_t *b);
+
 /*
  * Expands Slurm's node list into names, with NULL at the end; free with pm_strv_free()
  * (base/strv.h). NULL if the list cannot be read.

@@ -3,6 +3,7 @@
 #include "controller/groups_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include "site/config.h"
 
 #define PERIOD_MS 60000
+#define MAX_BYTES (4 * 1024 * 1024)
 
 /* --- the groups that pmem.conf names --- */
 
@@ -182,4 +184,33 @@ void pm_groups_turn(struct pm_groups *groups, const char *config_path, const cha
 		run_child(config_path, run_dir);
 	if (groups->child < 0)
 		groups->child = 0; /* the next minute */
+}
+
+/* --- reading --- */
+
+char *pm_groups_load(const char *run_dir)
+{
+	cleanup_free char *path = pm_asprintf("%s/groups", run_dir);
+	struct pm_err err = {0};
+	char *text = NULL;
+
+	return path && !pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, &err) ? text : NULL;
+}
+
+/* A whole word of a line's text: spaces stand in front of users, and behind them or a line's end.
+ */
+bool pm_groups_have(const char *text, const char *group, const char *user)
+{
+	cleanup_free char *head = pm_asprintf("\n%s ", group), *word = pm_asprintf(" %s", user);
+	const char *line = text && head && word ? strstr(text, head) : NULL, *end, *at;
+	size_t length = word ? strlen(word) : 0;
+
+	if (!line || !*user)
+		return false;
+	line += strlen(head) - 1;
+	end = line + strcspn(line, "\n");
+	for (at = strstr(line, word); at && at < end; at = strstr(at + 1, word))
+		if (at[length] == ' ' || at[length] == '\n' || !at[length])
+			return true;
+	return false;
 }

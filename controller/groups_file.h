@@ -12,6 +12,7 @@
  * The users are those of getgrnam(3), and those of getpwent(3) that have it as their primary group.
  * A group that does not exist has none. If the directory service fails the file stays as it is.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,12 @@ struct pm_groups {
  * child that has not ended by the next minute is killed. Call it in each turn of the service.
  */
 void pm_groups_turn(struct pm_groups *groups, const char *config_path, const char *run_dir);
+
+/* The text of <run_dir>/groups, malloc'ed; NULL: it cannot be read, so no group has a user. */
+char *pm_groups_load(const char *run_dir);
+
+/* True if the file's text has the user in the group. NULL has none. */
+bool pm_groups_have(const char *text, const char *group, const char *user);
 
 /* The file's text, malloc'ed; NULL when out of memory or if the directory service fails. */
 char *pm_groups_text(const char *const *names);

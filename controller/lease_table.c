@@ -12,6 +12,7 @@
 #include "controller/lease_note.h"
 #include "controller/node_features.h"
 #include "controller/overview.h"
+#include "controller/partition_nodes.h"
 #include "controller/permits.h"
 #include "site/modes.h"
 
@@ -68,13 +69,6 @@ bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s)
 	       (uint64_t)job->eligible_time <= now_s;
 }
 
-static uint32_t mode_of(const char *feature)
-{
-	const struct pm_mode_info *mode = feature ? pm_mode_by_feature(feature) : NULL;
-
-	return mode ? (uint32_t)mode->mode : PM_HOLD_MODES_MAX;
-}
-
 static double limit_s(const slurm_job_info_t *job)
 {
 	return job->time_limit == INFINITE || job->time_limit == NO_VAL ? 86400.0 * 365
@@ -98,7 +92,7 @@ static struct pm_hold_job row_of(const slurm_job_info_t *job, double used_of_lim
 	return (struct pm_hold_job){.run_s = limit_s(job) * used_of_limit,
 		.first_held_s = (double)note.first_held_s,
 		.nodes = pm_candidates_needed(job),
-		.mode = mode_of(pm_job_feature(job)),
+		.mode = pm_mode_of_feature(pm_job_feature(job)),
 		.may_hold = may_hold(job, &note, now_s),
 		.barred = pm_permit_is_awaited(job) && pm_lease_suits(job, now_s)};
 }
@@ -108,9 +102,7 @@ static int by_priority(const void *a, const void *b)
 	const slurm_job_info_t *x = ((const struct pm_lease_job *)a)->job;
 	const slurm_job_info_t *y = ((const struct pm_lease_job *)b)->job;
 
-	if (x->priority != y->priority)
-		return x->priority < y->priority ? 1 : -1;
-	return (x->job_id > y->job_id) - (x->job_id < y->job_id);
+	return pm_job_order(x, y);
 }
 
 /* Also finds the longest hold. */
@@ -193,42 +185,38 @@ static double *ends_of_nodes(const struct pm_cluster *cluster, double used_of_li
 	return ends_s;
 }
 
-static void add_node(
-	struct pm_lease_table *table, const node_info_t *node, double end_s, uint64_t now_s)
-{
-	enum pm_node_use use = pm_node_use(node->node_state);
-	uint32_t mode = mode_of(pm_node_feature(node));
+struct listing {
+	struct pm_lease_table *table;
+	const node_info_msg_t *nodes;
+	const double *ends_s; /* of ends_of_nodes() */
+	double now_s;
+};
 
-	if (!node->name || use == PM_NODE_OUT || mode >= PM_HOLD_MODES_MAX)
+static void add_node(void *context, const node_info_t *node)
+{
+	const struct listing *listing = context;
+	struct pm_lease_table *table = listing->table;
+	enum pm_node_use use = pm_node_use(node->node_state);
+	enum pm_mode mode = pm_mode_of_feature(pm_node_feature(node));
+	double end_s = listing->ends_s[node - listing->nodes->node_array];
+
+	if (!node->name || use == PM_NODE_OUT || mode == PM_MODE_UNKNOWN)
 		return;
 	if (use == PM_NODE_IDLE)
 		end_s = 0;
-	else if (end_s <= (double)now_s) /* it boots, or its last job has just ended */
-		end_s = (double)now_s + (use == PM_NODE_REBOOTING ? table->rule.reboot_s : LEAST_S);
+	else if (end_s <= listing->now_s) /* it boots, or its last job has just ended */
+		end_s = listing->now_s +
+			(use == PM_NODE_REBOOTING ? table->rule.reboot_s : LEAST_S);
 	table->nodes[table->n_nodes++] = (struct pm_hold_node){.free_s = end_s, .mode = mode};
 }
 
-/* Each node once, though partitions may share it. `ends_s`: -1 for nodes that are in the table. */
-static void list_partition(struct pm_lease_table *table, const node_info_msg_t *nodes,
-	const partition_info_t *partition, double *ends_s, uint64_t now_s)
-{
-	for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
-		for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < nodes->record_count; i++) {
-			if (ends_s[i] >= 0)
-				add_node(table, &nodes->node_array[i], ends_s[i], now_s);
-			ends_s[i] = -1;
-		}
-}
-
 static void list_nodes(struct pm_lease_table *table, const struct pm_cluster *cluster,
-	const char *partitions, double *ends_s, uint64_t now_s)
+	const char *partitions, const double *ends_s, uint64_t now_s)
 {
-	for (uint32_t p = 0; p < cluster->partitions->record_count; p++) {
-		const partition_info_t *partition = &cluster->partitions->partition_array[p];
+	struct listing listing = {
+		.table = table, .nodes = cluster->nodes, .ends_s = ends_s, .now_s = (double)now_s};
 
-		if (pm_features_have(partitions, partition->name))
-			list_partition(table, cluster->nodes, partition, ends_s, now_s);
-	}
+	pm_partition_nodes_each(cluster, partitions, add_node, &listing);
 }
 
 /* --- the rule --- */

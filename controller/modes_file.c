@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "controller/node_features.h"
+#include "controller/partition_nodes.h"
 #include "site/modes.h"
 
 /*
@@ -57,8 +58,10 @@ bool pm_node_is_idle(uint32_t node_state)
 	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE && !(node_state & ~usable);
 }
 
-static void count_node(struct counts *counts, const node_info_t *node)
+static void count_node(void *context, const node_info_t *node)
 {
+	struct counts *counts = context;
+
 	if (!node->name || !pm_node_is_idle(node->node_state))
 		return;
 	for (size_t i = 0; i < counts->n; i++) {
@@ -70,16 +73,12 @@ static void count_node(struct counts *counts, const node_info_t *node)
 	}
 }
 
-/* node_inx of slurm.h: pairs of first and last index into the nodes, -1 at the end. */
 static struct counts count_partition(
 	const struct pm_cluster *cluster, const partition_info_t *partition)
 {
-	const node_info_msg_t *nodes = cluster->nodes;
 	struct counts counts = all_features();
 
-	for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
-		for (int32_t i = pair[0]; i <= pair[1] && (uint32_t)i < nodes->record_count; i++)
-			count_node(&counts, &nodes->node_array[i]);
+	pm_partition_nodes_each(cluster, partition->name, count_node, &counts);
 	return counts;
 }
 

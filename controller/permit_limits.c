@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "controller/permit_limits.h"
 
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +10,13 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "controller/groups_file.h"
 #include "controller/node_features.h"
 #include "site/hours.h"
 #include "site/job_rules.h"
 
-#define DAY_S		 86400
-#define GROUPS_MAX_BYTES (4 * 1024 * 1024)
-#define PASSWD_BYTES	 4096
+#define DAY_S	     86400
+#define PASSWD_BYTES 4096
 
 /* A reboot without a job is the administrators'. So soon after its start its job may be unknown. */
 #define JOB_KNOWN_S 60
@@ -34,33 +32,9 @@ struct pm_permit_rules {
 
 /* --- users and groups --- */
 
-/* In the file a line has a group and its users, with spaces between them. */
-static bool is_member(const void *context, const char *group, const char *user)
+static bool is_member(const void *groups, const char *group, const char *user)
 {
-	const char *text = context;
-	cleanup_free char *head = pm_asprintf("\n%s ", group), *word = pm_asprintf(" %s", user);
-	const char *line = text && head && word ? strstr(text, head) : NULL, *end, *at;
-	size_t length = word ? strlen(word) : 0;
-
-	if (!line || !*user)
-		return false;
-	line += strlen(head) - 1;
-	end = line + strcspn(line, "\n");
-	for (at = strstr(line, word); at && at < end; at = strstr(at + 1, word))
-		if (at[length] == ' ' || at[length] == '\n' || !at[length])
-			return true;
-	return false;
-}
-
-static char *load_groups(const char *run_dir)
-{
-	cleanup_free char *path = pm_asprintf("%s/groups", run_dir);
-	struct pm_err err = {0};
-	char *text = NULL;
-
-	/* Without the file no group has a user, as in pmem.lua. */
-	return path && !pm_file_read(AT_FDCWD, path, GROUPS_MAX_BYTES, &text, NULL, &err) ? text
-											  : NULL;
+	return pm_groups_have(groups, group, user);
 }
 
 static char *look_up(uint32_t uid)
@@ -192,33 +166,36 @@ static struct pm_permit_rules *rules_of(struct pm_permit_site *site, const struc
 	return rules;
 }
 
+/* What all jobs of a user have in common. */
+static struct pm_rule_job row_of_user(struct pm_permit_site *site, uint32_t uid)
+{
+	return (struct pm_rule_job){
+		.user = name_of(site, uid), .is_member = is_member, .context = site->groups};
+}
+
 static struct pm_permit_rules *rules_of_job(
 	struct pm_permit_site *site, const slurm_job_info_t *job)
 {
 	cleanup_free char *partition =
 		strndup(text_of(job->partition), strcspn(text_of(job->partition), ","));
-	struct pm_rule_job row = {.partition = partition,
-		.account = job->account,
-		.qos = job->qos,
-		.reservation = job->resv_name,
-		.user = name_of(site, job->user_id),
-		.is_member = is_member,
-		.context = site->groups};
+	struct pm_rule_job row = row_of_user(site, job->user_id);
 
+	row.partition = partition;
+	row.account = job->account;
+	row.qos = job->qos;
+	row.reservation = job->resv_name;
 	return partition ? rules_of(site, &row) : NULL;
 }
 
 static struct pm_permit_rules *rules_of_reboot(
 	struct pm_permit_site *site, const struct pm_reboot *reboot)
 {
-	struct pm_rule_job row = {.partition = reboot->partition,
-		.account = reboot->account,
-		.qos = reboot->qos,
-		.reservation = reboot->reservation,
-		.user = name_of(site, reboot->uid),
-		.is_member = is_member,
-		.context = site->groups};
+	struct pm_rule_job row = row_of_user(site, reboot->uid);
 
+	row.partition = reboot->partition;
+	row.account = reboot->account;
+	row.qos = reboot->qos;
+	row.reservation = reboot->reservation;
 	return rules_of(site, &row);
 }
 
@@ -267,7 +244,7 @@ void pm_permit_site_set(struct pm_permit_site *site, struct pm_config *config, c
 	site->configured = true;
 	site->asks_users = differs_by_user(&site->config);
 	free(site->groups);
-	site->groups = load_groups(run_dir);
+	site->groups = pm_groups_load(run_dir);
 }
 
 void pm_permit_site_done(struct pm_permit_site *site)

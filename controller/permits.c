@@ -12,6 +12,7 @@
 #include "controller/lease_array.h"
 #include "controller/node_features.h"
 #include "controller/overview.h"
+#include "controller/partition_nodes.h"
 
 /* As in pmem_reboots.lua: DelayBoot of jobs that wait for a permit, and of those that never get
  * one. */
@@ -79,18 +80,11 @@ static void withdraw(slurm_job_info_t *job)
 
 /* --- nodes --- */
 
-static unsigned mode_of(const char *feature)
-{
-	const struct pm_mode_info *mode = feature ? pm_mode_by_feature(feature) : NULL;
-
-	return mode ? (unsigned)mode->mode : 0; /* no mode: PM_MODE_UNKNOWN */
-}
-
 static void count_node(void *context, const node_info_t *node)
 {
 	struct pm_permit_nodes *nodes = context;
 	enum pm_node_use use = pm_node_use(node->node_state);
-	unsigned mode = mode_of(pm_node_feature(node));
+	enum pm_mode mode = pm_mode_of_feature(pm_node_feature(node));
 
 	nodes->idle[mode] += use == PM_NODE_IDLE;
 	nodes->total[mode] += use != PM_NODE_OUT;
@@ -103,20 +97,6 @@ struct counted {
 	const char *partitions;
 	struct pm_permit_nodes nodes;
 };
-
-static void count_nodes(const struct pm_cluster *cluster, struct counted *counted)
-{
-	for (uint32_t p = 0; p < cluster->partitions->record_count; p++) {
-		const partition_info_t *partition = &cluster->partitions->partition_array[p];
-
-		if (!pm_features_have(counted->partitions, partition->name))
-			continue;
-		for (const int32_t *pair = partition->node_inx; pair && pair[0] >= 0; pair += 2)
-			for (int32_t i = pair[0];
-				i <= pair[1] && (uint32_t)i < cluster->nodes->record_count; i++)
-				count_node(&counted->nodes, &cluster->nodes->node_array[i]);
-	}
-}
 
 /* --- a look --- */
 
@@ -141,11 +121,9 @@ static int by_priority(const void *a, const void *b)
 	const slurm_job_info_t *x = *(slurm_job_info_t *const *)a;
 	const slurm_job_info_t *y = *(slurm_job_info_t *const *)b;
 
-	if (x->priority != y->priority)
-		return x->priority < y->priority ? 1 : -1;
-	if (pm_permit_is_awaited(x) != pm_permit_is_awaited(y))
+	if (x->priority == y->priority && pm_permit_is_awaited(x) != pm_permit_is_awaited(y))
 		return pm_permit_is_awaited(x) ? 1 : -1;
-	return (x->job_id > y->job_id) - (x->job_id < y->job_id);
+	return pm_job_order(x, y);
 }
 
 static int list_jobs(struct look *look)
@@ -173,7 +151,7 @@ static struct pm_permit_nodes *nodes_of(struct look *look, const char *partition
 			return &counted->nodes;
 	counted->partitions = partitions;
 	look->n_counted++;
-	count_nodes(look->cluster, counted);
+	pm_partition_nodes_each(look->cluster, partitions, count_node, &counted->nodes);
 	return &counted->nodes;
 }
 
@@ -197,8 +175,8 @@ static void judge(struct look *look, slurm_job_info_t *job, const struct pm_perm
 	enum pm_permit answer = PM_PERMIT_NOT_NEEDED;
 
 	for (; n < tasks && (answer == PM_PERMIT_NOT_NEEDED || answer == PM_PERMIT_GIVEN); n++) {
-		answer = pm_permit_decide(limits, nodes, &look->sum, mode_of(pm_job_feature(job)),
-			pm_candidates_needed(job));
+		answer = pm_permit_decide(limits, nodes, &look->sum,
+			pm_mode_of_feature(pm_job_feature(job)), pm_candidates_needed(job));
 		given += answer == PM_PERMIT_GIVEN;
 	}
 	note_wait(look->permits, job, answer);
@@ -223,6 +201,14 @@ static void settle(struct look *look, slurm_job_info_t *job, uint64_t now_s)
 		withdraw(job);
 }
 
+/* Without a limit in pmem.conf: jobs that waited for a permit wait no longer. */
+static void permit_all(job_info_msg_t *jobs)
+{
+	for (uint32_t i = 0; i < jobs->record_count; i++)
+		if (concerns_us(&jobs->job_array[i]))
+			permit(&jobs->job_array[i]);
+}
+
 void pm_permits_look(struct pm_permits *permits, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, uint64_t now_s)
 {
@@ -233,6 +219,10 @@ void pm_permits_look(struct pm_permits *permits, const struct pm_cluster *cluste
 	free(permits->waits);
 	permits->waits = NULL;
 	permits->n_waits = 0;
+	if (!permits->wanted) {
+		permit_all(cluster->jobs);
+		return;
+	}
 	if (list_jobs(&look))
 		return;
 	pm_permit_site_count(&permits->site, reboots, now_s);

@@ -56,6 +56,13 @@ const struct pm_mode_info *pm_mode_by_feature(const char *feature)
 	return NULL;
 }
 
+enum pm_mode pm_mode_of_feature(const char *feature)
+{
+	const struct pm_mode_info *row = pm_mode_by_feature(feature);
+
+	return row ? row->mode : PM_MODE_UNKNOWN;
+}
+
 const char *pm_mode_name_of_feature(const char *feature)
 {
 	const struct pm_mode_info *row = pm_mode_by_feature(feature);

@@ -57,6 +57,9 @@ const struct pm_mode_info *pm_mode_next(const struct pm_mode_info *prev);
 const struct pm_mode_info *pm_mode_by_name(const char *name);
 const struct pm_mode_info *pm_mode_by_feature(const char *feature);
 
+/* The first mode of a feature; PM_MODE_UNKNOWN: NULL, or a feature of no mode. */
+enum pm_mode pm_mode_of_feature(const char *feature);
+
 /* The name of the first mode of a feature; "none": NULL, or a feature of no mode. */
 const char *pm_mode_name_of_feature(const char *feature);
 

@@ -6,7 +6,7 @@ setup_file() {
 	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir
 	"$BATS_TEST_DIRNAME/../cluster/bench" up --accounting --owner $$ --build "$PM_BUILD" 3>&-
 	load helper
-	printf '%s\n' Licenses=pm_wait:1000000 >>"$(bench_dir)/etc/slurm.conf"
+	printf '%s\n' Licenses=pm_wait:1000000 'PartitionName=second Nodes=ALL' >>"$(bench_dir)/etc/slurm.conf"
 	cp "$(bench_dir)/etc/pmem.conf" "$(bench_dir)/etc/pmem.conf.plain"
 	admin sacctmgr -Q -i add account acc,other
 	admin sacctmgr -Q -i add user nobody account=acc
@@ -108,7 +108,7 @@ other_hours() {
 	nothing_rebooted
 }
 
-@test "a user's update of DelayBoot, of the time limit or a requeue does not get around RebootHours" {
+@test "a user's updates of DelayBoot and of the time limit, and hold and release, do not get around RebootHours" {
 	site "RebootHours=$(other_hours)"
 	submit --pm-mode=memory --time=5 --wrap=hostname
 	bench user scontrol update JobId="$job" DelayBoot=0
@@ -167,6 +167,15 @@ other_hours() {
 	wait_for 30 explained "$job" 'LeastNodes=appdirect:1'
 	looks_passed
 	job_is "$job" PENDING
+}
+
+@test "LeastNodes: a job of two partitions with the same nodes counts each node once" {
+	site LeastNodes=appdirect:1
+	submit -p main,second --pm-mode=mixed --time=5 -N2 --wrap=hostname
+	wait_for 30 explained "$job" 'LeastNodes=appdirect:1'
+	looks_passed
+	job_is "$job" PENDING
+	nothing_rebooted
 }
 
 @test "while pm-controller is dead nothing more is permitted" {

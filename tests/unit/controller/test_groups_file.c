@@ -59,8 +59,25 @@ static void test_file(void)
 	ok(kept && all && !strcmp(kept, all), "a file with an error leaves them");
 }
 
+static void test_reading(void)
+{
+	const char text[] = "slurm-pmem-groups 1\nstaff erin frank\nempty\nlast staff-x bob";
+
+	ok(pm_groups_have(text, "staff", "erin") && pm_groups_have(text, "staff", "frank"),
+		"the users of a group");
+	ok(!pm_groups_have(text, "staff", "eri") && !pm_groups_have(text, "staff", "rank"),
+		"not parts of their names");
+	ok(!pm_groups_have(text, "staff", "bob") && pm_groups_have(text, "last", "bob"),
+		"each line has its own");
+	ok(!pm_groups_have(text, "empty", "erin") && !pm_groups_have(text, "staf", "erin"),
+		"a group without users, and one that is not there");
+	ok(!pm_groups_have(NULL, "staff", "erin") && !pm_groups_have(text, "staff", ""),
+		"no file, and no user");
+}
+
 int main(void)
 {
+	test_reading();
 	test_text();
 	test_file();
 	return tap_done();
