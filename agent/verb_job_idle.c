@@ -19,14 +19,6 @@ static int finish(const struct pm_agent *agent, int rc, const struct pm_err *err
 	return rc == PM_NEEDS_REBOOT ? PM_EXIT_REBOOT : PM_EXIT_FAILED;
 }
 
-static bool is_due(const struct pm_config *config)
-{
-	struct pm_idle idle;
-
-	return pm_idle_read(config, &idle) && pm_idle_is_over(config, &idle) &&
-	       !pm_idle_has_jobs(config, 0);
-}
-
 /* After a failure the time starts again: the next call would fail, too. */
 static int retire(const struct pm_agent *agent, struct pm_err *err)
 {
@@ -46,10 +38,10 @@ int pm_verb_job_idle(struct pm_agent *agent)
 	struct pm_err err;
 	int rc;
 
-	if (!is_due(config) || pm_idle_wipe_runs(config))
+	if (!pm_idle_is_due(config) || pm_idle_wipe_runs(config))
 		return PM_EXIT_DONE;
 	rc = lock(agent, &lock_fd, &err);
-	if (rc || !is_due(config))
+	if (rc || !pm_idle_is_due(config))
 		return finish(agent, rc, &err);
 	rc = retire(agent, &err);
 	if (!rc) /* which tells pm-controller the sub-state */

@@ -219,9 +219,8 @@ static void mark(const struct pm_prepare *prepare)
 static int make_way(const struct pm_prepare *prepare)
 {
 	struct pm_err err = {0};
-	struct pm_idle idle;
 
-	if (!pm_idle_read(prepare->config, &idle) || idle.is_offline)
+	if (!pm_idle_is_online(prepare->config))
 		return 0;
 	switch (pm_prepare_make_way(prepare, &err)) {
 	case PM_ENDING_DONE:
@@ -238,9 +237,8 @@ static int check_default_mark(const struct pm_err *why)
 {
 	struct pm_config config = {
 		.run_dir = (char *)pm_key_info(PM_KEY_RUN_DIR)->value, .fs_root = (char *)"/"};
-	struct pm_idle idle;
 
-	if (!pm_idle_read(&config, &idle) || idle.is_offline)
+	if (!pm_idle_is_online(&config))
 		return 0;
 	(void)drain_node(NULL, "prolog", why->text);
 	return -EIO;

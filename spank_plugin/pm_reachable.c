@@ -64,14 +64,6 @@ static int repeat_report(const struct pm_config *config)
 	return 0;
 }
 
-static bool is_idle_for_long(const struct pm_config *config)
-{
-	struct pm_idle idle;
-
-	return pm_idle_read(config, &idle) && pm_idle_is_over(config, &idle) &&
-	       !pm_idle_has_jobs(config, 0) && !pm_idle_wipe_runs(config);
-}
-
 /* In a child, as it takes longer than slurmd waits. pmctl logs its own failures. */
 static void end_idleness(const struct pm_config *config)
 {
@@ -79,7 +71,7 @@ static void end_idleness(const struct pm_config *config)
 	struct pm_err err = {0};
 	int status = 0;
 
-	if (!is_idle_for_long(config) || !fork_child())
+	if (!pm_idle_is_due(config) || pm_idle_wipe_runs(config) || !fork_child())
 		return;
 	if (pm_command_status(argv, IDLE_MS, &status, &err) && status == PM_EXIT_REBOOT)
 		(void)pm_reboot_order(config, err.text, TIMEOUT_MS, NULL);

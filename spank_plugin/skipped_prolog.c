@@ -75,14 +75,6 @@ static bool has_view(const struct pm_prepare *prepare)
 	return !path || !access(path, F_OK);
 }
 
-/* The prolog would have taken it back. */
-static bool sees_idle_flat(const struct pm_config *config)
-{
-	struct pm_idle idle;
-
-	return pm_idle_read(config, &idle) && !idle.is_offline;
-}
-
 static void explain(uint32_t job_id, struct pm_err *err)
 {
 	if (runs_in_job())
@@ -109,7 +101,8 @@ int pm_skipped_prolog_check(
 	if (!has_view(&prepare)) {
 		if (has_record)
 			return 0; /* RunDir was emptied; task_init reports it */
-		if (!has_mode(&prepare) && !sees_idle_flat(config)) {
+		/* The prolog would have had idle flat memory taken back. */
+		if (!has_mode(&prepare) && !pm_idle_is_online(config)) {
 			remember(&prepare);
 			return 0;
 		}

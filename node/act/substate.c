@@ -458,10 +458,9 @@ int pm_substate_make_way(const struct pm_operation *op, struct pm_err *err)
 		.only_leftovers = true,
 		.only_offline = true,
 		.is_idle = true};
-	struct pm_idle idle;
 	int rc;
 
-	if (!pm_idle_read(&op->config, &idle) || idle.is_offline)
+	if (!pm_idle_is_online(&op->config))
 		return 0;
 	rc = run(op, &target, /* dry_run= */ false, err);
 	return rc ? pm_err_prefix(err, "take back idle flat memory") : 0;

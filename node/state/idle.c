@@ -97,11 +97,26 @@ bool pm_idle_read(const struct pm_config *config, struct pm_idle *ret)
 	return true;
 }
 
-bool pm_idle_is_over(const struct pm_config *config, const struct pm_idle *idle)
+bool pm_idle_is_online(const struct pm_config *config)
+{
+	struct pm_idle idle;
+
+	return pm_idle_read(config, &idle) && !idle.is_offline;
+}
+
+static bool is_over(const struct pm_config *config, const struct pm_idle *idle)
 {
 	uint64_t now_s = pm_journal_clock();
 
 	return now_s < idle->since_s || now_s - idle->since_s >= config->substate_idle_s;
+}
+
+bool pm_idle_is_due(const struct pm_config *config)
+{
+	struct pm_idle idle;
+
+	return pm_idle_read(config, &idle) && is_over(config, &idle) &&
+	       !pm_idle_has_jobs(config, 0);
 }
 
 bool pm_idle_has_jobs(const struct pm_config *config, uint32_t job_id)

@@ -37,11 +37,17 @@ int pm_idle_mark_offline(const struct pm_config *config, struct pm_err *err);
 /* Removes the mark; a missing one is fine. */
 int pm_idle_forget(const struct pm_config *config, struct pm_err *err);
 
-/* False: there is no mark. One that cannot be read, or is of another boot, is zeros. */
+/*
+ * Reads the mark. Returns false if there is none. If the mark cannot be read, or an earlier boot
+ * has written it, *ret is zeros.
+ */
 bool pm_idle_read(const struct pm_config *config, struct pm_idle *ret);
 
-/* True if the memory has been idle for SubstateIdleTime. */
-bool pm_idle_is_over(const struct pm_config *config, const struct pm_idle *idle);
+/* True if there is a mark, and the kernel still has the memory: a job would see it. */
+bool pm_idle_is_online(const struct pm_config *config);
+
+/* True if there is a mark, SubstateIdleTime has passed since it was made, and no job is here. */
+bool pm_idle_is_due(const struct pm_config *config);
 
 /*
  * True if a job other than `job_id` (0: any job) is between its prolog and its epilog on this node,
