@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Submits the table of tests/lua/submissions.lua to a bench's slurmctld, in several ways: table.py BENCH LUA_TABLE WAY...
 
-BENCH is the bench's command, LUA_TABLE a file with the lines of print_submissions.lua. Each job is submitted held, by
-each WAY, and cancelled. What slurmctld then holds of it must be what the row says. Prints TAP, a line for each
-row and way. Rows that need another user, a federation, or a field for which Slurm has no option are left out.
+BENCH is the bench's command, LUA_TABLE a file with the lines of print_submissions.lua. Each WAY submits each row's job
+held. Then slurmctld's job record is compared with the row, and the job is cancelled. Prints TAP, a line for each row
+and WAY. Rows that need another user, a federation, or a field for which Slurm has no option are left out.
 """
 
 import json
@@ -22,7 +22,8 @@ VARIABLES = {"PM_MODE", "PM_SIZE", "PM_NAMESPACE", "PM_DRAM"}
 
 # Features of the bench's nodes in place of those of the table.
 FEATURES = {"gpu": "rack1", "ssd": "rack2"}
-USER = {"carol": "nobody"}
+# The user who submits on the bench in place of the table's user.
+TABLE_USER, BENCH_USER = "carol", "nobody"
 
 
 class Bench:
@@ -38,7 +39,7 @@ class Bench:
     def set_site(self, text: str) -> None:
         """In front of the bench's own lines, so that sentences name the table's lines."""
         new = self.conf.with_suffix(".new")
-        new.write_text(text.replace("carol", USER["carol"]) + "\n" + self.plain)
+        new.write_text(text.replace(TABLE_USER, BENCH_USER) + "\n" + self.plain)
         new.rename(self.conf)
 
     def fields(self, job: str) -> dict[str, str]:
@@ -97,7 +98,7 @@ def suits(way: str, site: str, job: dict, wanted: dict) -> bool:
 def wrong(bench: Bench, way: str, job: dict, wanted: dict, number: str, said: str) -> str:
     """What is not as the row says; "" if all is."""
     lua = wanted.get("refused") or wanted.get("says")
-    pattern = with_features(re.sub(r"%(.)", r"\\\1", lua or "")).replace("carol", USER["carol"])
+    pattern = with_features(re.sub(r"%(.)", r"\\\1", lua or "")).replace(TABLE_USER, BENCH_USER)
     if pattern and not re.search(pattern.lstrip("^"), said, re.M):
         return f"said {said!r}, not {pattern!r}"
     if bool(number) == ("refused" in wanted):

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154 # output and status are set by run
 # shellcheck disable=SC2016 # what is in single quotes is run on the node
 
+# shellcheck disable=SC2034 # jobs.bash uses it
 NODE=n1
 STATE=/var/lib/slurm-pmem/substate.json
 MARK=/run/slurm-pmem/idle.json
@@ -31,16 +32,6 @@ teardown_file() {
 }
 
 idle_time() { n1 "cp /root/pmem.kept /etc/slurm/pmem.conf; echo SubstateIdleTime=$1 >>/etc/slurm/pmem.conf"; }
-
-# job_of USER OPTION…: a job on the node, its script on stdin; it must succeed.
-job_of() {
-	local user=$1
-	shift
-	run --separate-stderr timeout "$LIMIT_S" "$ROOT/twin/pmtwin" run --user "$user" -- sh -c \
-		'cat >idle.job; sbatch --wait -o idle.out -e idle.err -w "$@" idle.job >/dev/null; rc=$?; cat idle.out; cat idle.err >&2; exit $rc' \
-		sh $NODE "$@"
-	[ "$status" -eq 0 ] || fail "$user's job ended with $status: $output $stderr"
-}
 
 # What a job leaves in the memory that it got, after it has looked for what others left there.
 TAKE='#!/bin/bash

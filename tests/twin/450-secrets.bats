@@ -16,20 +16,9 @@ setup() {
 	wait_for 60 node_is $NODE idle
 }
 
-# as USER OPTION…: a job on the node, its script on stdin; it must succeed.
-as() {
-	local user=$1
-	shift
-	# shellcheck disable=SC2016 # expanded by the user's shell
-	run --separate-stderr timeout "$LIMIT_S" "$ROOT/twin/pmtwin" run --user "$user" -- sh -c \
-		'cat >secret; sbatch --wait -o secret.out -e secret.err -w "$@" secret >/dev/null; rc=$?; cat secret.out; cat secret.err >&2; exit $rc' \
-		sh $NODE "$@"
-	[ "$status" -eq 0 ] || fail "$user's job ended with $status: $output $stderr"
-}
-
 # user2 looks at all he can reach: his own devices, his directories, freed blocks of the file systems, others' places.
 user2_looks_everywhere() {
-	as user2 --pm-mode=appdirect <<-'END'
+	job_of user2 --pm-mode=appdirect <<-'END'
 		#!/bin/bash
 		set -e
 		for dir in $PM_DIR0 $PM_DIR1; do
@@ -42,7 +31,7 @@ user2_looks_everywhere() {
 			[ "$place" = "$PM_DIR0" ] || [ ! -r "$place" ] || { echo "can read $place"; exit 1; }
 		done
 	END
-	as user2 --pm-mode=appdirect --pm-namespace=devdax <<-'END'
+	job_of user2 --pm-mode=appdirect --pm-namespace=devdax <<-'END'
 		#!/bin/bash
 		set -e
 		pattern look "$PM_DAX0" 0
@@ -52,7 +41,7 @@ user2_looks_everywhere() {
 }
 
 @test "files, and the blocks that deleted files left" {
-	as user1 --pm-mode=appdirect <<-'END'
+	job_of user1 --pm-mode=appdirect <<-'END'
 		#!/bin/bash
 		set -e
 		for dir in $PM_DIR0 $PM_DIR1; do
@@ -66,7 +55,7 @@ user2_looks_everywhere() {
 }
 
 @test "device DAX" {
-	as user1 --pm-mode=appdirect --pm-namespace=devdax <<-'END'
+	job_of user1 --pm-mode=appdirect --pm-namespace=devdax <<-'END'
 		#!/bin/bash
 		set -e
 		pattern fill "$PM_DAX0" $((1 << 30))
@@ -76,13 +65,13 @@ user2_looks_everywhere() {
 }
 
 @test "flat: anonymous memory on the persistent nodes" {
-	as user1 --pm-mode=flat <<-'END'
+	job_of user1 --pm-mode=flat <<-'END'
 		#!/bin/bash
 		set -e
 		numactl --membind="$PM_NODE0" pattern fill anon $((1 << 30))
 		numactl --membind="$PM_NODE1" pattern fill anon $((1 << 30))
 	END
-	as user2 --pm-mode=flat <<-'END'
+	job_of user2 --pm-mode=flat <<-'END'
 		#!/bin/bash
 		set -e
 		numactl --membind="$PM_NODE0" pattern blank anon $((3 << 30))
@@ -92,7 +81,7 @@ user2_looks_everywhere() {
 }
 
 @test "mixed: files, then the other modes after the reboot" {
-	as user1 --pm-mode=mixed <<-'END'
+	job_of user1 --pm-mode=mixed <<-'END'
 		#!/bin/bash
 		set -e
 		pattern fill "$PM_DIR0/secret" $((900 << 20))
@@ -103,7 +92,7 @@ user2_looks_everywhere() {
 }
 
 @test "memory mode" {
-	as user1 --pm-mode=memory <<-'END'
+	job_of user1 --pm-mode=memory <<-'END'
 		#!/bin/bash
 		pattern fill anon $((5 << 30))
 	END

@@ -53,6 +53,18 @@ use_mode() {
 	wait_for 300 node_is "$1" idle
 }
 
+# job_of USER OPTION…: a job on $NODE, its script on stdin; it must succeed. What it printed is in $output and $stderr.
+job_of() {
+	local user=$1
+	shift
+	# shellcheck disable=SC2016 # expanded by the user's shell
+	run --separate-stderr timeout "$LIMIT_S" "$ROOT/twin/pmtwin" run --user "$user" -- sh -c \
+		'cat >job_of; sbatch --wait -o job_of.out -e job_of.err -w "$@" job_of >/dev/null; rc=$?; cat job_of.out; cat job_of.err >&2; exit $rc' \
+		sh "$NODE" "$@"
+	# shellcheck disable=SC2154 # set by run
+	[ "$status" -eq 0 ] || fail "$user's job ended with $status: $output $stderr"
+}
+
 # use_modes NODE MODE NODE MODE…: all at the same time, for a node that boots leaves a processor idle.
 use_modes() {
 	local jobs=() job
