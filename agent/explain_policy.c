@@ -17,21 +17,23 @@
 /* slurmctld answers a test as it answers a submission. */
 #define TIMEOUT_MS 60000
 
-/* sbatch's options in front of the user's, and the job behind them. */
-static const char *const before[] = {"--test-only", "--wrap=:"};
+/* Of sbatch, which knows which of the user's words is a script. */
+static const char has_script[] = "Script arguments not permitted with --wrap option";
 
-static const char **make_argv(const struct pm_agent *agent)
+/* sbatch's options in front of the user's. Without a script of theirs the job is `wraps`. */
+static const char **make_argv(const struct pm_agent *agent, bool wraps)
 {
-	size_t n = sizeof(before) / sizeof(before[0]), n_words = (size_t)agent->n_words;
-	const char **argv = calloc(n + n_words + 2, sizeof(*argv));
+	size_t n = 0, n_words = (size_t)agent->n_words;
+	const char **argv = calloc(n_words + 4, sizeof(*argv));
 
 	if (!argv)
 		return NULL;
-	argv[0] = agent->op.config.sbatch_path;
-	for (size_t i = 0; i < n; i++)
-		argv[1 + i] = before[i];
+	argv[n++] = agent->op.config.sbatch_path;
+	argv[n++] = "--test-only";
+	if (wraps)
+		argv[n++] = "--wrap=:";
 	for (size_t i = 0; i < n_words; i++)
-		argv[1 + n + i] = agent->words[i];
+		argv[n++] = agent->words[i];
 	return argv;
 }
 
@@ -91,17 +93,32 @@ static void print(const struct pm_agent *agent, const struct pm_output *output)
 		pm_print_json(root);
 }
 
+static int ask(const struct pm_agent *agent, bool wraps, struct pm_output *ret, struct pm_err *err)
+{
+	cleanup_free const char **argv = make_argv(agent, wraps);
+	const struct pm_run run = {.argv = argv,
+		.env = (const char *const *)environ,
+		.timeout_ms = TIMEOUT_MS,
+		.dies = true};
+
+	return argv ? pm_run(&run, ret, err) : pm_err_nomem(err);
+}
+
 int pm_explain_policy(struct pm_agent *agent)
 {
-	cleanup_free const char **argv = make_argv(agent);
 	cleanup_with(pm_output_done) struct pm_output output = {0};
-	struct pm_run run = {.argv = argv, .timeout_ms = TIMEOUT_MS, .dies = true};
 	struct pm_err err;
+	int rc;
 
-	if (!argv || setenv("PM_EXPLAIN", "1", 1))
+	if (setenv("PM_EXPLAIN", "1", 1))
 		return PM_EXIT_FAILED;
-	run.env = (const char *const *)environ;
-	if (pm_run(&run, &output, &err))
+	rc = ask(agent, /* wraps= */ true, &output, &err);
+	if (!rc && output.status && strstr(output.err, has_script)) {
+		pm_output_done(&output);
+		output = (struct pm_output){0};
+		rc = ask(agent, /* wraps= */ false, &output, &err);
+	}
+	if (rc)
 		return pm_fail(agent, &err);
 	print(agent, &output);
 	return output.status ? PM_EXIT_FAILED : PM_EXIT_DONE;

@@ -22,14 +22,19 @@ static int read_state(struct pm_service *service, struct pm_err *err)
 	cleanup_free char *rejected = pm_asprintf("%s/turned-away.json", service->state_dir);
 	cleanup_free char *reboots = pm_asprintf("%s/reboots.json", service->state_dir);
 	cleanup_free char *reports = pm_asprintf("%s/reports", service->state_dir);
+	cleanup_free char *history = pm_asprintf("%s/history", service->state_dir);
 	int rc;
 
-	if (!rejected || !reboots || !reports)
+	if (!rejected || !reboots || !reports || !history)
 		return pm_err_nomem(err);
 	rc = pm_rejected_open(&service->rejected, rejected, err);
 	if (!rc)
 		rc = pm_reboots_open(&service->reboots, reboots, err);
-	return rc ? rc : pm_reports_open(&service->reports, reports, err);
+	if (!rc)
+		rc = pm_reports_open(&service->reports, reports, err);
+	return rc ? rc
+		  : pm_history_open(&service->history, history, service->run_dir,
+			    service->cluster.slurm_uid, err);
 }
 
 /* JobReportDays stays: it is of pmem.conf. */
@@ -40,6 +45,7 @@ static void drop_state(struct pm_service *service)
 	pm_rejected_done(&service->rejected);
 	pm_reboots_done(&service->reboots);
 	pm_reports_done(&service->reports);
+	pm_history_done(&service->history);
 	pm_substates_done(&service->substates);
 	service->rejected = (struct pm_rejected_jobs){0};
 	service->reports.keep_days = keep_days;

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/modes_file.h"
 
-#include <endian.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <linux/posix_acl.h>
-#include <linux/posix_acl_xattr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "controller/node_features.h"
 #include "controller/partition_nodes.h"
 #include "site/modes.h"
@@ -32,6 +25,7 @@ struct counts {
 	const char *features[FEATURES_MAX];
 	unsigned idle[FEATURES_MAX];
 	unsigned could[FEATURES_MAX]; /* idle without the feature, which a reboot brings, or off */
+	unsigned nodes[FEATURES_MAX]; /* idle or busy with the feature, and in service */
 	size_t n;
 };
 
@@ -58,18 +52,29 @@ bool pm_node_is_idle(uint32_t node_state)
 	return (node_state & NODE_STATE_BASE) == NODE_STATE_IDLE && !(node_state & ~usable);
 }
 
+/* True: jobs run there, or could. */
+static bool is_in_service(uint32_t node_state)
+{
+	uint32_t base = node_state & NODE_STATE_BASE;
+
+	return base != NODE_STATE_DOWN && base != NODE_STATE_UNKNOWN &&
+	       !(node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL | NODE_STATE_NO_RESPOND));
+}
+
 static void count_node(void *context, const node_info_t *node)
 {
 	struct counts *counts = context;
+	bool idle = pm_node_is_idle(node->node_state), serves = is_in_service(node->node_state);
 
-	if (!node->name || !pm_node_is_idle(node->node_state))
+	if (!node->name)
 		return;
 	for (size_t i = 0; i < counts->n; i++) {
 		bool has = !(node->node_state & NODE_STATE_POWERED_DOWN) &&
 			   pm_features_have(node->features_act, counts->features[i]);
 
-		counts->idle[i] += has;
-		counts->could[i] += !has && pm_node_can_be(node, counts->features[i]);
+		counts->idle[i] += idle && has;
+		counts->could[i] += idle && !has && pm_node_can_be(node, counts->features[i]);
+		counts->nodes[i] += serves && has;
 	}
 }
 
@@ -91,6 +96,8 @@ static void print_partition(FILE *out, const char *name, const struct counts *co
 		fprintf(out, " %s=%u", counts->features[i], counts->idle[i]);
 	for (size_t i = 0; i < counts->n; i++)
 		fprintf(out, " could:%s=%u", counts->features[i], counts->could[i]);
+	for (size_t i = 0; i < counts->n; i++)
+		fprintf(out, " nodes:%s=%u", counts->features[i], counts->nodes[i]);
 	for (size_t i = 0; i < counts->n; i++)
 		if (medians_s[i])
 			fprintf(out, " reboot_s:%s=%" PRIu64, counts->features[i], medians_s[i]);
@@ -128,51 +135,6 @@ char *pm_modes_text(const struct pm_cluster *cluster, const struct pm_reboots *r
 		return NULL;
 	}
 	return text;
-}
-
-/* Writes the ACL in the kernel's form, <linux/posix_acl_xattr.h>, with entries in this order. */
-static int let_read(const char *path, uid_t reader)
-{
-	const struct {
-		struct posix_acl_xattr_header head;
-		struct posix_acl_xattr_entry list[5];
-	} acl = {{htole32(POSIX_ACL_XATTR_VERSION)},
-		{{htole16(ACL_USER_OBJ), htole16(ACL_READ | ACL_WRITE), htole32(ACL_UNDEFINED_ID)},
-			{htole16(ACL_USER), htole16(ACL_READ), htole32(reader)},
-			{htole16(ACL_GROUP_OBJ), 0, htole32(ACL_UNDEFINED_ID)},
-			{htole16(ACL_MASK), htole16(ACL_READ), htole32(ACL_UNDEFINED_ID)},
-			{htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID)}}};
-
-	return setxattr(path, "system.posix_acl_access", &acl, sizeof(acl), 0) ? -errno : 0;
-}
-
-/*
- * Writes under another name until the reader has access, so that the reader always finds a file
- * that it may read.
- */
-static int write_private(const char *path, const char *text, uid_t reader, struct pm_err *err)
-{
-	cleanup_free char *beside = pm_asprintf("%s.new", path);
-	int rc;
-
-	if (!beside)
-		return pm_err_nomem(err);
-	rc = pm_file_write(beside, 0600, text, strlen(text), err);
-	if (rc)
-		return rc;
-	if (reader != geteuid())
-		rc = let_read(beside, reader);
-	if (!rc && rename(beside, path))
-		rc = -errno;
-	if (rc)
-		(void)unlink(beside);
-	return rc ? pm_err_sys(err, rc, "write '%s' for user %u", path, (unsigned)reader) : 0;
-}
-
-int pm_modes_write(const char *path, const char *text, const uid_t *only_reader, struct pm_err *err)
-{
-	return only_reader ? write_private(path, text, *only_reader, err)
-			   : pm_file_write(path, 0644, text, strlen(text), err);
 }
 
 static json_object *as_json(const char *name, const struct counts *counts)

@@ -7,11 +7,13 @@
  * under slurmctld's locks, so it must not send requests to slurmctld:
  *
  *	slurm-pmem-modes 1 <unix seconds>
- *	<partition> pm_memory=<n> ... could:pm_memory=<n> ... reboot_s:pm_memory=<n> ...
+ *	<partition> pm_memory=<n> ... could:pm_memory=<n> ... nodes:pm_memory=<n> ...
+ *		reboot_s:pm_memory=<n> ...           (on the same line)
  *
  * "could": idle nodes that can have the feature after a reboot, or after power saving has turned
- * them on; "reboot_s": the median seconds of the last reboots into it, missing if none are known. A
- * reader ignores a file that is older than 60 s, and words that it does not know.
+ * them on; "nodes": those in the mode that serve jobs or could, idle or busy; "reboot_s": the
+ *median seconds of the last reboots into it, missing if none are known. A reader ignores a file
+ *that is older than 60 s, and words that it does not know.
  */
 #include "base/json.h"
 #include "controller/cluster.h"
@@ -25,12 +27,5 @@ json_object *pm_modes_list(const struct pm_cluster *cluster);
 
 /* True if a job can start on the node at once, or as soon as power saving has turned it on. */
 bool pm_node_is_idle(uint32_t node_state);
-
-/*
- * Replaces the file. `only_reader` is the one user who may read it besides the service, by an ACL;
- * NULL: every user may.
- */
-int pm_modes_write(
-	const char *path, const char *text, const uid_t *only_reader, struct pm_err *err);
 
 #endif

@@ -20,6 +20,8 @@ local nodelist = dofile(here .. "pmem_nodes.lua")
 local groups = dofile(here .. "pmem_groups.lua")
 local hold = dofile(here .. "pmem_hold.lua")
 local reboots = dofile(here .. "pmem_reboots.lua")
+local auto = dofile(here .. "pmem_auto.lua")
+local history = dofile(here .. "pmem_history.lua")
 
 -- Slurm's version on the controller, as a number. The site sets it, as Lua cannot ask Slurm for it.
 -- Up to 22.05 Slurm does not allow '|' and '()' beside features that a reboot changes; with 23.02
@@ -458,8 +460,9 @@ local function preference_with(text, mode)
 	return with_mode(tree, mode, "--prefer", "mode " .. mode.name)
 end
 
--- The value that stands for no mode, whatever the site's defaults are.
-local NO_MODE = "none"
+-- The value that stands for no mode, whatever the site's defaults are, and the one that leaves the choice
+-- to pmem_auto.lua.
+local NO_MODE, AUTO_MODE = "none", "auto"
 
 -- The site's default, which the nodes get as a feature alone; nil and the sentence if they would take
 -- it for another mode.
@@ -762,9 +765,65 @@ local function differs(key, partitions)
 	return problem("partitions %s differ in %s, name one of them", table.concat(partitions, ","), key)
 end
 
+-- What leaves the job's mode open, "--pm-mode=auto"; nil: nothing does.
+local function auto_source(request, policy)
+	if request.mode == AUTO_MODE then
+		return request.source .. "=auto"
+	end
+	local is_default = not request.mode and #request.ours == 0 and policy.DefaultMode == AUTO_MODE
+	return is_default and "DefaultMode=auto" or nil
+end
+
+-- The modes that could serve a job, of which auto takes one: those that the node tells by their feature,
+-- as the job has no option with a mode's name. nil and the sentence if there is none.
+local function modes_for_auto(job_desc, request, policy, source)
+	local open, contradiction = offered(policy), nil
+	local fitting, first = {}, nil
+	if #request.ours > 0 then
+		open, contradiction = open_modes("--constraint", request.tree, policy)
+	end
+	apply_twins(request, {})
+	for _, mode in ipairs(open or {}) do
+		local fault = check_offered(policy, { mode }, "--constraint") or check_pmem(request, policy, { mode })
+			or check_memory(job_desc, policy, { mode }) or check_dram(job_desc, request, policy, { mode })
+		local is_told = mode_of_feature(mode.feature, policy) == mode
+		fitting[#fitting + 1] = is_told and not fault and mode or nil
+		first = first or fault
+	end
+	if not open or not fitting[1] then
+		return nil, contradiction or problem("%s: no mode can serve the job; %s", source,
+			string.gsub(first or "none is offered", "^pm: ", ""))
+	end
+	return fitting
+end
+
+-- The mode that auto takes; nil and the sentence.
+local function auto_mode(job_desc, request, policy, who, source)
+	local modes, fault = modes_for_auto(job_desc, request, policy, source)
+	if not modes then
+		return nil, fault
+	end
+	local mode, why = auto.choose(modes, {
+		nodes = given(job_desc.min_nodes, NO_VAL) or 1,
+		tasks = hold.count_tasks(job_desc.array_inx),
+		may_reboot = not reboots.none_for(policy, who) and not reboots.limits(policy),
+		view = view_for(request),
+		history = history.read(run_dir(), job_desc.user_id or 0, history.key(job_desc)),
+		usable = function(of) return usable_mib(policy, of) end,
+	})
+	request.source = source .. ": " .. why
+	request.choice = problem("%s takes mode %s: %s", source, mode.name, why)
+	return mode
+end
+
 -- The job's mode, nil for none; or nil and the sentence. The third value is true if only the
 -- constraint names it.
-local function mode_of_request(job_desc, request, policy)
+local function mode_of_request(job_desc, request, policy, who)
+	local source = auto_source(request, policy)
+	if source then
+		local chosen, refusal = auto_mode(job_desc, request, policy, who, source)
+		return chosen, refusal, true
+	end
 	local mode, fault = single_mode(job_desc, request, policy)
 	if mode or fault or #request.ours == 0 then
 		return mode, fault
@@ -810,7 +869,7 @@ end
 
 -- The changes of the job, by field, and a remark to the user; or nil and the sentence of refusal.
 local function plan(job_desc, request, policy, who)
-	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy)
+	local mode, fault, by_constraint = mode_of_request(job_desc, request, policy, who)
 	local modes = { mode }
 	local changes = {}
 	if not fault then
@@ -842,6 +901,10 @@ local function plan(job_desc, request, policy, who)
 	changes.shared = whole and 0 or nil
 	set_memory(job_desc, policy, modes, whole, changes)
 	changes.mode = mode
+	local key = policy.LearnModes and history.key(job_desc)
+	if key then
+		job_desc.admin_comment = history.note(job_desc.admin_comment, key)
+	end
 	if minutes > 0 then
 		job_desc.admin_comment = hold.note(job_desc.admin_comment, minutes)
 	end
@@ -965,6 +1028,9 @@ local function submit(job_desc, part_list)
 		nodelist.submit(job_desc, request.partitions, part_list, changes)
 	end
 	apply(job_desc, changes)
+	if request.choice then
+		slurm.log_user(request.choice)
+	end
 	if remark then
 		slurm.log_user(remark)
 	end
@@ -1009,7 +1075,8 @@ end
 local function recorded_mode(job_rec)
 	local variables = spank_variables(job_rec)
 	local option = find("name", variables[OPTIONS.mode.word])
-	if variables[OPTIONS.mode.word] == NO_MODE then
+	local given_word = variables[OPTIONS.mode.word]
+	if given_word == NO_MODE or given_word == AUTO_MODE then
 		return nil
 	end
 	return option or find("name", variables[OPTIONS.mode.twin]), option

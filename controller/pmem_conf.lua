@@ -67,7 +67,7 @@ local function read_modes(text)
 end
 
 local function read_mode(text)
-	if text == "none" or known_mode(text) then
+	if text == "none" or text == "auto" or known_mode(text) then
 		return text
 	end
 	return nil, string.format("unknown mode '%s'", text)
@@ -246,6 +246,7 @@ conf.keys = {
 	{ name = "UsablePmem", kind = "limit", default = "none" },
 	{ name = "UsableDram", kind = "limit", default = "none" },
 	{ name = "ImplyMode", kind = "yes_no", default = "no" },
+	{ name = "LearnModes", kind = "yes_no", default = "no" },
 	{ name = "DelayBoot", kind = "delay", default = "0" },
 	{ name = "RebootUsers", kind = "users", default = "*" },
 	{ name = "RebootTimeLimit", kind = "minutes", default = "0" },

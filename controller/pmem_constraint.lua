@@ -275,11 +275,12 @@ local function add_counts(counts, words, pattern)
 	end
 end
 
--- The view of the partitions: three tables by feature, which are empty if the file is missing or
--- old. `idle`: idle nodes; `could`: idle nodes that a reboot brings into the mode; `reboot_s`: the
--- median seconds of the last such reboots, if the cluster has seen any.
+-- The view of the partitions: four tables by feature, which are empty if the file is missing or
+-- old. `idle`: idle nodes; `could`: idle nodes that a reboot brings into the mode; `nodes`: nodes in the
+-- mode, idle or busy; `reboot_s`: the median seconds of the last such reboots, if the cluster has seen
+-- any. is_known is true if the file has any of the partitions.
 function constraint.view(path, partitions)
-	local wanted, view = {}, { idle = {}, could = {}, reboot_s = {} }
+	local wanted, view = {}, { idle = {}, could = {}, nodes = {}, reboot_s = {} }
 	for _, name in ipairs(partitions) do
 		wanted[name] = true
 	end
@@ -287,6 +288,8 @@ function constraint.view(path, partitions)
 		local words = wanted[string.match(line, "^[^ ]+")] and line or ""
 		add_counts(view.idle, words, " (pm_[%w_]+)=([0-9]+)")
 		add_counts(view.could, words, " could:(pm_[%w_]+)=([0-9]+)")
+		add_counts(view.nodes, words, " nodes:(pm_[%w_]+)=([0-9]+)")
+		view.is_known = view.is_known or words ~= ""
 		for feature, seconds in string.gmatch(words, " reboot_s:(pm_[%w_]+)=([0-9]+)") do
 			view.reboot_s[feature] = tonumber(seconds)
 		end

@@ -16,7 +16,6 @@
 #include "base/file.h"
 #include "controller/job_lines.h"
 #include "controller/page.h"
-#include "protocol/job_use.h"
 
 #define FILE_BYTES (16 * 1024 * 1024)
 
@@ -124,7 +123,8 @@ static int write_job(int fd, const struct pm_cluster *cluster, const struct pm_r
 	return rc;
 }
 
-static int read_use(const struct pm_message *message, struct pm_job_use *ret, struct pm_err *err)
+int pm_reports_read_use(
+	const struct pm_message *message, struct pm_job_use *ret, struct pm_err *err)
 {
 	if (json_object_array_length(message->list) != 1 ||
 		!pm_fields_read(pm_job_use_fields, 1, json_object_array_get_idx(message->list, 0),
@@ -176,7 +176,7 @@ int pm_reports_add(struct pm_reports *reports, const struct pm_cluster *cluster,
 	cleanup_with(pm_job_use_done) struct pm_job_use use = {0};
 	cleanup_close int fd = -1;
 	off_t bytes = 0;
-	int rc = read_use(message, &use, err);
+	int rc = pm_reports_read_use(message, &use, err);
 
 	if (rc || !reports->keep_days)
 		return rc;

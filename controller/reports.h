@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "controller/cluster.h"
 #include "controller/reboots.h"
+#include "protocol/job_use.h"
 #include "protocol/message.h"
 
 struct pm_reports {
@@ -25,6 +26,10 @@ struct pm_reports {
 
 /* Makes the directory. Errors of mkdir(2), -ENOMEM. */
 int pm_reports_open(struct pm_reports *reports, const char *dir, struct pm_err *err);
+
+/* What a message 'used' tells; pm_job_use_done() it, also on failure. -EBADMSG as below. */
+int pm_reports_read_use(
+	const struct pm_message *message, struct pm_job_use *ret, struct pm_err *err);
 
 /*
  * Adds the line of a message 'used'. -EBADMSG: it has other fields, or is for another job; -EFBIG:

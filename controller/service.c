@@ -17,6 +17,7 @@
 #include "controller/user_hold.h"
 #include "controller/modes_file.h"
 #include "controller/notify.h"
+#include "controller/reader_file.h"
 #include "controller/rejection.h"
 
 /*
@@ -127,7 +128,7 @@ static void write_modes(struct pm_service *service, bool changed)
 	text = pm_modes_text(&service->cluster, &service->reboots, time(NULL));
 	if (!text || !path)
 		return;
-	if (pm_modes_write(path, text,
+	if (pm_reader_file_write(path, text,
 		    service->cluster.private_nodes ? &service->cluster.slurm_uid : NULL, &err))
 		fprintf(stderr, "%s\n", err.text);
 }
@@ -194,6 +195,7 @@ static void load_all(struct pm_service *service)
 		pm_reinstate_scan(&service->rejected, &service->cluster);
 		pm_user_holds_restore(&service->rejected, &service->cluster);
 		pm_reports_sweep(&service->reports, now_s());
+		pm_history_sweep(&service->history, service->reports.keep_days, now_s());
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
@@ -364,6 +366,17 @@ static void explain(
 		pm_explain(&service->cluster, &service->reboots, &service->permits, job, now_s()));
 }
 
+/* It is of use alone: if it fails, the report is kept all the same. */
+static void keep_history(struct pm_service *service, const struct pm_message *message)
+{
+	cleanup_with(pm_job_use_done) struct pm_job_use use = {0};
+	struct pm_err err = {0};
+
+	if (!pm_reports_read_use(message, &use, &err) &&
+		pm_history_add(&service->history, &service->cluster, message->node, &use, &err))
+		fprintf(stderr, "%s: %s\n", message->node, err.text);
+}
+
 /* A node's root is trusted, as slurmctld trusts it. */
 static void keep_use(
 	struct pm_service *service, struct pm_peer *peer, const struct pm_message *message)
@@ -386,6 +399,8 @@ static void keep_use(
 	}
 	if (rc)
 		reply.type = PM_MESSAGE_STILL;
+	else if (service->reports.keep_days)
+		keep_history(service, message);
 	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }
 

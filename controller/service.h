@@ -11,6 +11,7 @@
 #include "controller/announce.h"
 #include "controller/cluster.h"
 #include "controller/groups_file.h"
+#include "controller/history.h"
 #include "controller/holds.h"
 #include "controller/leases.h"
 #include "controller/own_host.h"
@@ -34,6 +35,7 @@ struct pm_service {
 	struct pm_reboots reboots;
 	struct pm_announcements announcements;
 	struct pm_reports reports;
+	struct pm_history history;
 	struct pm_substates substates;
 	struct pm_groups groups;
 	struct pm_leases leases;

@@ -118,7 +118,8 @@ static void check_default(
 	const char *modes = value_of(config, partition, PM_KEY_MODES, &modes_at);
 	cleanup_with(pm_strv_cleanup) char **names = pm_strv_split(modes, ",");
 
-	if (!strcasecmp(mode, "none") || !names || pm_strv_contains(names, mode))
+	if (!strcasecmp(mode, "none") || !strcasecmp(mode, "auto") || !names ||
+		pm_strv_contains(names, mode))
 		return;
 	finding(check, /* is_error= */ true,
 		"%s: DefaultMode=%s is not one of Modes=%s (%s)%s%s: each job without a mode would "

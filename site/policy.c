@@ -13,6 +13,7 @@
 #include "base/units.h"
 
 #define NONE "none"
+#define AUTO "auto"
 
 const struct pm_mode_info *pm_policy_find_mode(const char *name, struct pm_err *err)
 {
@@ -29,7 +30,7 @@ int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *er
 {
 	const struct pm_mode_info *row;
 
-	if (!strcmp(value, NONE)) {
+	if (!strcmp(value, NONE) || !strcmp(value, AUTO)) {
 		*ret = PM_MODE_UNKNOWN;
 		return 0;
 	}

@@ -33,7 +33,7 @@ struct pm_job_pairs {
 /* The row of a mode by its name; NULL, with a sentence that lists all names, when there is none. */
 const struct pm_mode_info *pm_policy_find_mode(const char *name, struct pm_err *err);
 
-/* "none" or a mode's name; none is PM_MODE_UNKNOWN. -EINVAL. */
+/* "none", "auto" or a mode's name; the first two are PM_MODE_UNKNOWN. -EINVAL. */
 int pm_policy_parse_mode(const char *value, enum pm_mode *ret, struct pm_err *err);
 
 /* "none" or "memory:7600M,appdirect:900M"; bytes by enum pm_mode, 0: no size. -EINVAL. */

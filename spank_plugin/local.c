@@ -26,7 +26,8 @@ static int check_step(struct pm_err *err)
 	const struct pm_mode_info *mode = pm_option_mode();
 	const char *job_mode = getenv(pm_option_carrier(PM_OPTION_MODE));
 
-	if (!mode || !job_mode || !strcmp(mode->name, job_mode) || getenv("SLURM_HET_SIZE"))
+	if (!mode || !job_mode || !strcmp(mode->name, job_mode) ||
+		!strcmp(job_mode, PM_AUTO_MODE) || getenv("SLURM_HET_SIZE"))
 		return pm_request_check_plan(err);
 	return pm_err_set(err, -EINVAL,
 		"--pm-mode=%s: this job runs in mode %.64s and a step cannot change it, "

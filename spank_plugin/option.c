@@ -60,19 +60,25 @@ const char *pm_option_carrier(enum pm_option option)
 	return name;
 }
 
+bool pm_option_is_no_mode(const char *value)
+{
+	return value && (!strcmp(value, PM_NO_MODE) || !strcmp(value, PM_AUTO_MODE));
+}
+
 static int check_mode(const char *source, const char *name, struct pm_err *err)
 {
 	static const char *const modes[] = {
 #define PM_MODE_ROW(NAME, name_, ...) name_,
 #include "site/modes.def"
 		PM_NO_MODE,
+		PM_AUTO_MODE,
 		NULL,
 	};
 	const struct pm_mode_info *of_feature = pm_mode_by_feature(name);
 	const char *meant = of_feature ? of_feature->name : pm_suggest_word(name, modes);
 	cleanup_free char *names = NULL;
 
-	if (pm_mode_by_name(name) || !strcmp(name, PM_NO_MODE))
+	if (pm_mode_by_name(name) || pm_option_is_no_mode(name))
 		return 0;
 	names = pm_mode_names();
 	return pm_err_set(err, -EINVAL, "%s: unknown mode '%.64s', %s%s%s%s", source, name,
@@ -281,16 +287,14 @@ const struct pm_mode_info *pm_option_mode_of_job(spank_t sp)
 	const char *given = pm_option_of_job(sp, PM_OPTION_MODE);
 	const struct pm_mode_info *row = pm_mode_by_name(given);
 
-	if (row || (given && !strcmp(given, PM_NO_MODE)))
+	if (row || pm_option_is_no_mode(given))
 		return row;
 	return pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE));
 }
 
-bool pm_option_refuses_modes(void)
+bool pm_option_overrides_twin(void)
 {
-	const char *given = states[PM_OPTION_MODE].given;
-
-	return given && !strcmp(given, PM_NO_MODE);
+	return pm_option_is_no_mode(states[PM_OPTION_MODE].given);
 }
 
 const char *pm_option_twin_of_job(enum pm_option option)

@@ -54,10 +54,19 @@ const char *pm_option_given(enum pm_option option);
 /* Value of --pm-mode and PM_MODE: no mode, whatever the site's default is. */
 #define PM_NO_MODE "none"
 
-/* --pm-mode=none was given for this component. */
-bool pm_option_refuses_modes(void);
+/*
+ * Another value: pmem.lua chooses the mode, and the job's constraint has its feature. Here the job
+ * is then as one without option.
+ */
+#define PM_AUTO_MODE "auto"
 
-/* The mode of --pm-mode for this component; NULL if it was not given, or is none. */
+/* True: a value of --pm-mode that is no mode's name: none or auto. NULL is not. */
+bool pm_option_is_no_mode(const char *value);
+
+/* --pm-mode=none, or auto, was given for this component, so PM_MODE does not count. */
+bool pm_option_overrides_twin(void);
+
+/* The mode of --pm-mode for this component; NULL if it was not given, or is none or auto. */
 const struct pm_mode_info *pm_option_mode(void);
 
 /* The value of the environment twin; NULL if it is not set or empty. */
@@ -73,7 +82,7 @@ void pm_option_end_component(spank_t sp);
 const char *pm_option_of_job(spank_t sp, enum pm_option option);
 const char *pm_option_twin_of_job(enum pm_option option);
 
-/* The mode of option or twin, the option first; NULL: neither is given, or it is PM_NO_MODE. */
+/* The mode of option or twin, the option first; NULL: neither is given, or it is none or auto. */
 const struct pm_mode_info *pm_option_mode_of_job(spank_t sp);
 
 /*

@@ -101,7 +101,7 @@ static int begin_task(spank_t sp, const struct pm_config *config, struct pm_err 
 		return rc;
 	if (is_component(sp))
 		pm_task_env_unset(sp);
-	if (pm_option_refuses_modes()) /* PM_MODE of the user's own, which did not count */
+	if (pm_option_overrides_twin()) /* PM_MODE of the user's own, which did not count */
 		(void)spank_unsetenv(sp, "PM_MODE");
 	if (!wanted)
 		return 0;

@@ -37,7 +37,7 @@ static int check_offered(
 	cleanup_free char *names = NULL;
 	int rc;
 
-	if (!strcmp(name, PM_NO_MODE))
+	if (pm_option_is_no_mode(name))
 		return 0;
 	rc = pm_settings_load(ac, av, &config, err);
 	if (rc || is_offered(&config, pm_mode_by_name(name)))

@@ -53,8 +53,7 @@ static const struct pm_mode_info *chosen_mode(
 	spank_t sp, const struct pm_config *config, enum pm_platform platform)
 {
 	const struct pm_mode_info *rows[] = {
-		pm_mode_by_name(pm_option_of_job(sp, PM_OPTION_MODE)),
-		pm_mode_by_name(pm_option_twin_of_job(PM_OPTION_MODE)),
+		pm_option_mode_of_job(sp),
 		pm_mode_info(pm_config_default_mode(config, getenv(ENV_PARTITION))),
 	};
 

@@ -259,7 +259,8 @@ def write_programs(bench: Bench, build: Path) -> None:
     shutil.copy(TOP / "controller" / "prolog_poll", home / "lib")
     (home / "share").mkdir()
     controller = TOP / "controller"
-    for script in ("pmem.lua", "pmem_conf.lua", "pmem_constraint.lua", "pmem_nodes.lua", "pmem_groups.lua", "pmem_hold.lua", "pmem_reboots.lua"):
+    for script in ("pmem.lua", "pmem_conf.lua", "pmem_constraint.lua", "pmem_nodes.lua", "pmem_groups.lua", "pmem_hold.lua",
+                   "pmem_reboots.lua", "pmem_auto.lua", "pmem_history.lua"):
         shutil.copy(controller / script, home / "share")
 
 

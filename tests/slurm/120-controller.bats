@@ -145,7 +145,7 @@ reboot_behind() {
 	local file
 	file=$(bench_dir)/run/controller/modes
 	wait_for 30 eval 'user_ask ask "{\"type\":\"modes\"}" | grep -q "\"pm_memory\":1,\"pm_appdirect\":1,"'
-	wait_for 30 grep -Eqx 'main pm_memory=1 pm_appdirect=1 pm_mixed=0 could:pm_memory=1 could:pm_appdirect=1 could:pm_mixed=2( reboot_s:pm_[a-z]+=[0-9]+)*' "$file"
+	wait_for 30 grep -Eqx 'main pm_memory=1 pm_appdirect=1 pm_mixed=0 could:pm_memory=1 could:pm_appdirect=1 could:pm_mixed=2 nodes:pm_memory=1 nodes:pm_appdirect=1 nodes:pm_mixed=0( reboot_s:pm_[a-z]+=[0-9]+)*' "$file"
 	run head -n 1 "$file"
 	assert_output --regexp '^slurm-pmem-modes 1 [0-9]{10}$'
 	[ "$(stat -c %a "$file")" = 644 ]

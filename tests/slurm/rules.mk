@@ -14,6 +14,7 @@ run-unit: check-lua
 check-lua: $(PRINT_MODES) $(PRINT_KEYS) $(PRINT_CONSTRAINTS) $(BUILD)/pmctl
 	lua5.1 tests/lua/test_pmem.lua $(BUILD)/tests/lua/modes
 	lua5.1 tests/lua/test_nodes.lua
+	mkdir -p $(BUILD)/tests/lua/auto && lua5.1 tests/lua/test_auto.lua $(BUILD)/tests/lua/auto
 	lua5.1 tests/lua/test_policy.lua $(BUILD)/tests/lua/pmem.conf
 	diff -u <($(PRINT_MODES)) <(lua5.1 tests/lua/print_modes.lua)
 	diff -u <($(PRINT_KEYS) | sort) <(lua5.1 tests/lua/print_config.lua keys | sort)

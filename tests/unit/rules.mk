@@ -23,14 +23,15 @@ $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefau
 $(BUILD)/tests/unit/controller/test_hold_rule: $(BUILD)/controller/hold_rule.o
 $(BUILD)/tests/unit/controller/test_permit_rule: $(BUILD)/controller/permit_rule.o
 $(BUILD)/tests/unit/controller/test_lease_note: $(addprefix $(BUILD)/controller/,lease_note.o lease_array.o)
-$(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,waiters.o rate.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
+$(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,reader_file.o waiters.o rate.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_reboots: $(addprefix $(BUILD)/controller/,substates.o reboots.o reboot_sums.o announce.o overview.o page.o affected.o rejected_jobs.o candidates.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
 $(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waiters.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_groups_file: $(addprefix $(BUILD)/controller/,groups_file.o)
 $(BUILD)/tests/unit/controller/test_own_host: $(addprefix $(BUILD)/controller/,own_host.o cluster.o)
 $(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,holds.o candidates.o waiters.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
+$(BUILD)/tests/unit/controller/test_history: $(addprefix $(BUILD)/controller/,history.o history_table.o reader_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_reports: $(addprefix $(BUILD)/controller/,page.o reports.o job_lines.o reboots.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
-$(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds test_own_host): JSON_LIBS += $(SLURM_LIBS)
+$(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds test_own_host test_history): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/agent/test_job_report: $(addprefix $(BUILD)/agent/,job_report.o job_report_cause.o job_report_text.o runtime_reports.o)
 $(BUILD)/tests/unit/spank_plugin/test_job_output: $(BUILD)/spank_plugin/job_output.o
 $(BUILD)/tests/unit/spank_plugin/test_job_output.o: PM_CFLAGS += $(SLURM_CFLAGS)

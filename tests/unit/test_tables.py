@@ -147,7 +147,7 @@ def of_mode(tree: Path) -> list[tuple[bool, str]]:
         (f"Modes=direct # {conf}:1" in shown, "pmctl takes the mode"),
         ("direct pm_appdirect" in by_lua, "pmem.lua takes it"),
         ("choices: [memory, appdirect, flat, mixed, direct]" in module and '"mixed", "direct")' in module, "the Ansible module takes it"),
-        ("or none: memory, appdirect, flat, mixed, direct --pm-size" in listed, "README.md lists it")]
+        ("none or auto: memory, appdirect, flat, mixed, direct --pm-size" in listed, "README.md lists it")]
 
 
 def check(tree: Path) -> list[tuple[bool, str]]:

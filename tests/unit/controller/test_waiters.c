@@ -10,6 +10,7 @@
 
 #include "controller/modes_file.h"
 #include "controller/rate.h"
+#include "controller/reader_file.h"
 #include "controller/waiters.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tap.h"
@@ -106,12 +107,12 @@ static void test_readers(void)
 		return;
 	}
 	(void)chmod(scratch_dir(), 0755);
-	is_number(pm_modes_write(path, "text\n", NULL, &err), 0, "for everybody");
+	is_number(pm_reader_file_write(path, "text\n", NULL, &err), 0, "for everybody");
 	ok(may_read(dir_fd, slurm) && may_read(dir_fd, other), "all read it");
-	is_number(pm_modes_write(path, "text\n", &slurm, &err), 0, err.text);
+	is_number(pm_reader_file_write(path, "text\n", &slurm, &err), 0, err.text);
 	ok(may_read(dir_fd, slurm), "SlurmUser reads it");
 	ok(!may_read(dir_fd, other), "another does not");
-	is_number(pm_modes_write(path, "text\n", &(uid_t){0}, &err), 0, "for root");
+	is_number(pm_reader_file_write(path, "text\n", &(uid_t){0}, &err), 0, "for root");
 	ok(!may_read(dir_fd, slurm), "other users cannot read it");
 	close(dir_fd);
 }

@@ -1,0 +1,82 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How earlier runs of a job fared in each mode, for pmem.lua. A job is the same if its user, name, script
+-- and shape (nodes, tasks, CPUs) are. pmem.lua notes a digest of these in AdminComment, by which
+-- pm-controller knows the job when it ends (controller/history.h); users cannot change that field.
+
+local history = {}
+
+local NOTE = "pm_same="
+local HEAD = "slurm-pmem-history 1"
+local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
+
+-- The part of a script that counts: a loop over more would cost slurmctld milliseconds.
+local SCRIPT_BYTES = 16384
+
+-- Two remainders of a polynomial, by which texts of one user are told apart. Their products stay below
+-- 2^53, as numbers are doubles up to Lua 5.2.
+local LANES = { { factor = 1000003, modulus = 2147483647 }, { factor = 611953, modulus = 2147483629 } }
+
+local function lane_digest(text, lane)
+	local sum = 0
+	for at = 1, #text, 64 do
+		for _, byte in ipairs({ string.byte(text, at, at + 63) }) do
+			sum = (sum * lane.factor + byte + 1) % lane.modulus
+		end
+	end
+	return sum
+end
+
+-- 16 hexadecimal digits.
+local function digest(text)
+	return string.format("%08x%08x", lane_digest(text, LANES[1]), lane_digest(text, LANES[2]))
+end
+
+local function given(number, no_val)
+	return number and number > 0 and number < no_val and number or nil
+end
+
+-- The digest of a job with a script; nil: it has none, as srun and salloc.
+function history.key(job)
+	local script = job.script or ""
+	if script == "" then
+		return nil
+	end
+	local nodes = given(job.min_nodes, NO_VAL) or 1
+	local shape = string.format("%.0f %.0f %.0f %.0f", nodes, given(job.num_tasks, NO_VAL) or nodes,
+		given(job.ntasks_per_node, NO_VAL16) or 0, given(job.cpus_per_task, NO_VAL16) or 1)
+	return digest(table.concat({ job.name or "", shape, tostring(#script), string.sub(script, 1, SCRIPT_BYTES) }, "\n"))
+end
+
+-- The text of AdminComment with the note.
+function history.note(comment, key)
+	return (comment or "") ~= "" and NOTE .. key .. "; " .. comment or NOTE .. key
+end
+
+local function read_file(path)
+	local file = io.open(path, "r")
+	local text = file and file:read("*a")
+	if file then
+		file:close()
+	end
+	return text or ""
+end
+
+-- What is known of the key's runs: by mode a table of `runs` and their median `run_s`; used_mib is the
+-- most memory that any of them used on a node. Empty if none is known, or the file has another form.
+function history.read(run_dir, uid, key)
+	local found = {}
+	local text = key and read_file(string.format("%shistory-%.0f", run_dir, uid)) or ""
+	if string.match(text, "^[^\n]*") ~= HEAD then
+		return found
+	end
+	for mode, runs, run_s, used_mib in string.gmatch(text,
+		"\n" .. key .. " (%a+) ([0-9]+) ([0-9]+) ([0-9]+)") do
+		found.used_mib = math.max(found.used_mib or 0, tonumber(used_mib))
+		if tonumber(runs) > 0 then
+			found[mode] = { runs = tonumber(runs), run_s = tonumber(run_s) }
+		end
+	end
+	return found
+end
+
+return history

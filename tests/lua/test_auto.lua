@@ -1,0 +1,218 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The choice of --pm-mode=auto under plain Lua 5.1, prints TAP: lua5.1 test_auto.lua DIR, from the
+-- project's top. In DIR the files of pm-controller are written.
+
+local dir = assert(arg[1], "a directory for pm-controller's files") .. "/"
+local said
+
+-- luacheck: globals slurm
+slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = (said and said .. "\n" or "") .. text end,
+	log_info = function() end }
+
+local auto = dofile("controller/pmem_auto.lua")
+local history = dofile("controller/pmem_history.lua")
+local pm = dofile("controller/pmem.lua")
+pm.config_file, pm.state_file = dir .. "pmem.conf", dir .. "modes"
+
+local count, failed = 0, 0
+
+local function check(label, got, wanted)
+	count = count + 1
+	local good = got == wanted
+	failed = failed + (good and 0 or 1)
+	print(string.format("%s %d - %s", good and "ok" or "not ok", count, label))
+	if not good then
+		print(string.format("# expected '%s', got '%s'", tostring(wanted), tostring(got)))
+	end
+end
+
+local function write(name, text)
+	local stream = assert(io.open(dir .. name, "w"))
+	stream:write(text)
+	stream:close()
+end
+
+-- Choices -----------------------------------------------------------------------------------------
+
+local MEMORY = { name = "memory", feature = "pm_memory" }
+local APPDIRECT = { name = "appdirect", feature = "pm_appdirect" }
+local MIXED = { name = "mixed", feature = "pm_mixed" }
+local SIZES = { memory = 7600, appdirect = 900, mixed = 4000 }
+
+-- Numbers of memory and appdirect: idle, could, in the mode; reboots take 100 s.
+local function view(idle_m, could_m, nodes_m, idle_a, could_a, nodes_a)
+	return { is_known = true, idle = { pm_memory = idle_m, pm_appdirect = idle_a },
+		could = { pm_memory = could_m, pm_appdirect = could_a },
+		nodes = { pm_memory = nodes_m, pm_appdirect = nodes_a },
+		reboot_s = { pm_memory = 100, pm_appdirect = 100 } }
+end
+
+local function job(fields)
+	local made = { nodes = 1, tasks = 1, may_reboot = true, view = view(0, 0, 0, 0, 0, 0), history = {},
+		usable = function(mode) return SIZES[mode.name] end }
+	for key, value in pairs(fields) do
+		made[key] = value
+	end
+	return made
+end
+
+-- Seconds of runs in memory and appdirect, nil: none; and the memory that they used.
+local function past(memory_s, appdirect_s, used_mib)
+	return { memory = memory_s and { runs = 3, run_s = memory_s },
+		appdirect = appdirect_s and { runs = 2, run_s = appdirect_s }, used_mib = used_mib }
+end
+
+local BOTH = { MEMORY, APPDIRECT }
+local EITHER = view(2, 2, 2, 2, 2, 2)  -- of four nodes two are in each mode, all idle
+local A_ONLY = view(0, 4, 0, 4, 0, 4)  -- all four are in appdirect
+local BUSY = view(0, 0, 1, 0, 0, 3)    -- none is idle
+local CHOICES = {
+	-- idle nodes
+	{ BOTH, { view = A_ONLY }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, nodes = 3 }, "appdirect", "3 nodes are idle in it" },
+	{ BOTH, { view = EITHER }, "memory", "1 node is idle in it" },
+	{ { APPDIRECT, MEMORY }, { view = EITHER }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = view(1, 3, 1, 3, 1, 3), nodes = 4 }, "appdirect",
+		"no mode has the idle nodes, and it needs the fewest reboots: 1" },
+	{ BOTH, { view = view(1, 3, 1, 3, 1, 3), nodes = 4, may_reboot = false }, "appdirect",
+		"no mode has the idle nodes, 3 nodes are in it" },
+	{ BOTH, { view = BUSY }, "appdirect", "no mode has the idle nodes, 3 nodes are in it" },
+	{ BOTH, { view = view(0, 0, 1, 0, 0, 0) }, "memory", "no mode has the idle nodes, 1 node is in it" },
+	{ BOTH, { view = view(0, 1, 0, 0, 0, 4) }, "memory",
+		"no mode has the idle nodes, and it needs the fewest reboots: 1" },
+	-- one that can serve
+	{ { MIXED }, { view = A_ONLY }, "mixed", "no other mode can serve the job" },
+	-- memory of earlier runs
+	{ BOTH, { view = A_ONLY, history = past(300, nil, 2000) }, "memory",
+		"earlier runs used 2000M of a node, which no other mode has" },
+	{ { MEMORY, APPDIRECT, MIXED }, { view = A_ONLY, history = past(nil, nil, 900) }, "memory",
+		"earlier runs used 900M of a node; no mode has the idle nodes, and it needs the fewest reboots: 1" },
+	{ BOTH, { view = A_ONLY, history = past(nil, nil, 899) }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, history = past(nil, nil, 9000) }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, history = past(nil, nil, 9000), usable = function() return nil end }, "appdirect",
+		"1 node is idle in it" },
+	-- run times
+	{ BOTH, { view = EITHER, history = past(520, 310) }, "appdirect",
+		"its runs take 310 s, the median of 2, and 520 s in memory" },
+	{ BOTH, { view = EITHER, history = past(nil, 310) }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, history = past(200, 310) }, "memory",
+		"its runs take 200 s, the median of 3, and 310 s in appdirect; 1 node is rebooted, about 100 s each" },
+	{ BOTH, { view = A_ONLY, history = past(210, 310) }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, history = past(209, 310), nodes = 2 }, "memory",
+		"its runs take 209 s, the median of 3, and 310 s in appdirect; 2 nodes are rebooted, about 100 s each" },
+	{ BOTH, { view = A_ONLY, history = past(300, 310), tasks = 11 }, "memory",
+		"its runs take 300 s, the median of 3, and 310 s in appdirect; 1 node is rebooted, about 100 s each" },
+	{ BOTH, { view = A_ONLY, history = past(300, 310), tasks = 10 }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, history = past(10, 310), may_reboot = false }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, history = past(10, nil) }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = BUSY, history = past(10, 310) }, "memory", "no mode has the idle nodes, 1 node is in it" },
+	-- without pm-controller
+	{ BOTH, { view = { idle = {}, could = {}, nodes = {}, reboot_s = {} } }, "memory",
+		"it is the first of the modes that can serve the job" },
+	{ BOTH, { view = { idle = {}, could = {}, nodes = {}, reboot_s = {} }, history = past(520, 310) }, "appdirect",
+		"its runs take 310 s, the median of 2, and 520 s in memory" },
+}
+
+for i, row in ipairs(CHOICES) do
+	local mode, why = auto.choose(row[1], job(row[2]))
+	check("choice " .. i .. ": mode", mode.name, row[3])
+	check("choice " .. i .. ": why", why, row[4])
+end
+
+-- The same job ------------------------------------------------------------------------------------
+
+local SAME = { name = "run", script = "#!/bin/bash\nsrun ./app\n", min_nodes = 2, num_tasks = 8 }
+
+local function key_with(fields)
+	local changed = {}
+	for key, value in pairs(SAME) do
+		changed[key] = value
+	end
+	for key, value in pairs(fields) do
+		changed[key] = value
+	end
+	return history.key(changed)
+end
+
+local key = history.key(SAME)
+check("a key has 16 digits", string.match(key, "^%x+$") and #key, 16)
+check("the same job has the same key", key_with({ user_id = 7, time_limit = 5, min_mem_per_node = 9 }), key)
+check("nodes and tasks may be left out", history.key({ name = "x", script = "y" }),
+	history.key({ name = "x", script = "y", min_nodes = 1, num_tasks = 1,
+		cpus_per_task = 65534, ntasks_per_node = 65534 }))
+for _, fields in ipairs({ { name = "other" }, { script = "#!/bin/bash\nsrun ./apq\n" }, { min_nodes = 3 },
+	{ num_tasks = 9 },
+	{ cpus_per_task = 2 }, { script = SAME.script .. "\n" }, { script = SAME.script .. string.rep("#", 20000) } }) do
+	check("another job has another key", key_with(fields) ~= key, true)
+end
+check("of a long script the length counts",
+	key_with({ script = string.rep("#", 20000) }) ~= key_with({ script = string.rep("#", 20001) }), true)
+check("a job without a script has none", history.key({ name = "run" }), nil)
+check("the note", history.note("", key), "pm_same=" .. key)
+check("before a site's text", history.note("site's", key), "pm_same=" .. key .. "; site's")
+
+local LINES = key .. " memory 3 520 2000 1790000000 520,500,530\n" .. key .. " appdirect 0 0 890 1790000000 -\n"
+	.. string.rep("0", 16) .. " mixed 3 1 4000 1790000000 1,1,1\n"
+write("history-1000", "slurm-pmem-history 1\n" .. LINES)
+local found = history.read(dir, 1000, key)
+check("runs", found.memory.runs, 3)
+check("their median", found.memory.run_s, 520)
+check("a mode without a run that counts", found.appdirect, nil)
+check("the most memory of all modes", found.used_mib, 2000)
+check("another job's", found.mixed, nil)
+check("another user's", history.read(dir, 1001, key).memory, nil)
+check("a job without a key", history.read(dir, 1000, nil).memory, nil)
+for _, text in ipairs({ "", "slurm-pmem-history 2\n" .. LINES, LINES,
+	"slurm-pmem-history 1\n" .. key .. " memory x 520 1\n" }) do
+	write("history-1000", text)
+	check("another form", history.read(dir, 1000, key).used_mib, nil)
+end
+
+-- Submissions -------------------------------------------------------------------------------------
+
+local function submit(fields, policy)
+	local desc = { user_name = "carol", user_id = 1000, partition = "main", environment = {},
+		spank_job_env = { [0] = "_SLURM_SPANK_OPTION_pmem_pm_mode=auto" } }
+	for field, value in pairs(fields) do
+		desc[field] = value
+	end
+	said = nil
+	write("pmem.conf", "UsableMemory=memory:7600M,appdirect:900M,flat:8900M,mixed:4000M\n" .. (policy or ""))
+	check("is taken", pm.submit(desc, {}, 1000), slurm.SUCCESS)
+	return desc
+end
+
+write("modes", "slurm-pmem-modes 1 " .. os.time() .. "\nmain pm_memory=0 pm_appdirect=4 pm_mixed=0 could:pm_memory=4 "
+	.. "could:pm_appdirect=0 could:pm_mixed=4 nodes:pm_memory=0 nodes:pm_appdirect=4 nodes:pm_mixed=0 "
+	.. "reboot_s:pm_memory=100\n")
+write("history-1000", "slurm-pmem-history 1\n" .. LINES)
+check("idle nodes", submit({}).features, "pm_appdirect")
+check("are told", said, "pm: --pm-mode=auto takes mode appdirect: 1 node is idle in it")
+check("memory of its own mode", submit({}).min_mem_per_node, 900)
+check("earlier runs", submit(SAME).features, "pm_memory")
+check("are told first", string.match(said, "^[^\n]*"),
+	"pm: --pm-mode=auto takes mode memory: earlier runs used 2000M of a node; no mode has the idle nodes, "
+		.. "and it needs the fewest reboots: 2")
+check("another user's earlier runs", submit({ name = SAME.name, script = SAME.script, min_nodes = 2, num_tasks = 8,
+	user_id = 1001 }).features, "pm_appdirect")
+check("without LearnModes no note", submit(SAME).admin_comment, nil)
+check("with it a note", submit(SAME, "LearnModes=yes").admin_comment, "pm_same=" .. key)
+check("behind that of HoldTime", submit(SAME, "LearnModes=yes HoldTime=60").admin_comment,
+	"pm_hold=60; pm_same=" .. key)
+check("a user who may not cause reboots", submit({ min_nodes = 3 }, "RebootUsers=alice").features, "pm_appdirect")
+check("an option that needs App Direct", submit({ spank_job_env = { [0] = "_SLURM_SPANK_OPTION_pmem_pm_mode=auto",
+	"_SLURM_SPANK_OPTION_pmem_pm_size=2G" } }, "Modes=memory,appdirect").features, "pm_appdirect")
+check("and then one mode is left", said, "pm: --pm-mode=auto takes mode appdirect: no other mode can serve the job")
+submit({ spank_job_env = { [0] = "_SLURM_SPANK_OPTION_pmem_pm_mode=auto", "PM_EXPLAIN=1" } })
+check("explained", string.match(said, "pm: (Mode: [^\n]*)"), "Mode: appdirect (--pm-mode=auto: 1 node is idle in it)")
+
+-- A queued job that auto gave its mode has that of its constraint, whatever PM_MODE says.
+local queued = { user_name = "carol", features = "pm_memory", min_mem_per_node = 7600, job_state = 0,
+	partition = "main",
+	spank_job_env = { [0] = "_SLURM_SPANK_OPTION_pmem_pm_mode=auto", "PM_MODE=flat" } }
+local change = { features = "pm_appdirect" }
+check("its owner may change the mode", pm.modify(change, queued, {}, 1000), slurm.SUCCESS)
+check("and it gets the memory of it", change.min_mem_per_node, 900)
+
+print(string.format("1..%d", count))
+os.exit(failed == 0 and 0 or 1)

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "controller/history.h"
+#include "controller/history_table.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/tap.h"
+
+#define KEY	"0123456789abcdef"
+#define HEAD	"slurm-pmem-history 1\n"
+#define DAY_S	86400
+#define MIB(mb) ((uint64_t)(mb) << 20)
+
+static char *run_dir;
+
+/* slurmctld's answer, in place of the library's function. */
+static slurm_job_info_t fresh[1];
+static unsigned questions;
+
+int slurm_load_job(job_info_msg_t **ret, uint32_t job_id, uint16_t flags)
+{
+	(void)job_id;
+	(void)flags;
+	questions++;
+	*ret = calloc(1, sizeof(**ret));
+	(*ret)->record_count = 1;
+	(*ret)->job_array = fresh;
+	return 0;
+}
+
+void slurm_free_job_info_msg(job_info_msg_t *jobs)
+{
+	free(jobs);
+}
+
+/* --- the table --- */
+
+static char *added(const char *text, const char *mode, uint64_t seconds, uint64_t used_mib)
+{
+	struct pm_history_run run = {
+		.key = KEY, .mode = mode, .seconds = seconds, .used_mib = used_mib, .end_s = 1000};
+
+	return pm_history_table_add(text, &run);
+}
+
+static void is_added(const char *before, const char *mode, uint64_t seconds, uint64_t used_mib,
+	const char *after, const char *label)
+{
+	cleanup_free char *text = added(before, mode, seconds, used_mib);
+
+	is_text(text, after, label);
+}
+
+static void test_table(void)
+{
+	static const char nine[] = HEAD KEY " flat 9 5 100 1000 1,2,3,4,5,6,7,8,9\n";
+
+	is_added(NULL, "flat", 30, 500, HEAD KEY " flat 1 30 500 1000 30\n", "the first run");
+	is_added(HEAD KEY " flat 1 30 500 999 30\n", "flat", 10, 400,
+		HEAD KEY " flat 2 10 500 1000 30,10\n",
+		"the second: of two the lower is the median");
+	is_added(HEAD KEY " flat 2 10 500 999 30,10\n", "memory", 7, 1,
+		HEAD KEY " flat 2 10 500 999 30,10\n" KEY " memory 1 7 1 1000 7\n", "a mode");
+	is_added(nine, "flat", 50, 0, HEAD KEY " flat 10 6 100 1000 2,3,4,5,6,7,8,9,50\n",
+		"of ten runs nine have their seconds");
+	is_added(NULL, "flat", 0, 7600, HEAD KEY " flat 0 0 7600 1000 -\n",
+		"memory of a run that does not count");
+	is_added(HEAD KEY " flat 0 0 7600 999 -\n", "flat", 5, 1,
+		HEAD KEY " flat 1 5 7600 1000 5\n", "and one that does");
+	is_added("slurm-pmem-history 2\n" KEY " flat 1 30 500 999 30\n", "flat", 5, 1,
+		HEAD KEY " flat 1 5 1 1000 5\n", "another version");
+	is_added(HEAD "0123 flat 1 30 500 999 30\n" KEY " flat 1\n\n" KEY
+		      " flat 1 30 500 999 30\nshort",
+		"flat", 10, 1, HEAD KEY " flat 2 10 500 1000 30,10\n", "torn lines are dropped");
+	is_added(NULL, "", 5, 1, HEAD, "a run without a mode");
+}
+
+static void test_oldest(void)
+{
+	cleanup_free char *text = NULL;
+	struct pm_history_run run = {.mode = "flat", .seconds = 1};
+
+	for (unsigned i = 0; i <= PM_HISTORY_LINES; i++) {
+		char *longer;
+
+		snprintf(run.key, sizeof(run.key), "%016x", i);
+		run.end_s = 1000 + (i + 1) % 3; /* 1000: 2, 5, ... */
+		longer = pm_history_table_add(text, &run);
+		free(text);
+		text = longer;
+	}
+	ok(strlen(text) < PM_HISTORY_BYTES, "a full table is not too long");
+	ok(!strstr(text, "\n0000000000000002 "), "the first of the oldest is dropped");
+	ok(strstr(text, "\n0000000000000005 ") != NULL, "the next is not");
+	ok(strstr(text, "\n0000000000000190 ") != NULL, "the newest is there");
+}
+
+/* --- what nodes tell --- */
+
+static slurm_job_info_t known[1];
+static job_info_msg_t table = {.record_count = 1, .job_array = known};
+static struct pm_cluster cluster = {.jobs = &table};
+
+static const struct pm_use_part parts[] = {
+	{.tier = "dram", .peak_bytes = MIB(100)},
+	{.tier = "pmem", .peak_bytes = MIB(400)},
+	{.tier = "dir", .peak_bytes = MIB(9000)},
+};
+
+static struct pm_job_use use_of(const char *mode)
+{
+	struct pm_job_use use = {.job_id = 12,
+		.begin_s = 2000,
+		.end_s = 2130,
+		.setup_ms = 30000,
+		.parts = (struct pm_use_part *)parts,
+		.n_parts = 3};
+
+	snprintf(use.mode, sizeof(use.mode), "%s", mode);
+	return use;
+}
+
+static void is_file(const char *name, const char *wanted, const char *label)
+{
+	cleanup_free char *text = NULL;
+
+	if (pm_file_read(AT_FDCWD, scratch_path(name), 100000, &text, NULL, NULL))
+		text = strdup("no file");
+	is_text(text, wanted, label);
+}
+
+static void forget(void)
+{
+	(void)unlink(scratch_path("history/1000"));
+	(void)unlink(scratch_path("run/history-1000"));
+	questions = 0;
+}
+
+static void tell(struct pm_history *history, const char *node, const struct pm_job_use *use,
+	const char *label)
+{
+	struct pm_err err = {0};
+
+	is_number(pm_history_add(history, &cluster, node, use, &err), 0, label);
+}
+
+static void test_run(struct pm_history *history)
+{
+	struct pm_job_use use = use_of("flat");
+
+	tell(history, "n1", &use, "the first node");
+	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100\n",
+		"its seconds behind the set-up; memory of both tiers, not the files");
+	is_file("run/history-1000", HEAD KEY " flat 1 100 500 2130 100\n", "and a copy");
+	is_number((long long)questions, 1, "slurmctld was asked for the job's state");
+	tell(history, "n2", &use, "the second node");
+	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100\n", "counts no run");
+	is_number((long long)questions, 1, "and needs no question");
+	forget();
+}
+
+static void test_states(struct pm_history *history)
+{
+	static const struct {
+		uint32_t state;
+		const char *text;
+	} rows[] = {
+		{JOB_COMPLETE | JOB_COMPLETING, HEAD KEY " memory 1 100 500 2130 100\n"},
+		{JOB_TIMEOUT, HEAD KEY " memory 1 100 500 2130 100\n"},
+		{JOB_CANCELLED, HEAD KEY " memory 0 0 500 2130 -\n"},
+		{JOB_FAILED, HEAD KEY " memory 0 0 500 2130 -\n"},
+		{JOB_NODE_FAIL, HEAD KEY " memory 0 0 500 2130 -\n"},
+		{JOB_PENDING, HEAD KEY " memory 0 0 500 2130 -\n"},
+	};
+	const struct pm_job_use use = use_of("memory");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fresh[0].job_state = rows[i].state;
+		tell(history, "n1", &use, "a job's state");
+		is_file("history/1000", rows[i].text, "and what it counts as");
+		forget();
+	}
+	fresh[0].job_state = JOB_COMPLETE;
+}
+
+static void test_outgrown(struct pm_history *history)
+{
+	struct pm_job_use use = use_of("memory");
+
+	use.oom_kills = 1;
+	use.memory_limit_bytes = MIB(7600);
+	fresh[0].job_state = JOB_OOM;
+	tell(history, "n1", &use, "a job that outgrew its limit");
+	is_file("history/1000", HEAD KEY " memory 0 0 7600 2130 -\n", "needs as much at least");
+	fresh[0].job_state = JOB_COMPLETE;
+	forget();
+}
+
+static void test_notes(struct pm_history *history)
+{
+	static const struct {
+		const char *comment;
+		bool counts;
+	} rows[] = {
+		{"pm_hold=60; pm_same=" KEY "; site's", true},
+		{"pm_same=" KEY, true},
+		{"xpm_same=" KEY, false},
+		{"xpm_same=1 pm_same=" KEY, true},
+		{"pm_same=0123456789ABCDEF", false},
+		{"pm_same=../../etc/passwd", false},
+		{"pm_same=" KEY "0", false},
+		{"pm_same=", false},
+		{"", false},
+		{NULL, false},
+	};
+	const struct pm_job_use use = use_of("flat");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		known[0].admin_comment = fresh[0].admin_comment = (char *)rows[i].comment;
+		tell(history, "n1", &use, rows[i].comment ? rows[i].comment : "(none)");
+		is_number(access(scratch_path("history/1000"), F_OK), rows[i].counts ? 0 : -1,
+			"counts or not");
+		forget();
+	}
+	known[0].admin_comment = fresh[0].admin_comment = "pm_same=" KEY;
+}
+
+/* A job that began and ended since the table of jobs was loaded. */
+static void test_unknown(struct pm_history *history)
+{
+	const struct pm_job_use use = use_of("flat");
+
+	known[0].job_id = 11;
+	tell(history, "n1", &use, "a job that is not in the table");
+	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100\n", "slurmctld knows it");
+	fresh[0].job_id = 13;
+	forget();
+	tell(history, "n1", &use, "a job that slurmctld has forgotten");
+	is_file("history/1000", "no file", "does not count");
+	known[0].job_id = fresh[0].job_id = 12;
+}
+
+static void test_begin(void)
+{
+	struct pm_history history = {0};
+	struct pm_err err = {0};
+
+	scratch_file("history/1000", HEAD KEY " flat 1 30 500 999 30\n");
+	scratch_file("history/notes", "not a table\n");
+	is_number(chmod(scratch_path("history/1000"), 0600), 0, "a table of an earlier service");
+	is_number(pm_history_open(&history, scratch_path("history"), run_dir, geteuid(), &err), 0,
+		"the service begins");
+	is_file("run/history-1000", HEAD KEY " flat 1 30 500 999 30\n", "the copy is there again");
+	is_file("run/history-notes", "no file", "and no other");
+	pm_history_sweep(&history, 30, (uint64_t)time(NULL) + 29 * DAY_S);
+	is_number(access(scratch_path("history/1000"), F_OK), 0, "kept for 30 days");
+	history.swept_s = 0;
+	pm_history_sweep(&history, 30, (uint64_t)time(NULL) + 31 * DAY_S);
+	is_file("history/1000", "no file", "and no longer");
+	is_file("run/history-1000", "no file", "nor its copy");
+	is_file("history/notes", "not a table\n", "another file stays");
+	pm_history_done(&history);
+}
+
+int main(void)
+{
+	struct pm_history history = {0};
+	struct pm_err err = {0};
+
+	test_table();
+	test_oldest();
+	known[0] = (slurm_job_info_t){.job_id = 12,
+		.user_id = 1000,
+		.batch_host = "n1",
+		.job_state = JOB_RUNNING,
+		.admin_comment = "pm_same=" KEY};
+	fresh[0] = known[0];
+	fresh[0].job_state = JOB_COMPLETE;
+	cluster.slurm_uid = geteuid();
+	scratch_file("run/here", "");
+	run_dir = strdup(scratch_path("run"));
+	is_number(pm_history_open(&history, scratch_path("history"), run_dir, geteuid(), &err), 0,
+		"open");
+	test_run(&history);
+	test_states(&history);
+	test_outgrown(&history);
+	test_notes(&history);
+	test_unknown(&history);
+	pm_history_done(&history);
+	test_begin();
+	free(run_dir);
+	return tap_done();
+}
