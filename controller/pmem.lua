@@ -1146,14 +1146,21 @@ local function change_features(job_desc, job_rec, policy, partitions)
 	return nil
 end
 
--- A job that got all memory of its old mode gets all memory of the new one.
-local function carry_memory(job_desc, job_rec, policy, modes)
+-- A job that got all memory of its old mode gets all memory of the new one: in its owner's update. Of an
+-- operator's, slurmctld takes each value for the operator's own, which no limit of a QOS or an account
+-- holds for any more, also in later updates of the owner. The remark for an operator; nil: there is none.
+local function carry_memory(job_desc, job_rec, policy, modes, uid)
 	local old = { mode_in(job_rec.features, job_rec, policy) }
 	local size, new_size = least_usable(policy, old), least_usable(policy, modes)
-	if size and size ~= new_size and not changes_memory(job_desc)
-		and job_rec.min_mem_per_node == size then
+	if not size or not new_size or size == new_size or changes_memory(job_desc)
+		or job_rec.min_mem_per_node ~= size then
+		return nil
+	elseif uid == job_rec.user_id then
 		job_desc.min_mem_per_node = new_size
+		return nil
 	end
+	return problem("job keeps its memory, %.0fM of a node; its owner's update or MinMemoryNode=%.0f gives it that of "
+		.. "mode %s", size, new_size, modes[1].name)
 end
 
 -- Who asks after the update.
@@ -1224,7 +1231,7 @@ local function modify(job_desc, job_rec, part_list, uid)
 		return refuse(fault)
 	end
 	local modes = { mode_in(after(job_desc, job_rec, "features"), job_rec, policy) }
-	carry_memory(job_desc, job_rec, policy, modes)
+	local remark = carry_memory(job_desc, job_rec, policy, modes, uid)
 	local field, text = accounting_field(policy, job_desc.features and modes[1], {
 		comment = after(job_desc, job_rec, "comment"),
 		admin_comment = after(job_desc, job_rec, "admin_comment") })
@@ -1235,6 +1242,9 @@ local function modify(job_desc, job_rec, part_list, uid)
 		or modes[1] and change_delay(job_desc, job_rec, policy, who, uid == 0)
 	if not fault and not nodelist.modify(job_desc, job_rec, partitions, part_list) then
 		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")
+	end
+	if not fault and remark then
+		slurm.log_user(remark)
 	end
 	return fault and refuse(fault) or slurm.SUCCESS
 end

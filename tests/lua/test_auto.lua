@@ -207,7 +207,7 @@ submit({ spank_job_env = { [0] = "_SLURM_SPANK_OPTION_pmem_pm_mode=auto", "PM_EX
 check("explained", string.match(said, "pm: (Mode: [^\n]*)"), "Mode: appdirect (--pm-mode=auto: 1 node is idle in it)")
 
 -- A queued job that auto gave its mode has that of its constraint, whatever PM_MODE says.
-local queued = { user_name = "carol", features = "pm_memory", min_mem_per_node = 7600, job_state = 0,
+local queued = { user_name = "carol", user_id = 1000, features = "pm_memory", min_mem_per_node = 7600, job_state = 0,
 	partition = "main",
 	spank_job_env = { [0] = "_SLURM_SPANK_OPTION_pmem_pm_mode=auto", "PM_MODE=flat" } }
 local change = { features = "pm_appdirect" }

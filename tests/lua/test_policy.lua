@@ -44,7 +44,7 @@ local NO_VAL16, NO_VAL = 65534, 4294967294
 
 -- A job as Slurm hands it over: unset numbers are NO_VAL, the environment's words count from 0.
 local function job(fields)
-	local desc = { user_name = "carol", delay_boot = NO_VAL, cpus_per_task = NO_VAL16, min_cpus = NO_VAL,
+	local desc = { user_name = "carol", user_id = 1000, delay_boot = NO_VAL, cpus_per_task = NO_VAL16, min_cpus = NO_VAL,
 		ntasks_per_node = NO_VAL16, num_tasks = NO_VAL, max_nodes = NO_VAL, pn_min_cpus = NO_VAL16,
 		shared = NO_VAL16 }
 	local words, n = {}, 0
@@ -111,6 +111,15 @@ local submissions = #served
 local changed = {
 	{ "sizes", { features = "pm_memory", mem = 7600 }, { features = "pm_appdirect" }, { mem = 900 } },
 	{ "sizes", { features = "pm_memory", mem = 800 }, { features = "pm_appdirect" }, {} },
+	{ "sizes", { features = "pm_appdirect", mem = 900 }, { features = "pm_memory" }, { mem = 7600 } },
+	-- by an operator, whose values no limit holds for
+	{ "sizes", { features = "pm_appdirect", mem = 900 }, { features = "pm_memory" }, { says =
+		"^pm: job keeps its memory, 900M of a node; its owner's update or MinMemoryNode=7600 gives it that of mode memory$" },
+		uid = 0 },
+	{ "sizes", { features = "pm_appdirect", mem = 900 }, { features = "pm_memory" }, {}, uid = 1001 },
+	{ "sizes", { features = "pm_appdirect", mem = 900 }, { features = "pm_memory", mem = 7600 }, { mem = 7600 }, uid = 0 },
+	{ "sizes", { features = "pm_memory", mem = 7600 }, { features = "pm_appdirect" },
+		{ refused = "mode appdirect %(900M%)" }, uid = 0 },
 	{ "sizes", { features = "pm_memory", mem = 5000 }, { features = "pm_appdirect" },
 		{ refused = "mode appdirect %(900M%)" } },
 	{ "sizes", { features = "pm_memory", mem = 5000 }, { mem = 8000 }, { refused = "mode memory %(7600M%)" } },
@@ -188,6 +197,7 @@ for _, row in ipairs(changed) do
 	if wanted.refused then
 		check(label .. ": '" .. tostring(said) .. "'", matches(said, wanted.refused), true)
 	else
+		check(label .. ": '" .. tostring(said) .. "'", not wanted.says or matches(said, wanted.says), true)
 		check(label .. ": memory", desc.min_mem_per_node, wanted.mem or row[3].mem)
 		check(label .. ": comment", desc.comment, wanted.comment or row[3].comment)
 		check(label .. ": delay", desc.delay_boot, wanted.delay or row[3].delay or NO_VAL)
