@@ -82,6 +82,7 @@ void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *conf
 	take_power_saving(cluster, config);
 	replace(&cluster->pid_file, config->slurmctld_pidfile);
 	replace(&cluster->name, config->cluster_name);
+	replace(&cluster->slurmctld_params, config->slurmctld_params);
 	if (!cluster->munge_socket) /* peers and server point to it; a change needs a restart of all
 				       daemons anyway */
 		cluster->munge_socket = socket_of(config->authinfo);
@@ -272,5 +273,6 @@ void pm_cluster_done(struct pm_cluster *cluster)
 	free(cluster->resume_program);
 	free(cluster->pid_file);
 	free(cluster->name);
+	free(cluster->slurmctld_params);
 	memset(cluster, 0, sizeof(*cluster));
 }

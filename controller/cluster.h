@@ -44,6 +44,8 @@ struct pm_cluster {
 
 	unsigned prolog_timeout_s; /* PrologEpilogTimeout; 0: none */
 
+	char *slurmctld_params; /* SlurmctldParameters; NULL: none */
+
 	char *suspend_program; /* of power saving; NULL if slurm.conf has none */
 	char *resume_program;
 	char *pid_file; /* slurmctld's */

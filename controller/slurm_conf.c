@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "controller/federation.h"
+#include "controller/memory_sizes.h"
 #include "controller/slurmctld_options.h"
 #include "site/config.h"
 
@@ -164,4 +165,5 @@ void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_
 		return; /* main() has told */
 	warn_of_power_saving(cluster, &config);
 	warn_of_federation(cluster, &config);
+	pm_warn_of_memory_sizes(cluster, &config);
 }

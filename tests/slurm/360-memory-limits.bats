@@ -87,3 +87,38 @@ waits_for_its_limit() {
 	admin scontrol release "$job"
 	wait_for 120 job_is "$job" COMPLETED
 }
+
+# Slurm 22.05 keeps SlurmctldParameters that a reconfiguration no longer has, so each case gives its own.
+# says_at_start SLURM_CONF_EDIT SENTENCE PMEM_CONF_LINE
+says_at_start() {
+	local log
+	log=$(bench_dir)/log/pm-controller.out
+	with_slurm_conf "$1"
+	with_site "$3"
+	: >"$log"
+	bench service start
+	wait_for 20 grep -qF "$2" "$log"
+	restore_slurm_conf
+}
+
+@test "pm-controller says at its start that RealMemory or node_reg_mem_percent keep nodes from serving a mode" {
+	local log
+	log=$(bench_dir)/log/pm-controller.out
+	with_slurm_conf '$aSlurmctldParameters=node_reg_mem_percent=4'
+	with_site UsableMemory=memory:4000M,appdirect:180M
+	: >"$log"
+	bench service start
+	sleep 3
+	run grep -E 'RealMemory|node_reg' "$log"
+	assert_failure
+	restore_slurm_conf
+	says_at_start '$aSlurmctldParameters=node_reg_mem_percent=5' 'RealMemory=4000 of n1 is below UsableMemory=memory:4001M: Slurm refuses jobs in that mode' \
+		UsableMemory=memory:4001M,appdirect:4000M
+	says_at_start '$aSlurmctldParameters=node_reg_mem_percent=5' \
+		'node_reg_mem_percent=5 lets n1 register with 200M or more, but it has about 180M in mode appdirect' \
+		UsableMemory=memory:4000M,appdirect:180M
+	says_at_start '$aSlurmctldParameters=node_reg_mem_percent=100' \
+		'node_reg_mem_percent=100 lets n1 register with 4000M or more, but it has about 3999M in mode appdirect' \
+		UsableMemory=memory:4000M,appdirect:3999M
+	says_at_start '$aSlurmctldParameters=node_reg_mem_percent=100' 'has about 180M in mode flat' UsableMemory=memory:4000M,flat:180M,appdirect:4000M
+}
