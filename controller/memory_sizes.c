@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/memory_sizes.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +52,20 @@ static struct sizes sizes_of(const struct pm_config *config, const node_info_t *
 static void warn_of_real_memory(const node_info_t *node, const struct sizes *sizes)
 {
 	fprintf(stderr,
-		"RealMemory=%" PRIu64 " of %s is below UsableMemory=%s:%" PRIu64
-		"M: Slurm refuses jobs in that mode that ask for all memory; write the largest of "
-		"UsableMemory as RealMemory\n",
-		(uint64_t)node->real_memory, node->name, sizes->largest->name, sizes->largest_mib);
+		"RealMemory=%llu of %s is below UsableMemory=%s:%lluM: Slurm refuses jobs in that "
+		"mode that ask for all memory; write the largest of UsableMemory as RealMemory\n",
+		(unsigned long long)node->real_memory, node->name, sizes->largest->name,
+		(unsigned long long)sizes->largest_mib);
 }
 
 static void warn_of_percent(const node_info_t *node, const struct sizes *sizes, double percent)
 {
 	fprintf(stderr,
 		"node_reg_mem_percent=%.0f lets %s register with %.0fM or more, but it has about "
-		"%" PRIu64 "M in mode %s: Slurm would drain it there (Low RealMemory); write "
+		"%lluM in mode %s: Slurm would drain it there (Low RealMemory); write "
 		"node_reg_mem_percent=5 into SlurmctldParameters\n",
-		percent, node->name, (double)node->real_memory * percent / 100, sizes->least_mib,
-		sizes->least->name);
+		percent, node->name, (double)node->real_memory * percent / 100,
+		(unsigned long long)sizes->least_mib, sizes->least->name);
 }
 
 /* One node of each kind of fault is named: most sites have many alike. */
