@@ -51,7 +51,7 @@ held() {
 	local mode
 	for mode in memory appdirect; do
 		all_in "$mode"
-		run_sbatch --pm-mode=auto <<<$'#!/bin/bash\npmctl mode; echo $PM_MODE; srun sh -c "pmctl mode; echo \$PM_MODE"; srun --pm-mode=auto pmctl mode'
+		run_sbatch --pm-mode=auto <<<$'#!/bin/bash\npmctl mode; echo $PM_MODE; srun -Q sh -c "pmctl mode; echo \$PM_MODE"; srun -Q --pm-mode=auto pmctl mode'
 		assert_output "$(printf '%s\n' "$mode" "$mode" "$mode" "$mode" "$mode")"
 		run_srun --pm-mode=auto pmctl mode
 		assert_line "$mode"

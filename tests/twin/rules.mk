@@ -26,10 +26,10 @@ run-twin:
 .PHONY: run-modes run-modes-trixie run-modes-bookworm
 run-modes: run-modes-trixie run-modes-bookworm run-containers run-security run-accounting-trixie run-accounting-bookworm
 run-modes-trixie: $(BUILD)/tests/pattern
-	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 255-idle 260-jobs 270-mess 300-faults 400-transitions 450-secrets 290-report 560-calibrate \
+	$(call twin_bats,trixie,long,020-power 200-modes 210-constraints 250-substates 255-idle 260-jobs 270-mess 300-faults 350-memory 400-transitions 450-secrets 290-report 560-calibrate \
 		600-required-nodes)
 run-modes-bookworm: $(BUILD)/tests/pattern
-	$(call twin_bats,bookworm,!none,200-modes 300-faults 400-transitions 450-secrets \
+	$(call twin_bats,bookworm,!none,200-modes 300-faults 350-memory 400-transitions 450-secrets \
 		600-required-nodes)
 
 # Slurm's accounting, in an image of its own.
