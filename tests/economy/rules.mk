@@ -10,3 +10,9 @@ $(HOLD_RULE_SO): controller/hold_rule.c controller/hold_rule.h
 bench-policy: $(HOLD_RULE_SO)
 	tests/economy/bench_policy.py --library $(abspath $(HOLD_RULE_SO)) --cache $(abspath $(BUILD))/tests/economy \
 		--seeds $(POLICY_SEEDS) $(POLICY_ARGS)
+
+# The job families by which a choice of memory modes is judged: what holds for all of them, and what a decision costs.
+.PHONY: check-economy
+run-unit: check-economy
+check-economy:
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/economy
