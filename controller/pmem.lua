@@ -797,18 +797,27 @@ local function modes_for_auto(job_desc, request, policy, source)
 	return fitting
 end
 
+-- Whether the memory that a job has used so far, or else asks for, is no more than DRAM has for jobs.
+local function fits_dram(job_desc, policy, past)
+	local need = past.used_mib or memory_of(job_desc)
+	local dram = usable_mib(policy, find("name", "appdirect"))
+	return need ~= nil and need > 0 and dram ~= nil and need <= dram
+end
+
 -- The mode that auto takes; nil and the sentence.
 local function auto_mode(job_desc, request, policy, who, source)
 	local modes, fault = modes_for_auto(job_desc, request, policy, source)
 	if not modes then
 		return nil, fault
 	end
+	local past = history.read(run_dir(), job_desc.user_id or 0, history.key(job_desc))
 	local mode, why = auto.choose(modes, {
 		nodes = given(job_desc.min_nodes, NO_VAL) or 1,
 		tasks = hold.count_tasks(job_desc.array_inx),
 		may_reboot = not reboots.none_for(policy, who) and not reboots.limits(policy),
 		view = view_for(request),
-		history = history.read(run_dir(), job_desc.user_id or 0, history.key(job_desc)),
+		history = past,
+		fits_dram = fits_dram(job_desc, policy, past),
 		usable = function(of) return usable_mib(policy, of) end,
 	})
 	request.source = source .. ": " .. why

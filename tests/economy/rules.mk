@@ -11,6 +11,17 @@ bench-policy: $(HOLD_RULE_SO)
 	tests/economy/bench_policy.py --library $(abspath $(HOLD_RULE_SO)) --cache $(abspath $(BUILD))/tests/economy \
 		--seeds $(POLICY_SEEDS) $(POLICY_ARGS)
 
+HISTORY_TABLE_SO := $(BUILD)/tests/economy/history_table.so
+
+$(HISTORY_TABLE_SO): controller/history_table.c controller/history_table.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -fPIC -shared -I. -o $@ $<
+
+# AUTO_ARGS: see auto_regret.py.
+.PHONY: bench-auto
+bench-auto: $(HISTORY_TABLE_SO)
+	tests/economy/auto_regret.py --library $(abspath $(HISTORY_TABLE_SO)) $(AUTO_ARGS)
+
 # The job families by which a choice of memory modes is judged: what holds for all of them, and what a decision costs.
 .PHONY: check-economy
 run-unit: check-economy

@@ -143,9 +143,9 @@ learnt() {
 	run_client sbatch --parsable --pm-mode=memory -w n1 --output=/dev/null "$script"
 	wait_for 120 learnt memory
 	all_in appdirect
-	# For one task no reboot of the bench's nodes, which take seconds, pays or not: for a hundred it does.
+	# For a hundred tasks the reboots of the bench's nodes pay, which take seconds.
 	says sbatch --hold --pm-mode=auto --array=1-100 "$script"
-	assert_output --regexp 'pm: --pm-mode=auto takes mode memory: its runs take [0-9]+ s, the median of 1, and 2[0-9] s in appdirect; 1 node is rebooted'
+	assert_output --regexp 'pm: --pm-mode=auto takes mode memory: its runs take [0-9]+ s, the median of 1, and 2[0-9] s in appdirect; 2 nodes are rebooted'
 	says user "$PM_BUILD/pmctl" --config "$(bench_dir)/etc/pmem.conf" explain -- --pm-mode=auto --array=1-100 "$script"
 	assert_line --regexp '^Mode: memory \(--pm-mode=auto: its runs take '
 	all_in memory
