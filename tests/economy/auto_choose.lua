@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The choices of controller/pmem_auto.lua for submissions on stdin, a line each, for auto_regret.py; from the project's top:
+-- The choices of controller/pmem_auto.lua for submissions on stdin, a line each, for auto_regret.py; from
+-- the project's top:
 --
 --	lua5.1 tests/economy/auto_choose.lua DIR
 --	NUMBER NODES TASKS REBOOT_S ASKED_MIB DRAM_MIB MODE,SIZE_MIB,IDLE,REBOOTABLE,IN_MODE ...
 --
--- DIR has history-NUMBER, as pm-controller writes it, of the key KEY. Modes that the job may not have are left out. Prints
--- the mode and the reason, a line each.
+-- DIR has history-NUMBER, as pm-controller writes it, of the key KEY. Modes that the job may not have are
+-- left out. Prints the mode and the reason, a line each.
 
 local auto = dofile("controller/pmem_auto.lua")
 local history = dofile("controller/pmem_history.lua")
@@ -27,7 +28,8 @@ for line in io.lines() do
 		view.idle[feature], view.could[feature] = tonumber(idle), tonumber(could)
 		view.nodes[feature], view.reboot_s[feature] = tonumber(in_mode), tonumber(reboot_s)
 	end
-	local mode, why = auto.choose(modes, { nodes = tonumber(nodes), tasks = tonumber(tasks), may_reboot = true, view = view,
+	local mode, why = auto.choose(modes, { nodes = tonumber(nodes), tasks = tonumber(tasks), may_reboot = true,
+		view = view,
 		history = past, fits_dram = fits(past.used_mib or tonumber(asked)), usable = function(of) return sizes[of.name] end })
 	print(mode.name .. "\t" .. why)
 end
