@@ -786,6 +786,69 @@ start_slow() {
 	assert_output "$(printf '%s\n' 'pmctl reboot pm_held' 'pm-reachable refused' 'pm-slurmd-booted')"
 }
 
+# stand_in PROGRAM PARENT LOST UNIT: a process of slurmd's, for the script under test. It ends at SIGTERM, but the first LOST
+# are lost on it. Its number is in $process.
+stand_in() {
+	/usr/bin/python3 -c 'import os, pathlib, shutil, signal, sys, time
+program, parent, lost, unit, proc = sys.argv[1:]
+entry = pathlib.Path(proc) / str(os.getpid())
+left = int(lost)
+def end(*_):
+    global left
+    left -= 1
+    if left < 0:
+        shutil.rmtree(entry)
+        sys.exit()
+signal.signal(signal.SIGTERM, end)
+entry.mkdir(parents=True)
+(entry / "exe").symlink_to(program)
+(entry / "status").write_text(f"Name:\texe\nPPid:\t{parent}\n")
+(entry / "environ").write_text("HOME=/\0SLURMD_OPTIONS=--conf-server head -b\0")
+(entry / "cgroup").write_text(f"0::/system.slice/{unit}\n")
+time.sleep(60)' "$@" "$node/proc" 3>&- &
+	process=$!
+	until [ -s "$node/proc/$process/cgroup" ]; do sleep 0.1; done
+}
+
+# A systemd on which a stop is lost too, and whose slurmd starts only if no other has the port.
+with_systemctl() {
+	script systemctl "drop_in=\$(cat $node/run/systemd/system/slurmd.service.d/*.env 2>/dev/null)" 'case $1 in' \
+		"show) cat $node/main ;;" "start) echo start \$drop_in; [ ! -e $node/fails ] || [ -z \"\$drop_in\" ] || exit 1" \
+		"for slurmd in \$(cat $node/slurmds); do [ ! -d $node/proc/\$slurmd ] || exit 1; done ;;" \
+		'stop | reset-failed) echo $1 ;;' 'esac'
+	script sleep 'exec /usr/bin/sleep 0.1'
+	sed "s|/proc/|$node/proc/|g; s|/run/systemd|$node/run/systemd|" agent/pm-slurmd-booted >"$node/booted"
+}
+
+@test "slurmd is restarted with -b when all that is left of it has ended, steps aside; without -b if it does not start with it" {
+	local kept=()
+	stand_in /sbin/slurmd-wlm 1 1 slurmd.service
+	echo "$process" | tee "$node/main" >"$node/slurmds"
+	stand_in /sbin/slurmd-wlm 1 0 slurmd.service
+	echo "$process" >>"$node/slurmds"
+	stand_in /sbin/slurmstepd 1 0 slurmd.service
+	kept+=("$process")
+	stand_in /sbin/slurmd-wlm 77 0 slurmd.service
+	kept+=("$process")
+	stand_in /sbin/slurmd-wlm 1 0 other-slurmd.service
+	kept+=("$process")
+	with_systemctl
+	PATH=$node:$PATH run -0 sh "$node/booted" now
+	assert_output "$(printf '%s\n' stop 'start SLURMD_OPTIONS="--conf-server head -b"')"
+	run -0 ls "$node/proc"
+	assert_output "$(printf '%s\n' "${kept[@]}" | sort)"
+	run -0 ls "$node/run/systemd/system/slurmd.service.d"
+	assert_output ''
+
+	stand_in /sbin/slurmd-wlm 1 0 slurmd.service
+	echo "$process" | tee "$node/main" >"$node/slurmds"
+	touch "$node/fails"
+	PATH=$node:$PATH run -0 sh "$node/booted" now
+	assert_output "$(for _ in 1 2 3; do printf '%s\n' stop 'start SLURMD_OPTIONS="--conf-server head -b"'; done
+		printf '%s\n' stop reset-failed start)"
+	kill "${kept[@]}"
+}
+
 # with_squeue LINE...: what Slurm says of this node's jobs.
 with_squeue() {
 	script squeue 'cat <<END' "$@" END
