@@ -282,6 +282,26 @@ job_is_over() { [[ $(job_field "$1" JobState) =~ COMPLETED|FAILED ]]; }
 	nodes_are_in_service
 }
 
+@test "srun --overlap into a suspended job starts nothing; when that job goes on, it runs in its mode" {
+	local ran
+	put_in memory n1
+	before=$(boot_id n1)
+	suspend_job -w n1 --pm-mode=memory
+	ran=$(bench_dir)/home/overlap
+	rm -f "$ran"
+	LIMIT_S=10 run bench srun --overlap --jobid="$job" sh -c "pmctl mode >$ran"
+	assert_equal "$status" 124
+	[ ! -e "$ran" ]
+	job_is "$job" SUSPENDED
+	nodes_are_in_service
+	admin scontrol resume "$job"
+	wait_for 20 goes_on "$stood"
+	run_srun --overlap --jobid="$job" sh -c 'echo $(pmctl mode) $PM_MODE'
+	assert_line 'memory memory'
+	assert_equal "$(boot_id n1)" "$before"
+	nodes_are_in_service
+}
+
 @test "scontrol reboot waits for a suspended job" {
 	put_in memory n1
 	before=$(boot_id n1)
