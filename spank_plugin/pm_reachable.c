@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -42,6 +43,9 @@
 
 /*
  * True in the child. The child leaves the helper's process group, which slurmd kills, and its pipe.
+ * It keeps no file of slurmd: RebootProgram inherits the socket on slurmd's port from a slurmd
+ * of 24.11 that has read its configuration again, and no other slurmd starts while a process has
+ * that.
  */
 static bool fork_child(void)
 {
@@ -52,6 +56,7 @@ static bool fork_child(void)
 	(void)setsid();
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		(void)dup2(null, fd);
+	(void)syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
 	return true;
 }
 

@@ -260,3 +260,12 @@ has_state() {
 	assert_output memory
 	wait_for 20 is_back
 }
+
+@test "pm-reachable that goes on after a refused reboot keeps no file of slurmd open, which ran it" {
+	local file
+	file=$(bench_dir)/home/of-slurmd
+	bench node n1 sh -c "exec 9>$file; pm-reachable refused"
+	# The link of a file descriptor, of whatever process.
+	run sh -c "find /proc/[0-9]*/fd -lname $file 2>/dev/null"
+	assert_output ''
+}

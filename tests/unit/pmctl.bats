@@ -834,7 +834,7 @@ with_systemctl() {
 	kept+=("$process")
 	with_systemctl
 	PATH=$node:$PATH run -0 sh "$node/booted" now
-	assert_output "$(printf '%s\n' stop 'start SLURMD_OPTIONS="--conf-server head -b"')"
+	assert_output "$(printf '%s\n' stop reset-failed 'start SLURMD_OPTIONS="--conf-server head -b"')"
 	run -0 ls "$node/proc"
 	assert_output "$(printf '%s\n' "${kept[@]}" | sort)"
 	run -0 ls "$node/run/systemd/system/slurmd.service.d"
@@ -844,7 +844,7 @@ with_systemctl() {
 	echo "$process" | tee "$node/main" >"$node/slurmds"
 	touch "$node/fails"
 	PATH=$node:$PATH run -0 sh "$node/booted" now
-	assert_output "$(for _ in 1 2 3; do printf '%s\n' stop 'start SLURMD_OPTIONS="--conf-server head -b"'; done
+	assert_output "$(for _ in 1 2 3 4 5 6; do printf '%s\n' stop reset-failed 'start SLURMD_OPTIONS="--conf-server head -b"'; done
 		printf '%s\n' stop reset-failed start)"
 	kill "${kept[@]}"
 }
