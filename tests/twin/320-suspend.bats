@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A suspended job keeps its node's mode and its memory, with the slurmd.service of Debian and a kernel that reboots, on one node:
+# A suspended or stopped job keeps its node's mode and its memory, with the slurmd.service of Debian and a kernel that reboots, on one node:
 # docs/admin/compatibility.md has a row for it.
 # bats file_tags=long
 # shellcheck disable=SC2154 # output and status are set by run
@@ -13,6 +13,7 @@ setup() {
 
 teardown() {
 	on_head scancel --user=user1 || true
+	n1 'rm -f /usr/local/bin/systemctl /run/read-again' || true
 	wait_for 300 node_is n1 idle || restore_node n1
 }
 
@@ -56,12 +57,16 @@ stands_still() {
 # Of a suspended job Slurm counts the memory (CR_Core_Memory), so both jobs take part of it alone.
 MEMORY=--mem=1G
 
-# hold MODE PROGRAM: a job that an operator suspends. Its number is in $holder, its node's boot in $boot.
+# hold MODE PROGRAM: a job whose number is in $holder, its node's boot in $boot.
 hold() {
 	run_user 0 sh -c 'rm -f holder.out; cat >holder.job; sbatch --parsable -w n1 "$@" --output=holder.out holder.job' sh --pm-mode="$1" "$MEMORY" <<<"$2"
 	holder=$output
 	wait_for 300 more_lines_than 1
 	boot=$(boot_id n1)
+}
+
+# The number of lines at which it stands is in $stood.
+suspend() {
 	started=$(n1 'systemctl show --property=ExecMainStartTimestampMonotonic --value slurmd')
 	pmtwin exec head -- scontrol suspend "$holder"
 	wait_for 60 is_in_state "$holder" SUSPENDED
@@ -97,6 +102,7 @@ check_that_the_job_is_untouched() {
 
 @test "a flat job is suspended: slurmd is restarted with -b, the job's memory stays, and the waiting job gets its mode afterwards" {
 	hold flat "$HOLDER"
+	suspend
 	submit_other
 	wait_for 300 slurmd_told_of_a_boot
 	check_that_the_job_is_untouched
@@ -112,10 +118,61 @@ check_that_the_job_is_untouched() {
 
 @test "an appdirect job is suspended: its file in \$PM_DIR stays as it was written, beside a job of another mode that waits" {
 	hold appdirect "$FILE_HOLDER"
+	suspend
 	submit_other
 	wait_for 300 slurmd_told_of_a_boot
 	check_that_the_job_is_untouched
 	run on_head sort -u holder.out
 	assert_output 'appdirect True'
 	on_head scancel "$holder" "$other"
+}
+
+# A systemctl before Debian's: before slurmd is stopped, it is told to read its configuration again.
+READS_AGAIN='#!/bin/sh
+slurmd=$(/usr/bin/systemctl show --property=MainPID --value slurmd)
+case $1 in
+stop | restart) [ "$slurmd" = 0 ] || { kill -HUP "$slurmd" && touch /run/read-again && sleep 0.3; } ;;
+esac
+exec /usr/bin/systemctl "$@"'
+
+@test "a reconfiguration at the moment of that restart: systemd has no slurmd to kill, one runs, with -b, and the suspended job is untouched" {
+	hold flat "$HOLDER"
+	# From then on, the programs that slurmd runs inherit the socket on its port.
+	n1 'systemctl reload slurmd'
+	suspend
+	pmtwin exec n1 -- sh -c 'printf "%s\n" "$1" >/usr/local/bin/systemctl && chmod 755 /usr/local/bin/systemctl' sh "$READS_AGAIN"
+	submit_other
+	wait_for 300 slurmd_told_of_a_boot
+	n1 'test -e /run/read-again'
+	run n1 'journalctl --boot --unit=slurmd --output=cat'
+	refute_output --regexp 'timed out|already in use|Failed with'
+	run n1 'systemctl is-active slurmd; pgrep --parent 1 --count slurmd'
+	assert_output "$(printf '%s\n' active 1)"
+	check_that_the_job_is_untouched
+	run on_head sort -u holder.out
+	assert_output 'flat True'
+	on_head scancel "$holder" "$other"
+}
+
+@test "a user stops a job of his with SIGSTOP: it keeps its node, mode and file, and its end is no fault of the node" {
+	hold appdirect "$FILE_HOLDER"
+	on_head scancel --full --signal=STOP "$holder"
+	wait_for 120 stands_still
+	stood=$(lines)
+	submit_other
+	stands_still
+	is_in_state "$other" PENDING
+	assert_equal "$(boot_id n1)" "$boot"
+	on_head scancel --full --signal=CONT "$holder"
+	wait_for 120 more_lines_than $((stood + 2))
+	run on_head sort -u holder.out
+	assert_output 'appdirect True'
+	on_head scancel --full --signal=STOP "$holder"
+	wait_for 120 stands_still
+	on_head scancel "$holder"
+	wait_for 600 is_in_state "$other" COMPLETED
+	run on_head cat other.out
+	assert_output memory
+	run pmtwin exec head -- sinfo -hN -n n1 -o '%T %E'
+	refute_output --regexp 'drain|down'
 }
