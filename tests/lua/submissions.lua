@@ -348,7 +348,9 @@ local served = {
 	{ "broken", { features = "pm_memory" }, { refused = ":2: unknown key" } },
 	{ "broken", { size = "1G" }, { refused = ":2: unknown key" } },
 	{ "broken_value", { mode = "memory" }, { refused = ":1: DelayBoot='soon'" } },
-	{ "default", { features = "(gpu)" }, { refused = "^pm: DefaultMode=appdirect cannot be combined" } },
+	-- what comes of it from Slurm 23.02 on, where slurmctld allows it
+	{ "default", { features = "(gpu)" }, { refused = "^pm: DefaultMode=appdirect cannot be combined",
+		newer = { features = "(gpu)&pm_appdirect", shared = 0, mem = 900 } } },
 }
 
 return { sites = SITES, served = served }

@@ -36,6 +36,11 @@ class Bench:
         return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=120, check=False,
                               env={**os.environ, **(variables or {})})
 
+    def is_newer(self) -> bool:
+        """Slurm 23.02 or later."""
+        version = re.search(r"(\d+)\.(\d+)", self.run("sinfo", "--version").stdout)
+        return version is not None and (int(version[1]), int(version[2])) >= (23, 2)
+
     def set_site(self, text: str) -> None:
         """In front of the bench's own lines, so that sentences name the table's lines."""
         new = self.conf.with_suffix(".new")
@@ -120,8 +125,10 @@ def wrong(bench: Bench, way: str, job: dict, wanted: dict, number: str, said: st
 def main() -> int:
     command, table, *ways = sys.argv[1:]
     bench, count, failed, left_out = Bench(command), 0, 0, 0
+    newer = bench.is_newer()
     for line in Path(table).read_text().splitlines():
         site, job, wanted = json.loads(line)
+        wanted = wanted.get("newer", wanted) if newer else wanted
         typed = arguments(job)
         if typed is None or "clusters" in wanted or ("QOS=*" in site and "qos" not in job):  # here each job has a QOS
             left_out += 1
