@@ -1208,13 +1208,26 @@ local function check_change(job_desc, job_rec, policy, modes)
 		or check_memory(memory_after(job_desc, job_rec), policy, modes)
 end
 
-local function concerns_us(job_desc, job_rec)
-	local changed = job_desc.features or job_desc.prefer or job_desc.partition
+local function changes_delay(job_desc)
+	return given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
+end
+
+local function changes_others(job_desc, job_rec)
+	return job_desc.features or job_desc.prefer or job_desc.partition
 		or changes_memory(job_desc)
 		or is_pending(job_rec) and (job_desc.account or job_desc.qos or job_desc.reservation
 			or given(job_desc.time_limit or NO_VAL, NO_VAL))
-		or given(job_desc.delay_boot or NO_VAL, NO_VAL) or job_desc.delay_boot == 0
 		or nodelist.concerns(job_desc, job_rec)
+end
+
+-- A permit of pm-controller for a reboot, or the end of one. It has looked at the policy: a job that it
+-- keeps from rebooting must not stay so because pmem.conf has an error, or no longer offers the job's mode.
+local function is_permit(job_desc, job_rec, uid)
+	return uid == 0 and changes_delay(job_desc) and not changes_others(job_desc, job_rec)
+end
+
+local function concerns_us(job_desc, job_rec)
+	local changed = changes_delay(job_desc) or changes_others(job_desc, job_rec)
 	return changed and (constraint.may_be_ours(job_rec.features or "")
 		or constraint.may_be_ours(job_desc.features or "") or constraint.may_be_ours(job_desc.prefer or ""))
 end
@@ -1226,13 +1239,17 @@ local function modify(job_desc, job_rec, part_list, uid)
 		return slurm.SUCCESS
 	end
 	local config, unreadable = conf.load(pm.config_file)
+	local permit = is_permit(job_desc, job_rec, uid)
 	if not config then
-		return refuse("pm: " .. unreadable)
+		return permit and slurm.SUCCESS or refuse("pm: " .. unreadable)
 	end
 	local partitions = partitions_of(after(job_desc, job_rec, "partition"), part_list)
 	local who = asker_after(job_desc, job_rec, partitions, part_list)
 	local policy, differing = conf.policy(config, partitions, who)
-	if differing then
+	if permit then
+		local never = not differing and change_delay(job_desc, job_rec, policy, who, true)
+		return never and refuse(never) or slurm.SUCCESS
+	elseif differing then
 		return refuse(differs(differing, partitions))
 	end
 	local fault = change_features(job_desc, job_rec, policy, partitions)
