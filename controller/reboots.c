@@ -10,10 +10,14 @@
 #include "base/list.h"
 #include "base/strv.h"
 #include "controller/node_features.h"
+#include "controller/partition_nodes.h"
 #include "controller/state_file.h"
 #include "site/modes.h"
 
 #define MAX_BYTES (4 * 1024 * 1024)
+
+/* Readings of the clock may differ by so much. */
+#define AHEAD_S 60
 
 static const struct pm_field reboot_fields[] = {
 	{"node", PM_FIELD_STRING, PM_FIELD(struct pm_reboot, node), .filled = true},
@@ -214,8 +218,7 @@ static void end(struct pm_reboot *reboot, const node_info_t *node, uint64_t now_
 	reboot->to = copy_of(feature);
 }
 
-/* The job that waits for the node. */
-static bool find_job(struct pm_reboot *reboot, const struct pm_waiters *waiters)
+static bool find_waiter(struct pm_reboot *reboot, const struct pm_waiters *waiters)
 {
 	for (const struct pm_waiter *waiter = waiters->first; waiter; waiter = waiter->next)
 		if (pm_strv_contains(waiter->names, reboot->node)) {
@@ -224,6 +227,31 @@ static bool find_job(struct pm_reboot *reboot, const struct pm_waiters *waiters)
 			return true;
 		}
 	return false;
+}
+
+/* A prolog that began while the service was dead asks Slurm itself. */
+static bool find_configuring(
+	struct pm_reboot *reboot, const struct pm_cluster *cluster, const node_info_t *node)
+{
+	int32_t index = (int32_t)(node - cluster->nodes->node_array);
+
+	for (uint32_t i = 0; cluster->jobs && i < cluster->jobs->record_count; i++) {
+		const slurm_job_info_t *job = &cluster->jobs->job_array[i];
+
+		if (!(job->job_state & JOB_CONFIGURING) || !pm_node_inx_has(job->node_inx, index))
+			continue;
+		reboot->job_id = job->job_id;
+		reboot->uid = job->user_id;
+		return true;
+	}
+	return false;
+}
+
+/* The job that waits for the node. */
+static bool find_job(struct pm_reboot *reboot, const struct pm_cluster *cluster,
+	const struct pm_waiters *waiters, const node_info_t *node)
+{
+	return find_waiter(reboot, waiters) || find_configuring(reboot, cluster, node);
 }
 
 static void copy(char **field, const char *text)
@@ -257,11 +285,11 @@ static bool look_at(struct pm_reboots *reboots, const struct pm_cluster *cluster
 	if (!open && pm_node_is_rebooting(node->node_state)) {
 		begin(reboots, node, now_s);
 		if (find_open(reboots, node->name, &at))
-			(void)find_job(&reboots->list[at], waiters);
+			(void)find_job(&reboots->list[at], cluster, waiters, node);
 		return true;
 	}
 	if (open && !is_back && !open->job_id)
-		learned = find_job(open, waiters);
+		learned = find_job(open, cluster, waiters, node);
 	if (open && open->job_id && !open->partition)
 		learned |= find_account(open, cluster);
 	if (is_back)
@@ -296,12 +324,30 @@ static size_t count_open(const struct pm_reboots *reboots)
 	return n;
 }
 
+/*
+ * Of a clock that has been set back since: they count as of now, in RebootsPerDay for a day, and
+ * not until the clock is there again.
+ */
+static void bring_back(struct pm_reboots *reboots, uint64_t now_s)
+{
+	for (size_t i = 0; i < reboots->n; i++) {
+		struct pm_reboot *reboot = &reboots->list[i];
+		uint64_t took_s = reboot->end_s - reboot->start_s;
+
+		if (!reboot->end_s || reboot->end_s <= now_s + AHEAD_S)
+			continue;
+		reboot->end_s = now_s;
+		reboot->start_s = now_s > took_s ? now_s - took_s : 0;
+	}
+}
+
 void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluster,
 	const struct pm_waiters *waiters, uint64_t now_s)
 {
 	bool changed = false;
 	struct pm_err err;
 
+	bring_back(reboots, now_s);
 	if (!cluster->nodes ||
 		(cluster->nodes->last_update == reboots->table_time && !reboots->n_open))
 		return;

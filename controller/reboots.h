@@ -51,9 +51,9 @@ struct pm_reboots {
 int pm_reboots_open(struct pm_reboots *reboots, const char *path, struct pm_err *err);
 
 /*
- * With each new table of nodes. The waiters tell which job waits for a node, the table of jobs
- * its account and partition. Writes the file if
- * anything has changed.
+ * With each new table of nodes. The waiters tell which job waits for a node, or else the table of
+ * jobs, which also has its account and partition. Reboots that have ended in the future, by a clock
+ * that was set back, end now. Writes the file if anything else has changed.
  */
 void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluster,
 	const struct pm_waiters *waiters, uint64_t now_s);

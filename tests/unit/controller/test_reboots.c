@@ -547,6 +547,53 @@ static void test_a_clock_that_is_set(void)
 		"those that have ended stay as they are");
 }
 
+static void test_a_clock_that_was_ahead(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, scratch_path("ahead.json"), &err);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 900000);
+	reboot_n1(&reboots, 900010, 20);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 900000);
+	is_number((long long)last_of(&reboots, "n1")->end_s, 900030, "by a minute at most");
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 10000);
+	is_number((long long)last_of(&reboots, "n1")->end_s, 10000, "it ends now");
+	is_number((long long)last_of(&reboots, "n1")->start_s, 9980, "and took as long");
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 10200);
+	is_number((long long)last_of(&reboots, "n1")->end_s, 10000, "and stays there");
+}
+
+/* Slurm has given n1 to job 18, of which no prolog tells. */
+static void test_a_job_without_a_waiter(void)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	int32_t of_n1[] = {1, 1, -1}, of_n2[] = {2, 2, -1};
+	slurm_job_info_t three[] = {{.job_id = 17, .job_state = JOB_RUNNING, .node_inx = of_n1},
+		{.job_id = 19, .job_state = JOB_RUNNING | JOB_CONFIGURING, .node_inx = of_n2},
+		{.job_id = 18,
+			.user_id = 1001,
+			.job_state = JOB_RUNNING | JOB_CONFIGURING,
+			.partition = "main",
+			.node_inx = of_n1}};
+	job_info_msg_t queue = {.record_count = 3, .job_array = three};
+	struct pm_cluster own = cluster;
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, scratch_path("unasked.json"), &err);
+	pm_reboots_look(&reboots, &own, &no_waiters, 1000);
+	set(1, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_memory,rack1");
+	pm_reboots_look(&reboots, &own, &no_waiters, 1010);
+	is_number(last_of(&reboots, "n1")->job_id, 0, "without a table of jobs");
+	own.jobs = &queue;
+	pm_reboots_look(&reboots, &own, &no_waiters, 1011);
+	is_number(last_of(&reboots, "n1")->job_id, 18, "the job that is configuring");
+	is_number(last_of(&reboots, "n1")->uid, 1001, "its user");
+	is_text(last_of(&reboots, "n1")->partition, "main", "its partition");
+}
+
 static void test_the_look_at_the_clock(void)
 {
 	struct pm_cluster own = {.nodes = &table};
@@ -570,6 +617,8 @@ int main(void)
 {
 	test_a_reboot();
 	test_a_clock_that_is_set();
+	test_a_clock_that_was_ahead();
+	test_a_job_without_a_waiter();
 	test_the_look_at_the_clock();
 	test_failures();
 	test_a_node_that_goes();
