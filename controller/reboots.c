@@ -359,7 +359,7 @@ void pm_reboots_look(struct pm_reboots *reboots, const struct pm_cluster *cluste
 		changed |= end_unknown(reboots, cluster, now_s);
 	learn_features(reboots, cluster);
 	reboots->n_open = count_open(reboots);
-	if (changed && pm_store_write(&store, reboots->path, reboots, &err))
+	if (changed && pm_state_file_write(&store, reboots->path, reboots, &err))
 		fprintf(stderr, "%s\n", err.text);
 }
 

@@ -56,7 +56,7 @@ int pm_rejected_open(struct pm_rejected_jobs *rejected, const char *path, struct
 
 static int save(const struct pm_rejected_jobs *rejected, struct pm_err *err)
 {
-	return pm_store_write(&store, rejected->path, &rejected->jobs, err);
+	return pm_state_file_write(&store, rejected->path, &rejected->jobs, err);
 }
 
 /*

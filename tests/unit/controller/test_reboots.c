@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -594,6 +595,46 @@ static void test_a_job_without_a_waiter(void)
 	is_text(last_of(&reboots, "n1")->partition, "main", "its partition");
 }
 
+static void write_one(const char *path)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_err err;
+
+	start_over();
+	(void)pm_reboots_open(&reboots, path, &err);
+	pm_reboots_look(&reboots, &cluster, &no_waiters, 1000);
+	reboot_n1(&reboots, 1010, 20);
+}
+
+static size_t count_in(const char *path)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_err err;
+
+	(void)pm_reboots_open(&reboots, path, &err);
+	return reboots.n;
+}
+
+static void test_a_torn_file(void)
+{
+	const char *path = scratch_path("torn.json"), *copy = scratch_path("torn.json.copy");
+	struct stat st = {0};
+
+	write_one(path);
+	ok(!stat(path, &st) && st.st_size > 20, "written");
+	for (off_t size = 0; size < st.st_size - 2; size += 7) {
+		write_one(path);
+		ok(!truncate(path, size), "torn");
+		ok(count_in(path) > 0, "the copy serves");
+	}
+	write_one(path);
+	(void)unlink(path);
+	ok(count_in(path) > 0, "of a missing file, too");
+	write_one(path);
+	ok(!truncate(path, 9) && !truncate(copy, 9), "torn, both");
+	is_number((long long)count_in(path), 0, "nothing is known");
+}
+
 static void test_the_look_at_the_clock(void)
 {
 	struct pm_cluster own = {.nodes = &table};
@@ -619,6 +660,7 @@ int main(void)
 	test_a_clock_that_is_set();
 	test_a_clock_that_was_ahead();
 	test_a_job_without_a_waiter();
+	test_a_torn_file();
 	test_the_look_at_the_clock();
 	test_failures();
 	test_a_node_that_goes();
