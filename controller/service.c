@@ -158,13 +158,28 @@ static void announce(struct pm_service *service)
 		load_fresh_jobs(service);
 }
 
-/* If pmem.conf has an error, controller/groups_file.h says so, and what it had before stays. */
+/* If pmem.conf has an error, what it had before stays. */
+static int load_policy(struct pm_service *service, struct pm_config *config)
+{
+	struct pm_err err = {0};
+	int rc = pm_config_load(service->config_path, config, &err);
+
+	if (rc && !service->has_old_policy)
+		fprintf(stderr,
+			"%s; what it had before stays in force for queued jobs, and new ones with "
+			"a mode are refused\n",
+			err.text);
+	if (!rc && service->has_old_policy)
+		fprintf(stderr, "'%s' can be read again\n", service->config_path);
+	service->has_old_policy = rc != 0;
+	return rc;
+}
+
 static void configure_jobs(struct pm_service *service)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
-	struct pm_err err = {0};
 
-	if (pm_config_load(service->config_path, &config, &err))
+	if (load_policy(service, &config))
 		return;
 	pm_leases_configure(&service->leases, &config, service->cluster.name);
 	pm_permits_configure(&service->permits, &config, service->run_dir);

@@ -46,6 +46,7 @@ struct pm_service {
 	uint64_t fresh_jobs_ms, answer_ms;		/* the same, for those who ask */
 	uint64_t looked_ms;				/* the same, while it stands by */
 	bool failing;					/* the last request to slurmctld failed */
+	bool has_old_policy;				/* pmem.conf has an error, which was said */
 };
 
 /* Serves until *stop is set, by a signal handler. */
