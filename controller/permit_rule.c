@@ -52,10 +52,16 @@ static enum pm_permit judge(const struct pm_permit_limits *limits,
 	return is_behind(nodes, needed) ? PM_PERMIT_BEHIND : PM_PERMIT_GIVEN;
 }
 
-enum pm_permit pm_permit_decide(const struct pm_permit_limits *limits,
-	struct pm_permit_nodes *nodes, struct pm_permit_sum *sum, unsigned mode, unsigned needed)
+static unsigned least_of(unsigned a, unsigned b)
 {
-	unsigned idle = nodes->idle[mode] < needed ? nodes->idle[mode] : needed;
+	return a < b ? a : b;
+}
+
+enum pm_permit pm_permit_decide(const struct pm_permit_limits *limits,
+	struct pm_permit_nodes *nodes, struct pm_permit_sum *sum, const struct pm_permit_job *job)
+{
+	unsigned mode = job->mode, needed = job->needed;
+	unsigned idle = least_of(least_of(nodes->idle[mode], job->usable), needed);
 	unsigned missing = needed - idle;
 	enum pm_permit permit = PM_PERMIT_NOT_NEEDED;
 

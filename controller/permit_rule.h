@@ -58,8 +58,14 @@ struct pm_permit_sum {
 	unsigned reboots;
 };
 
-/* `mode` is the first one with the job's feature. Counts the job, if it gets what it asks for. */
+/* A job's request: `mode` is the first one with its feature, `usable` the most idle nodes in that
+ * mode that it may take, since it names or excludes nodes; UINT_MAX: any. */
+struct pm_permit_job {
+	unsigned mode, needed, usable;
+};
+
+/* Counts the job, if it gets what it asks for. */
 enum pm_permit pm_permit_decide(const struct pm_permit_limits *limits,
-	struct pm_permit_nodes *nodes, struct pm_permit_sum *sum, unsigned mode, unsigned needed);
+	struct pm_permit_nodes *nodes, struct pm_permit_sum *sum, const struct pm_permit_job *job);
 
 #endif

@@ -3,6 +3,7 @@
 #include "controller/permits.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,16 +168,67 @@ static void note_wait(struct pm_permits *permits, const slurm_job_info_t *job, e
 		permits->waits[permits->n_waits++] = (struct pm_permit_wait){job->job_id, why};
 }
 
+/* --- jobs that name or exclude nodes --- */
+
+/* Idle nodes in the job's mode that it may take, and of its required nodes those that are so. */
+struct usable {
+	const struct pm_cluster *cluster;
+	const slurm_job_info_t *job;
+	enum pm_mode mode;
+	unsigned idle, required, required_idle;
+};
+
+static void count_usable(void *context, const node_info_t *node)
+{
+	struct usable *usable = context;
+	const slurm_job_info_t *job = usable->job;
+	int32_t index = (int32_t)(node - usable->cluster->nodes->node_array);
+	bool required = pm_node_inx_has(job->req_node_inx, index);
+	bool idle = pm_node_use(node->node_state) == PM_NODE_IDLE &&
+		    pm_mode_of_feature(pm_node_feature(node)) == usable->mode &&
+		    !pm_node_inx_has(job->exc_node_inx, index) &&
+		    pm_node_has(node, job->features, /* modes_only= */ false);
+
+	usable->idle += idle;
+	usable->required += required;
+	usable->required_idle += required && idle;
+}
+
+static bool names_nodes(const slurm_job_info_t *job)
+{
+	bool modes_alone = pm_mode_by_feature(job->features) != NULL;
+
+	return !modes_alone || (job->req_node_inx && job->req_node_inx[0] >= 0) ||
+	       (job->exc_node_inx && job->exc_node_inx[0] >= 0);
+}
+
+/* Required nodes that are in another mode are missing, however many others are idle. */
+static unsigned usable_nodes(
+	const struct look *look, const slurm_job_info_t *job, const struct pm_permit_job *request)
+{
+	struct usable usable = {.cluster = look->cluster, .job = job, .mode = request->mode};
+	unsigned missing, others;
+
+	if (!names_nodes(job))
+		return UINT_MAX;
+	pm_partition_nodes_each(look->cluster, job->partition, count_usable, &usable);
+	missing = usable.required - usable.required_idle;
+	others = request->needed > missing ? request->needed - missing : 0;
+	return usable.idle < others ? usable.idle : others;
+}
+
 /* Of an array each task is judged. */
 static void judge(struct look *look, slurm_job_info_t *job, const struct pm_permit_limits *limits)
 {
 	struct pm_permit_nodes *nodes = nodes_of(look, job->partition);
+	struct pm_permit_job request = {.mode = pm_mode_of_feature(pm_job_feature(job)),
+		.needed = pm_candidates_needed(job)};
 	size_t tasks = pm_lease_array_count(job->array_task_str), given = 0, n = 0;
 	enum pm_permit answer = PM_PERMIT_NOT_NEEDED;
 
+	request.usable = usable_nodes(look, job, &request);
 	for (; n < tasks && (answer == PM_PERMIT_NOT_NEEDED || answer == PM_PERMIT_GIVEN); n++) {
-		answer = pm_permit_decide(limits, nodes, &look->sum,
-			pm_mode_of_feature(pm_job_feature(job)), pm_candidates_needed(job));
+		answer = pm_permit_decide(limits, nodes, &look->sum, &request);
 		given += answer == PM_PERMIT_GIVEN;
 	}
 	note_wait(look->permits, job, answer);

@@ -129,6 +129,19 @@ other_hours() {
 	assert_equal "$(admin squeue -h -r -t PD | wc -l)" 4
 }
 
+@test "a job that may take one node alone has it rebooted, though another node in its mode is idle" {
+	local options
+	put_in memory n1
+	for options in '-w n2' '-x n1' '-C pm_memory&rack2'; do
+		put_in appdirect n2
+		site RebootHours=00:00-24:00
+		# shellcheck disable=SC2086
+		submit --pm-mode=memory $options --time=5 --wrap=hostname
+		wait_for 120 job_is "$job" COMPLETED
+		site
+	done
+}
+
 @test "a job that was queued before the hours ended has no node rebooted" {
 	site RebootHours=00:00-24:00
 	submit --exclusive -N2 --pm-mode=appdirect --time=5 --wrap='sleep 300'

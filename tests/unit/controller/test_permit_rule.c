@@ -2,6 +2,8 @@
 /* Reboots within limits: jobs one after the other, beside nodes of three modes. */
 #include "controller/permit_rule.h"
 
+#include <limits.h>
+
 #include "tests/unit/tap.h"
 
 #define MEMORY	  1
@@ -26,7 +28,23 @@ static void begin(void)
 
 static enum pm_permit ask(unsigned mode, unsigned needed)
 {
-	return pm_permit_decide(&limits, &nodes, &sum, mode, needed);
+	struct pm_permit_job job = {.mode = mode, .needed = needed, .usable = UINT_MAX};
+
+	return pm_permit_decide(&limits, &nodes, &sum, &job);
+}
+
+static void test_usable(void)
+{
+	struct pm_permit_job job = {.mode = MEMORY, .needed = 2, .usable = 1};
+
+	begin();
+	is_number(pm_permit_decide(&limits, &nodes, &sum, &job), PM_PERMIT_GIVEN,
+		"idle nodes in the mode that the job may not take are of no use to it");
+	is_number(sum.reboots, 1, "one reboots");
+	is_number(nodes.idle[MEMORY], 3, "and the others are left");
+	job.usable = 2;
+	is_number(pm_permit_decide(&limits, &nodes, &sum, &job), PM_PERMIT_NOT_NEEDED,
+		"enough that it may take");
 }
 
 static void test_need(void)
@@ -98,6 +116,7 @@ static void test_order(void)
 int main(void)
 {
 	test_need();
+	test_usable();
 	test_day();
 	test_most();
 	test_least();
