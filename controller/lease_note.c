@@ -48,3 +48,23 @@ char *pm_lease_note_write(const char *comment, uint64_t first_held_s)
 	return pm_asprintf("%.*s,%" PRIu64 "%s", (int)(end - comment), comment, first_held_s,
 		end + strspn(end, DIGITS ","));
 }
+
+void pm_lease_clock_set(struct pm_lease_clock *clock, int64_t by_s, uint64_t now_s)
+{
+	uint64_t s = (uint64_t)(by_s < 0 ? -by_s : by_s);
+
+	if (by_s > 0) {
+		clock->by_s -= s < clock->by_s ? s : clock->by_s;
+		return;
+	}
+	clock->by_s += s;
+	if (clock->until_s < now_s + s)
+		clock->until_s = now_s + s;
+}
+
+uint64_t pm_lease_clock_first(const struct pm_lease_clock *clock, uint64_t first_held_s)
+{
+	if (!first_held_s || first_held_s > clock->until_s)
+		return first_held_s;
+	return first_held_s > clock->by_s ? first_held_s - clock->by_s : 1;
+}

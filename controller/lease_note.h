@@ -21,4 +21,19 @@ struct pm_lease_note pm_lease_note_read(const char *comment);
 /* The comment with the time of the first hold in its note, malloc'ed; NULL when out of memory. */
 char *pm_lease_note_write(const char *comment, uint64_t first_held_s);
 
+/*
+ * A clock that was set back: holds that began at `until_s` or earlier began `by_s` earlier than
+ * their notes have it, so that no job waits longer. Those of the first `by_s` after that may end as
+ * much too early. All-zero: it was not set back.
+ */
+struct pm_lease_clock {
+	uint64_t until_s, by_s;
+};
+
+/* The clock was set by so many seconds, forward or back, and is `now_s` now. */
+void pm_lease_clock_set(struct pm_lease_clock *clock, int64_t by_s, uint64_t now_s);
+
+/* The time of a first hold by the present clock; 0 stays 0. */
+uint64_t pm_lease_clock_first(const struct pm_lease_clock *clock, uint64_t first_held_s);
+
 #endif

@@ -85,9 +85,12 @@ static bool may_hold(const slurm_job_info_t *job, const struct pm_lease_note *no
 	       (now_s < note->first_held_s + most_s && now_s + CLOCK_BACK_S > note->first_held_s);
 }
 
-static struct pm_hold_job row_of(const slurm_job_info_t *job, double used_of_limit, uint64_t now_s)
+static struct pm_hold_job row_of(const struct pm_lease_clock *clock, const slurm_job_info_t *job,
+	double used_of_limit, uint64_t now_s)
 {
 	struct pm_lease_note note = pm_lease_note_read(job->admin_comment);
+
+	note.first_held_s = pm_lease_clock_first(clock, note.first_held_s);
 
 	return (struct pm_hold_job){.run_s = limit_s(job) * used_of_limit,
 		.first_held_s = (double)note.first_held_s,
@@ -142,7 +145,8 @@ static void write_rows(struct pm_lease_table *table, double used_of_limit, uint6
 	for (size_t i = 0; i < table->n_records; i++) {
 		const struct pm_lease_job *record = &table->records[i];
 
-		const struct pm_hold_job row = row_of(record->job, used_of_limit, now_s);
+		const struct pm_hold_job row =
+			row_of(&table->clock, record->job, used_of_limit, now_s);
 
 		for (size_t k = 0; k < record->count; k++)
 			table->jobs[record->first + k] = row;

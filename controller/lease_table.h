@@ -10,6 +10,7 @@
 
 #include "controller/cluster.h"
 #include "controller/hold_rule.h"
+#include "controller/lease_note.h"
 #include "controller/reboots.h"
 
 /*
@@ -23,6 +24,7 @@ struct pm_lease_job {
 };
 
 struct pm_lease_table {
+	struct pm_lease_clock clock; /* of the caller */
 	struct pm_hold_rule rule;
 	struct pm_hold_node *nodes;
 	struct pm_hold_job *jobs;
@@ -32,8 +34,8 @@ struct pm_lease_table {
 };
 
 /*
- * Fills a zeroed table for the jobs of job->partition and decides. `used_of_limit`: the share of
- * their time limits that jobs use. -ENOMEM.
+ * Fills a table that is zeroed but for its clock for the jobs of job->partition and decides.
+ * `used_of_limit`: the share of their time limits that jobs use. -ENOMEM.
  */
 int pm_lease_table_fill(struct pm_lease_table *table, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, const char *partitions, double used_of_limit,

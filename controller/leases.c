@@ -46,6 +46,12 @@ void pm_leases_configure(
 			 !is_federated(leases, own_cluster);
 }
 
+void pm_leases_shift(struct pm_leases *leases, int64_t by_s, uint64_t now_s)
+{
+	pm_lease_clock_set(&leases->clock, by_s, now_s);
+	leases->licence.renewed_ms = 0;
+}
+
 bool pm_leases_are_wanted(const struct pm_leases *leases)
 {
 	return leases->wanted;
@@ -209,7 +215,7 @@ static bool is_seen(const char **seen, size_t n, const char *partitions)
 static unsigned settle_partitions(struct pm_leases *leases, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots, const char *partitions, unsigned most, uint64_t now_s)
 {
-	cleanup_with(pm_lease_table_done) struct pm_lease_table table = {0};
+	cleanup_with(pm_lease_table_done) struct pm_lease_table table = {.clock = leases->clock};
 
 	if (pm_lease_table_fill(&table, cluster, reboots, partitions, leases->used_of_limit, now_s))
 		return 0;

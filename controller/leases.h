@@ -12,11 +12,13 @@
 
 #include "controller/cluster.h"
 #include "controller/lease_licence.h"
+#include "controller/lease_note.h"
 #include "controller/reboots.h"
 #include "site/config.h"
 
 struct pm_leases {
 	struct pm_lease_licence licence;
+	struct pm_lease_clock clock;
 	bool configured;      /* pmem.conf has been read */
 	bool wanted;	      /* it has HoldTime or limits; the cluster is in no federation */
 	bool said_federation; /* that it is in one */
@@ -31,6 +33,12 @@ void pm_leases_configure(
 
 /* True if jobs may be held, so that the tables are to be loaded more often. */
 bool pm_leases_are_wanted(const struct pm_leases *leases);
+
+/*
+ * The clock was set by so many seconds, and is `now_s` now: no job is held longer because of that,
+ * and the lease is renewed in the next look.
+ */
+void pm_leases_shift(struct pm_leases *leases, int64_t by_s, uint64_t now_s);
 
 /*
  * After each load of the jobs: renews the lease, and gives it to jobs or takes it from them. If it

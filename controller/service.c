@@ -94,6 +94,7 @@ static void look_at_clock(struct pm_service *service)
 		(long long)jump_s);
 	pm_reboots_shift(&service->reboots, jump_s);
 	pm_announce_shift(&service->announcements, jump_s);
+	pm_leases_shift(&service->leases, jump_s, now_s());
 }
 
 /*

@@ -75,9 +75,34 @@ static void test_arrays(void)
 	}
 }
 
+static void is_first(
+	const struct pm_lease_clock *clock, uint64_t first, uint64_t expected, const char *what)
+{
+	is_number((long long)pm_lease_clock_first(clock, first), (long long)expected, what);
+}
+
+static void test_a_clock_that_is_set(void)
+{
+	struct pm_lease_clock clock = {0};
+
+	is_first(&clock, 10000, 10000, "not set");
+	pm_lease_clock_set(&clock, 600, 20000);
+	is_first(&clock, 10000, 10000, "forward: as before");
+	pm_lease_clock_set(&clock, -1800, 20000); /* it was 21800 */
+	is_first(&clock, 21000, 19200, "back: held for 800 s");
+	is_first(&clock, 0, 0, "not held yet");
+	is_first(&clock, 1000, 1, "longer than the clock goes");
+	is_first(&clock, 21801, 21801, "a hold that began when the clock was there again");
+	pm_lease_clock_set(&clock, -1800, 19000);
+	is_first(&clock, 21000, 17400, "back once more");
+	pm_lease_clock_set(&clock, 3600, 22700);
+	is_first(&clock, 21000, 21000, "right again");
+}
+
 int main(void)
 {
 	test_notes();
 	test_arrays();
+	test_a_clock_that_is_set();
 	return tap_done();
 }
