@@ -190,10 +190,9 @@ static void configure_jobs(struct pm_service *service)
  * The nodes are loaded after the jobs: a job that is still pending in the older table, while its
  * nodes reboot already, is then counted twice by pm_permits_look(), never left out.
  * The order matters: pm_rejected_sweep() removes ended jobs before their list is used, and
- * pm_holds_look() gets the newest tables. The configuration is loaded again since PrivateData may
- * change.
+ * pm_holds_look() gets the newest tables.
  */
-static void load_all(struct pm_service *service)
+static void load_tables(struct pm_service *service)
 {
 	time_t before = service->cluster.nodes ? service->cluster.nodes->last_update : 0;
 	bool jobs = load(service, pm_cluster_load_jobs, &service->jobs_ms,
@@ -220,8 +219,17 @@ static void load_all(struct pm_service *service)
 	if (jobs)
 		pm_leases_look(&service->leases, &service->cluster, &service->reboots,
 			service->run_dir, now_s());
+}
+
+/*
+ * The configuration first, so that a service that has just begun settles jobs in its first look. It
+ * is loaded again since PrivateData may change.
+ */
+static void load_all(struct pm_service *service)
+{
 	if (load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS))
 		configure_jobs(service);
+	load_tables(service);
 }
 
 static void end_waiter(struct pm_service *service, struct pm_waiter *waiter)
