@@ -73,7 +73,8 @@ put_service() {
 are_sound() {
 	local node
 	for node in "$@"; do
-		bench node "$node" "$(bench_dir)/bin/pmctl" health >>"$BATS_TEST_TMPDIR/health" 2>&1
+		run bench node "$node" "$(bench_dir)/bin/pmctl" health
+		[ "$status" -eq 0 ] || fail "pmctl health on $node ends with $status: $output"
 	done
 }
 
