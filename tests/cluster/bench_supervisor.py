@@ -210,7 +210,10 @@ def let_second_pass(since_s: float) -> None:
 
 
 def stay_off(bench: Bench, node: str) -> None:
-    """As long as a test wants a boot to take: while the node's folder has a file "off"."""
+    """As long as a test wants a boot to take: while the node's folder has a file "off", or the seconds in its "boot_s"."""
+    seconds = bench.dir / node / "boot_s"
+    if seconds.exists():
+        time.sleep(float(seconds.read_text()))
     while (bench.dir / node / "off").exists():
         time.sleep(0.1)
 
