@@ -22,6 +22,7 @@
 #include "base/strv.h"
 #include "site/config.h"
 
+#define HEAD	  "slurm-pmem-groups 1\n"
 #define PERIOD_MS 60000
 #define MAX_BYTES (4 * 1024 * 1024)
 
@@ -112,7 +113,7 @@ char *pm_groups_text(const char *const *names)
 
 	if (!out)
 		return NULL;
-	fputs("slurm-pmem-groups 1\n", out);
+	fputs(HEAD, out);
 	for (size_t i = 0; good && names[i]; i++) {
 		fputs(names[i], out);
 		good = put_users(out, names[i]);
@@ -188,13 +189,23 @@ void pm_groups_turn(struct pm_groups *groups, const char *config_path, const cha
 
 /* --- reading --- */
 
+static bool is_whole(const char *text)
+{
+	return !strncmp(text, HEAD, strlen(HEAD)) && text[strlen(text) - 1] == '\n';
+}
+
 char *pm_groups_load(const char *run_dir)
 {
 	cleanup_free char *path = pm_asprintf("%s/groups", run_dir);
 	struct pm_err err = {0};
 	char *text = NULL;
 
-	return path && !pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, &err) ? text : NULL;
+	if (!path || pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, &err))
+		return NULL;
+	if (is_whole(text))
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* A whole word of a line's text: spaces stand in front of users, and behind them or a line's end.

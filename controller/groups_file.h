@@ -27,7 +27,7 @@ struct pm_groups {
  */
 void pm_groups_turn(struct pm_groups *groups, const char *config_path, const char *run_dir);
 
-/* The text of <run_dir>/groups, malloc'ed; NULL: it cannot be read, so no group has a user. */
+/* The text of <run_dir>/groups, malloc'ed; NULL: it cannot be read, or it is torn. */
 char *pm_groups_load(const char *run_dir);
 
 /* True if the file's text has the user in the group. NULL has none. */

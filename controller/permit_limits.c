@@ -237,14 +237,18 @@ static void forget_rules(struct pm_permit_site *site)
 
 void pm_permit_site_set(struct pm_permit_site *site, struct pm_config *config, const char *run_dir)
 {
+	char *groups = pm_groups_load(run_dir);
+
 	forget_rules(site);
 	pm_config_done(&site->config);
 	site->config = *config;
 	*config = (struct pm_config){0};
 	site->configured = true;
 	site->asks_users = differs_by_user(&site->config);
+	if (!groups)
+		return;
 	free(site->groups);
-	site->groups = pm_groups_load(run_dir);
+	site->groups = groups;
 }
 
 void pm_permit_site_done(struct pm_permit_site *site)

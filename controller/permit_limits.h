@@ -37,7 +37,8 @@ bool pm_permit_config_limits(const struct pm_config *config);
 
 /*
  * Takes the configuration, which is an empty struct afterwards, and reads the users of groups that
- * controller/groups_file.h has written into `run_dir`.
+ * controller/groups_file.h has written into `run_dir`; if that cannot be read, those of before
+ * stay.
  */
 void pm_permit_site_set(struct pm_permit_site *site, struct pm_config *config, const char *run_dir);
 

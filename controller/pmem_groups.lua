@@ -13,6 +13,10 @@ local groups = {}
 local MAX_FILE_BYTES = 4 * 1024 * 1024
 local cache = {}
 
+local function is_whole(text)
+	return string.find(text, "^slurm%-pmem%-groups 1\n") ~= nil and string.sub(text, -1) == "\n"
+end
+
 local function parse(text)
 	local members = {}
 	if not string.find(text, "^slurm%-pmem%-groups 1\n") then
@@ -26,15 +30,17 @@ local function parse(text)
 end
 
 -- A function that tells whether a user is in a group. Without the file no group has any user; a file
--- that pm-controller no longer updates is still used.
+-- that pm-controller no longer updates is still used. If it is torn, what it had before counts until
+-- pm-controller writes it again, within a minute.
 function groups.load(path)
 	local stream = io.open(path, "rb")
 	local text = stream and stream:read(MAX_FILE_BYTES) or ""
 	if stream then
 		stream:close()
 	end
-	if cache.text ~= text then
-		cache = { text = text, members = parse(text) }
+	local is_torn = stream and not is_whole(text)
+	if cache.text ~= text and not (is_torn and cache.is_whole) then
+		cache = { text = text, members = parse(text), is_whole = is_whole(text) }
 	end
 	local members = cache.members
 	return function(group, user)

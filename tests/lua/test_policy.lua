@@ -62,6 +62,8 @@ end
 local PARTITIONS = { main = { flag_default = 1, default_time = NO_VAL }, big = { flag_default = 0 },
 	quick = { flag_default = 0, default_time = 30 } }
 
+local load_groups = dofile("controller/pmem_groups.lua").load
+
 -- As pm-controller writes it.
 local groups = (string.match(file, "^.*/") or "") .. "groups"
 do
@@ -241,7 +243,26 @@ check("an empty one", logged_with("AllowUserBoot=\n", "carol"), MISSING)
 check("one", logged_with("BootTime=300\n allowuserboot = alice,bob\n", "carol"), nil)
 check("a user who may", logged_with("", "alice"), nil)
 
+-- A file of groups that is torn: what it had before counts.
+local GROUPS = "slurm-pmem-groups 1\nstaff erin frank\nempty\n"
+local function is_frank_in_staff(text)
+	local stream = assert(io.open(groups, "w"))
+	stream:write(text)
+	stream:close()
+	return load_groups(groups)("staff", "frank")
+end
+
+check("a group", is_frank_in_staff(GROUPS), true)
+for length = 0, #GROUPS - 1 do
+	if string.sub(GROUPS, length, length) ~= "\n" then
+		check("cut at " .. length, is_frank_in_staff(string.sub(GROUPS, 1, length)), true)
+	end
+end
+check("garbage", is_frank_in_staff("\0\1\2\n"), true)
+check("a whole one without the user", is_frank_in_staff("slurm-pmem-groups 1\nstaff erin\n"), false)
+
 os.remove(groups)
+check("no file", load_groups(groups)("staff", "erin"), false)
 print("# " .. submissions .. " submissions, " .. #changed .. " changes")
 print("1.." .. count)
 os.exit(failed == 0 and 0 or 1)

@@ -75,9 +75,24 @@ static void test_reading(void)
 		"no file, and no user");
 }
 
+static void test_torn(void)
+{
+	const char *run_dir = scratch_dir();
+	cleanup_free char *whole = NULL;
+
+	scratch_file("groups", "slurm-pmem-groups 1\nstaff erin\n");
+	whole = pm_groups_load(run_dir);
+	ok(whole && pm_groups_have(whole, "staff", "erin"), "a whole file");
+	scratch_file("groups", "slurm-pmem-groups 1\nstaff er");
+	ok(!pm_groups_load(run_dir), "a torn one");
+	scratch_file("groups", "");
+	ok(!pm_groups_load(run_dir), "an empty one");
+}
+
 int main(void)
 {
 	test_reading();
+	test_torn();
 	test_text();
 	test_file();
 	return tap_done();
