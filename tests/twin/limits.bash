@@ -23,7 +23,7 @@ dies_at_its_limit() {
 	shift
 	run_user 0 sbatch --parsable -w n1 --pm-mode="$mode" --mem=200M --output=fill.out --wrap="exec $* /usr/bin/python3 -c '$FILL' 400"
 	wait_for 600 has_state "$output" OUT_OF_MEMORY
-	run_user 0 pmctl report "$output"
+	run_user 0 pmctl report --wait=120 "$output" # in flat the node reports later
 	assert_line --regexp '^Ended:      out of memory on n1: (19[0-9]|200) MiB of 200 MiB were in use; ask for more with --mem'
 	wait_for 300 node_is n1 idle
 }
