@@ -11,6 +11,8 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 
+#define SETTLE_S 30
+
 /* Limit of names in a list, far above any job's. */
 #define MAX_NAMES 65536
 
@@ -98,6 +100,18 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 	pm_cluster_take_config(cluster, config);
 	slurm_free_ctl_conf(config);
 	return 0;
+}
+
+bool pm_cluster_is_settled(uint64_t now_s)
+{
+	slurm_conf_t *config = NULL;
+	uint64_t boot_s;
+
+	if (slurm_load_ctl_conf(0, &config))
+		return false;
+	boot_s = (uint64_t)config->boot_time;
+	slurm_free_ctl_conf(config);
+	return now_s >= boot_s + SETTLE_S || now_s < boot_s; /* the clock was set back */
 }
 
 unsigned pm_cluster_suspend_timeout_s(const struct pm_cluster *cluster)

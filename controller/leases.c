@@ -267,8 +267,8 @@ void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
 	if (!leases->configured || !cluster->jobs || !cluster->nodes || !cluster->partitions)
 		return;
 	learn(leases, cluster, now_s);
-	if (leases->wanted && pm_lease_licence_keep(&leases->licence, run_dir))
-		settle_all(leases, cluster, reboots, now_s);
-	else
+	if (!leases->wanted || !pm_lease_licence_keep(&leases->licence, run_dir))
 		release_jobs(cluster, /* all= */ true);
+	else if (pm_cluster_is_settled(now_s))
+		settle_all(leases, cluster, reboots, now_s);
 }

@@ -108,6 +108,7 @@ struct look {
 	struct counted *counted;
 	size_t n_jobs, n_counted;
 	struct pm_permit_sum sum;
+	bool settled; /* slurmctld knows its nodes: else nothing more is permitted */
 };
 
 static void look_done(struct look *look)
@@ -232,11 +233,13 @@ static void judge(struct look *look, slurm_job_info_t *job, const struct pm_perm
 		given += answer == PM_PERMIT_GIVEN;
 	}
 	note_wait(look->permits, job, answer);
+	if (given == tasks && !look->settled)
+		return; /* it keeps what it has */
 	if (given == tasks)
 		permit(job);
 	else
 		withdraw(job);
-	if (given && given < tasks)
+	if (given && given < tasks && look->settled)
 		permit_tasks(job, given);
 }
 
@@ -277,6 +280,7 @@ void pm_permits_look(struct pm_permits *permits, const struct pm_cluster *cluste
 	}
 	if (list_jobs(&look))
 		return;
+	look.settled = pm_cluster_is_settled(now_s);
 	pm_permit_site_count(&permits->site, reboots, now_s);
 	for (size_t i = 0; i < look.n_jobs; i++)
 		settle(&look, look.jobs[i], now_s);
