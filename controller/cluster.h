@@ -65,8 +65,8 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err);
 void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *config);
 
 /*
- * Asks slurmctld since when it runs. False until nodes have had half a minute to register with it, and
- * if it does not answer: nodes that have not registered have no mode in its tables.
+ * Asks slurmctld since when it runs. False until nodes have had half a minute to register with it,
+ * and if it does not answer: nodes that have not registered have no mode in its tables.
  */
 bool pm_cluster_is_settled(uint64_t now_s);
 
