@@ -8,26 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "controller/history_table.h"
+#include "controller/lease_note.h"
+#include "controller/old_files.h"
 #include "controller/reader_file.h"
 
-#define NOTE   "pm_same="
-#define HOUR_S 3600
-#define DAY_S  86400
+#define NOTE "pm_same="
 
 /* --- files --- */
-
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
 
 static char *copy_of(const struct pm_history *history, const char *user)
 {
@@ -43,7 +36,7 @@ static int write_copy(const struct pm_history *history, const char *user, const 
 	return path ? pm_reader_file_write(path, text, &slurm_uid, err) : pm_err_nomem(err);
 }
 
-/* NULL: there is no table. */
+/* The text of a user's table; NULL if the user has none. */
 static char *read_table(const struct pm_history *history, const char *user)
 {
 	cleanup_free char *path = pm_asprintf("%s/%s", history->dir, user);
@@ -71,7 +64,7 @@ static bool is_table(const char *name)
 /* The service serves without them, too. */
 static void copy_all(const struct pm_history *history, uid_t slurm_uid)
 {
-	cleanup_with(close_dir) DIR *dir = opendir(history->dir);
+	cleanup_dir DIR *dir = opendir(history->dir);
 	const struct dirent *entry;
 	struct pm_err err = {0};
 
@@ -106,13 +99,11 @@ int pm_history_open(struct pm_history *history, const char *dir, const char *run
 /* False: the job has no note. */
 static bool read_key(const char *comment, char ret[PM_HISTORY_KEY + 1])
 {
-	const char *at = comment ? strstr(comment, NOTE) : NULL;
+	const char *value = pm_note_find(comment, NOTE);
 
-	while (at && at != comment && at[-1] != ' ')
-		at = strstr(at + 1, NOTE);
-	if (!at || strspn(at + strlen(NOTE), "0123456789abcdef") != PM_HISTORY_KEY)
+	if (!value || strspn(value, "0123456789abcdef") != PM_HISTORY_KEY)
 		return false;
-	memcpy(ret, at + strlen(NOTE), PM_HISTORY_KEY);
+	memcpy(ret, value, PM_HISTORY_KEY);
 	ret[PM_HISTORY_KEY] = '\0';
 	return true;
 }
@@ -207,18 +198,15 @@ static void remove_table(const struct pm_history *history, int dir_fd, const cha
 
 void pm_history_sweep(struct pm_history *history, unsigned keep_days, uint64_t now_s)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	const struct dirent *entry;
-	struct stat info;
 
-	if (history->swept_s && now_s < history->swept_s + HOUR_S)
+	if (!pm_old_files_are_due(&history->swept_s, now_s))
 		return;
-	history->swept_s = now_s;
 	dir = opendir(history->dir);
 	while (dir && (entry = readdir(dir)))
 		if (is_table(entry->d_name) &&
-			!fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) &&
-			(uint64_t)info.st_mtime + (uint64_t)keep_days * DAY_S < now_s)
+			pm_old_files_has(dirfd(dir), entry->d_name, keep_days, now_s))
 			remove_table(history, dirfd(dir), entry->d_name);
 }
 

@@ -12,20 +12,19 @@
 #define DIGITS	"0123456789"
 #define MAX_MIN 525600
 
-/* The text behind KEY; NULL: there is none. A word of the site's may end like KEY. */
-static const char *find(const char *comment)
+const char *pm_note_find(const char *comment, const char *name)
 {
-	const char *at = comment ? strstr(comment, KEY) : NULL;
+	const char *at = comment ? strstr(comment, name) : NULL;
 
 	while (at && at != comment && at[-1] != ' ')
-		at = strstr(at + 1, KEY);
-	return at ? at + strlen(KEY) : NULL;
+		at = strstr(at + 1, name);
+	return at ? at + strlen(name) : NULL;
 }
 
 struct pm_lease_note pm_lease_note_read(const char *comment)
 {
 	struct pm_lease_note note = {0};
-	const char *value = find(comment);
+	const char *value = pm_note_find(comment, KEY);
 
 	if (!value || strspn(value, DIGITS) > 6)
 		return note;
@@ -40,7 +39,7 @@ struct pm_lease_note pm_lease_note_read(const char *comment)
 
 char *pm_lease_note_write(const char *comment, uint64_t first_held_s)
 {
-	const char *value = find(comment), *end;
+	const char *value = pm_note_find(comment, KEY), *end;
 
 	if (!value)
 		return strdup(comment ? comment : "");

@@ -22,6 +22,12 @@ struct pm_lease_note pm_lease_note_read(const char *comment);
 char *pm_lease_note_write(const char *comment, uint64_t first_held_s);
 
 /*
+ * The text behind "name=" in a comment, where that begins a word; NULL: there is none. A word of
+ * the site's may end like the name.
+ */
+const char *pm_note_find(const char *comment, const char *name);
+
+/*
  * A clock that was set back: holds that began at `until_s` or earlier began `by_s` earlier than
  * their notes have it, so that no job waits longer. Those of the first `by_s` after that may end as
  * much too early. All-zero: it was not set back.

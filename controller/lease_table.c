@@ -91,7 +91,6 @@ static struct pm_hold_job row_of(const struct pm_lease_clock *clock, const slurm
 	struct pm_lease_note note = pm_lease_note_read(job->admin_comment);
 
 	note.first_held_s = pm_lease_clock_first(clock, note.first_held_s);
-
 	return (struct pm_hold_job){.run_s = limit_s(job) * used_of_limit,
 		.first_held_s = (double)note.first_held_s,
 		.nodes = pm_candidates_needed(job),

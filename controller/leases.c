@@ -262,13 +262,13 @@ static void settle_all(struct pm_leases *leases, const struct pm_cluster *cluste
 }
 
 void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
-	const struct pm_reboots *reboots, const char *run_dir, uint64_t now_s)
+	const struct pm_reboots *reboots, const char *run_dir, bool settled, uint64_t now_s)
 {
 	if (!leases->configured || !cluster->jobs || !cluster->nodes || !cluster->partitions)
 		return;
 	learn(leases, cluster, now_s);
 	if (!leases->wanted || !pm_lease_licence_keep(&leases->licence, run_dir))
 		release_jobs(cluster, /* all= */ true);
-	else if (pm_cluster_is_settled(now_s))
+	else if (settled)
 		settle_all(leases, cluster, reboots, now_s);
 }

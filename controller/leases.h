@@ -43,9 +43,10 @@ void pm_leases_shift(struct pm_leases *leases, int64_t by_s, uint64_t now_s);
 /*
  * After each load of the jobs: renews the lease, and gives it to jobs or takes it from them. If it
  * is not wanted or cannot be renewed, it is taken from all: a licence that slurm.conf no longer has
- * would keep a job for good.
+ * would keep a job for good. `settled`: slurmctld knows its nodes (pm_cluster_is_settled()); else
+ * jobs keep what they have.
  */
 void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
-	const struct pm_reboots *reboots, const char *run_dir, uint64_t now_s);
+	const struct pm_reboots *reboots, const char *run_dir, bool settled, uint64_t now_s);
 
 #endif

@@ -14,7 +14,7 @@
 /* Says on stderr what is wrong; at the service's start. */
 void pm_warn_of_memory_sizes(const struct pm_cluster *cluster, const struct pm_config *config);
 
-/* The percentage in SlurmctldParameters; 100 without it, or if it is no number. */
+/* node_reg_mem_percent in SlurmctldParameters; 100 if it is missing or not a number. */
 double pm_reg_mem_percent(const char *slurmctld_parameters);
 
 #endif

@@ -265,9 +265,10 @@ static void permit_all(job_info_msg_t *jobs)
 }
 
 void pm_permits_look(struct pm_permits *permits, const struct pm_cluster *cluster,
-	const struct pm_reboots *reboots, uint64_t now_s)
+	const struct pm_reboots *reboots, bool settled, uint64_t now_s)
 {
-	cleanup_with(look_done) struct look look = {.permits = permits, .cluster = cluster};
+	cleanup_with(look_done) struct look look = {
+		.permits = permits, .cluster = cluster, .settled = settled};
 
 	if (!permits->site.configured || !cluster->jobs || !cluster->nodes || !cluster->partitions)
 		return;
@@ -280,7 +281,6 @@ void pm_permits_look(struct pm_permits *permits, const struct pm_cluster *cluste
 	}
 	if (list_jobs(&look))
 		return;
-	look.settled = pm_cluster_is_settled(now_s);
 	pm_permit_site_count(&permits->site, reboots, now_s);
 	for (size_t i = 0; i < look.n_jobs; i++)
 		settle(&look, look.jobs[i], now_s);

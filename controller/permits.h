@@ -39,9 +39,10 @@ void pm_permits_configure(
 /*
  * After each load of the jobs and, behind it, of the nodes: changes DelayBoot of jobs, also in the
  * table. Jobs that have none of the limits any more get theirs back.
+ * `settled`: slurmctld knows its nodes (pm_cluster_is_settled()); else nothing more is permitted.
  */
 void pm_permits_look(struct pm_permits *permits, const struct pm_cluster *cluster,
-	const struct pm_reboots *reboots, uint64_t now_s);
+	const struct pm_reboots *reboots, bool settled, uint64_t now_s);
 
 /* A sentence about the job, malloc'ed; NULL: no limit keeps it. */
 char *pm_permits_explain(struct pm_permits *permits, const slurm_job_info_t *job, uint64_t now_s);

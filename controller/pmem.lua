@@ -765,7 +765,7 @@ local function differs(key, partitions)
 	return problem("partitions %s differ in %s, name one of them", table.concat(partitions, ","), key)
 end
 
--- What leaves the job's mode open, "--pm-mode=auto"; nil: nothing does.
+-- The option, variable or default by which pmem.lua chooses the mode, as "--pm-mode=auto"; nil without one.
 local function auto_source(request, policy)
 	if request.mode == AUTO_MODE then
 		return request.source .. "=auto"
@@ -797,7 +797,13 @@ local function modes_for_auto(job_desc, request, policy, source)
 	return fitting
 end
 
--- Whether the memory that a job has used so far, or else asks for, is no more than DRAM has for jobs.
+-- The key of the job's earlier runs, made once for a submission.
+local function key_for(request, job_desc)
+	request.key = request.key or history.key(job_desc)
+	return request.key
+end
+
+-- True if a job fits in DRAM by what its earlier runs used, or without such runs by what it asks for.
 local function fits_dram(job_desc, policy, past)
 	local need = past.used_mib or memory_of(job_desc)
 	local dram = usable_mib(policy, find("name", "appdirect"))
@@ -810,7 +816,7 @@ local function auto_mode(job_desc, request, policy, who, source)
 	if not modes then
 		return nil, fault
 	end
-	local past = history.read(run_dir(), job_desc.user_id or 0, history.key(job_desc))
+	local past = history.read(run_dir(), job_desc.user_id or 0, key_for(request, job_desc))
 	local mode, why = auto.choose(modes, {
 		nodes = given(job_desc.min_nodes, NO_VAL) or 1,
 		tasks = hold.count_tasks(job_desc.array_inx),
@@ -910,7 +916,7 @@ local function plan(job_desc, request, policy, who)
 	changes.shared = whole and 0 or nil
 	set_memory(job_desc, policy, modes, whole, changes)
 	changes.mode = mode
-	local key = policy.LearnModes and history.key(job_desc)
+	local key = policy.LearnModes and key_for(request, job_desc)
 	if key then
 		job_desc.admin_comment = history.note(job_desc.admin_comment, key)
 	end

@@ -26,7 +26,7 @@ local function with_memory(modes, used_mib, usable)
 	return good[1] and good or modes
 end
 
--- What speaks for and against a mode:
+-- The properties of a mode by which it is compared with others:
 --
 --	idle       idle nodes in it
 --	waits      true: too few nodes are idle, or may be rebooted, to start now
@@ -168,7 +168,7 @@ end
 --	job.view               of constraint.view(); idle, could, nodes and reboot_s by feature
 --	job.history            of history.read(); by mode; used_mib for all
 --	job.usable(mode)       MiB, nil: the site does not say
---	job.fits_dram          the memory that it asks for, or has used, is no more than DRAM has for jobs
+--	job.fits_dram          true: it fits in DRAM by what earlier runs used, else by what it asks for
 function auto.choose(modes, job)
 	local fitting = with_memory(modes, job.history.used_mib or 0, job.usable)
 	local choices = {}

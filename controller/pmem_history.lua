@@ -55,7 +55,7 @@ local function read_file(path)
 	return text or ""
 end
 
--- What is known of the key's runs: by mode a table of `runs` and their median `run_s`; used_mib is the
+-- The earlier runs of the key: by mode a table of `runs` and their median `run_s`; used_mib is the
 -- most memory that any of them used on a node. Empty if none is known, or the file has another form.
 function history.read(run_dir, uid, key)
 	local found = {}

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "controller/job_lines.h"
+#include "controller/old_files.h"
 #include "controller/page.h"
 
 #define FILE_BYTES (16 * 1024 * 1024)
@@ -27,9 +28,6 @@
 
 /* A job's line has five texts of job_lines.c. */
 #define FIRST_LINE_MAX 8192
-
-#define HOUR_S 3600
-#define DAY_S  86400
 
 int pm_reports_open(struct pm_reports *reports, const char *dir, struct pm_err *err)
 {
@@ -292,26 +290,16 @@ int pm_reports_answer(const struct pm_reports *reports, const struct pm_cluster 
 
 /* --- old files --- */
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 void pm_reports_sweep(struct pm_reports *reports, uint64_t now_s)
 {
-	cleanup_with(close_dir) DIR *dir = NULL;
+	cleanup_dir DIR *dir = NULL;
 	const struct dirent *entry;
-	struct stat info;
 
-	if (reports->swept_s && now_s < reports->swept_s + HOUR_S)
+	if (!pm_old_files_are_due(&reports->swept_s, now_s))
 		return;
-	reports->swept_s = now_s;
 	dir = opendir(reports->dir);
 	while (dir && (entry = readdir(dir)))
-		if (!fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) &&
-			S_ISREG(info.st_mode) &&
-			(uint64_t)info.st_mtime + (uint64_t)reports->keep_days * DAY_S < now_s)
+		if (pm_old_files_has(dirfd(dir), entry->d_name, reports->keep_days, now_s))
 			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 }
 

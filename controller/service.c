@@ -186,6 +186,13 @@ static void configure_jobs(struct pm_service *service)
 	pm_permits_configure(&service->permits, &config, service->run_dir);
 }
 
+/* True if leases or permits may be decided on: slurmctld is asked only where there may be some. */
+static bool knows_nodes(const struct pm_service *service)
+{
+	return (pm_leases_are_wanted(&service->leases) || service->permits.wanted) &&
+	       pm_cluster_is_settled(now_s());
+}
+
 /*
  * The nodes are loaded after the jobs: a job that is still pending in the older table, while its
  * nodes reboot already, is then counted twice by pm_permits_look(), never left out.
@@ -199,6 +206,7 @@ static void load_tables(struct pm_service *service)
 		pm_leases_are_wanted(&service->leases) ? LEASES_MS : JOBS_MS);
 	bool nodes = load(service, pm_cluster_load_nodes, &service->nodes_ms,
 		jobs && service->permits.wanted ? 0 : nodes_pause_ms(service));
+	bool settled;
 
 	if (nodes) {
 		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters, now_s());
@@ -214,11 +222,13 @@ static void load_tables(struct pm_service *service)
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);
+	settled = jobs && knows_nodes(service);
 	if (jobs && (nodes || !service->permits.wanted))
-		pm_permits_look(&service->permits, &service->cluster, &service->reboots, now_s());
+		pm_permits_look(
+			&service->permits, &service->cluster, &service->reboots, settled, now_s());
 	if (jobs)
 		pm_leases_look(&service->leases, &service->cluster, &service->reboots,
-			service->run_dir, now_s());
+			service->run_dir, settled, now_s());
 }
 
 /*

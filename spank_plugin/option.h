@@ -60,7 +60,7 @@ const char *pm_option_given(enum pm_option option);
  */
 #define PM_AUTO_MODE "auto"
 
-/* True: a value of --pm-mode that is no mode's name: none or auto. NULL is not. */
+/* True if the value of --pm-mode is none or auto; false for a mode's name and for NULL. */
 bool pm_option_is_no_mode(const char *value);
 
 /* --pm-mode=none, or auto, was given for this component, so PM_MODE does not count. */

@@ -163,16 +163,10 @@ int pm_use_sent(const struct pm_config *config, uint32_t job_id, struct pm_err *
 	return remove_use(config, /* ended= */ true, job_id, err);
 }
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 size_t pm_use_list(const struct pm_config *config, bool ended, uint32_t *ret, size_t max)
 {
 	cleanup_free char *path = dir_of(config, ended);
-	cleanup_with(close_dir) DIR *dir = path ? opendir(path) : NULL;
+	cleanup_dir DIR *dir = path ? opendir(path) : NULL;
 	const struct dirent *entry;
 	size_t n = 0;
 

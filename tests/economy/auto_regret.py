@@ -5,8 +5,8 @@ auto_regret.py --library history_table.so [--seeds N] [--families N] [--faults S
 
 The service's own table (controller/history_table.c) takes the histories, and pmem.lua's own rule (controller/pmem_auto.lua)
 chooses. Costs are in node-hours; the regret of a choice is its cost less the oracle's, which knows the truth. Prints a row
-for each default and seed: the costs, and auto's regret as a part of that of the default, in sum; the same of submissions
-whose job has run before. A mode whose nodes are busy costs no wait in this model, so a rule that avoids waiting is judged
+for each default and seed: the costs, and auto's regret as a part of that of the default, in sum; the same of jobs that
+have run before. Busy nodes of a mode cost no wait in this model, so a rule that avoids waiting is judged
 more harshly than on a cluster.
 """
 

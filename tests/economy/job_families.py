@@ -119,7 +119,7 @@ class Faults:
 SICK = 3.0
 
 
-# What a decision costs. Pure functions of a submission.
+# The cost of a decision. Pure functions of a submission.
 
 def admits(submission: Submission, mode: str) -> bool:
     """Whether Slurm would take the job in this mode: its --mem is not more than a node has."""

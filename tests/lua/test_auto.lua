@@ -14,17 +14,8 @@ local history = dofile("controller/pmem_history.lua")
 local pm = dofile("controller/pmem.lua")
 pm.config_file, pm.state_file = dir .. "pmem.conf", dir .. "modes"
 
-local count, failed = 0, 0
-
-local function check(label, got, wanted)
-	count = count + 1
-	local good = got == wanted
-	failed = failed + (good and 0 or 1)
-	print(string.format("%s %d - %s", good and "ok" or "not ok", count, label))
-	if not good then
-		print(string.format("# expected '%s', got '%s'", tostring(wanted), tostring(got)))
-	end
-end
+local tap = dofile("tests/lua/tap.lua")
+local check = tap.check
 
 local function write(name, text)
 	local stream = assert(io.open(dir .. name, "w"))
@@ -230,5 +221,4 @@ local change = { features = "pm_appdirect" }
 check("its owner may change the mode", pm.modify(change, queued, {}, 1000), slurm.SUCCESS)
 check("and it gets the memory of it", change.min_mem_per_node, 900)
 
-print(string.format("1..%d", count))
-os.exit(failed == 0 and 0 or 1)
+tap.done()

@@ -4,17 +4,8 @@
 
 local nodes = dofile("controller/pmem_nodes.lua")
 
-local count, failed = 0, 0
-
-local function check(label, got, wanted)
-	count = count + 1
-	local good = got == wanted
-	failed = failed + (good and 0 or 1)
-	print(string.format("%s %d - %s", good and "ok" or "not ok", count, label))
-	if not good then
-		print(string.format("# expected '%s', got '%s'", tostring(wanted), tostring(got)))
-	end
-end
+local tap = dofile("tests/lua/tap.lua")
+local check = tap.check
 
 -- list, how many nodes it has, how it is written; nothing for what cannot be read
 local lists = {
@@ -185,5 +176,4 @@ for _, row in ipairs(updates) do
 	end
 end
 
-print("1.." .. count)
-os.exit(failed == 0 and 0 or 1)
+tap.done()

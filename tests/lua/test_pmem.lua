@@ -14,19 +14,8 @@ local function load()
 	return pm
 end
 
-local count, failed = 0, 0
-
-local function check(label, got, wanted)
-	count = count + 1
-	local ok = got == wanted
-	if not ok then
-		failed = failed + 1
-	end
-	print(string.format("%s %d - %s", ok and "ok" or "not ok", count, label))
-	if not ok then
-		print(string.format("# expected '%s', got '%s'", tostring(wanted), tostring(got)))
-	end
-end
+local tap = dofile("tests/lua/tap.lua")
+local check = tap.check
 
 -- A job as Slurm hands it over: the environment's words are counted from 0.
 local function job(constraint, ...)
@@ -404,5 +393,4 @@ load().submit(quiet, {}, 1000)
 check("a job without a mode is told nothing", said, nil)
 os.remove(state)
 
-print("1.." .. count)
-os.exit(failed == 0 and 0 or 1)
+tap.done()

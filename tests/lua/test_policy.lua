@@ -14,17 +14,8 @@ local pm = dofile("controller/pmem.lua")
 pm.config_file = file
 pm.state_file = (string.match(file, "^.*/") or "") .. "modes"
 
-local count, failed = 0, 0
-
-local function check(label, got, wanted)
-	count = count + 1
-	local good = got == wanted
-	failed = failed + (good and 0 or 1)
-	print(string.format("%s %d - %s", good and "ok" or "not ok", count, label))
-	if not good then
-		print(string.format("# expected '%s', got '%s'", tostring(wanted), tostring(got)))
-	end
-end
+local tap = dofile("tests/lua/tap.lua")
+local check = tap.check
 
 local function write(text)
 	local stream = assert(io.open(file, "w"))
@@ -114,7 +105,7 @@ local changed = {
 	{ "sizes", { features = "pm_memory", mem = 7600 }, { features = "pm_appdirect" }, { mem = 900 } },
 	{ "sizes", { features = "pm_memory", mem = 800 }, { features = "pm_appdirect" }, {} },
 	{ "sizes", { features = "pm_appdirect", mem = 900 }, { features = "pm_memory" }, { mem = 7600 } },
-	-- by an operator, whose values no limit holds for
+	-- by an operator: no limit holds for values in an operator's update
 	{ "sizes", { features = "pm_appdirect", mem = 900 }, { features = "pm_memory" }, { says =
 		"^pm: job keeps its memory, 900M of a node; its owner's update or MinMemoryNode=7600 gives it that of mode memory$" },
 		uid = 0 },
@@ -264,5 +255,4 @@ check("a whole one without the user", is_frank_in_staff("slurm-pmem-groups 1\nst
 os.remove(groups)
 check("no file", load_groups(groups)("staff", "erin"), false)
 print("# " .. submissions .. " submissions, " .. #changed .. " changes")
-print("1.." .. count)
-os.exit(failed == 0 and 0 or 1)
+tap.done()
