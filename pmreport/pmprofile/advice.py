@@ -1,9 +1,9 @@
-"""Advice for the next run: the call sites with objects that are worth DRAM.
+"""Advice for the next run: how many bytes of DRAM the objects of each call site get, for any budget.
 
-The benefit of a byte is the number of times that its site allocates it anew, since it is written and read each time. Of
-sites with the same benefit, the site with smaller objects comes first (paper 000, §IV-A: fields before particles). Objects
-below the profile's limit have advice of their own only if their site has enough samples. The other ones, and jemalloc's own
-memory, get a part of the budget first.
+Sites take DRAM in the order of their traffic for each byte that they hold at their peak, or of their objects' sizes where the
+measurement does not tell them apart (paper 000, IV-A: fields before particles); where no accesses were measured, in the order of
+their first allocation. Objects below the profile's limit have advice of their own only if their site has enough samples.
+The other ones, and jemalloc's own memory, get a part of the budget first.
 """
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ import os
 import struct
 from collections import Counter
 from dataclasses import dataclass
-from typing import Collection
+from functools import cached_property
+from typing import Collection, Iterable
 
-from pmprofile.measure import MIB, Report, Site, peak, span
+from pmprofile.accesses import Key, Traffic
+from pmprofile.measure import MIB, Report, Site, held, life, span
+from pmprofile.packing import Items, Levels, Object, Packed, Span, first_come, levels, moments, peak, share, steps
 from pmprofile.records import SITE_FRAMES, Frame, Profile
 from pmprofile.symbols import Names
 
-HEAD = "pmadvice 1"
+HEAD = "pmadvice 2"
 SAMPLES = 4
+HALVINGS = 10           # of the bytes that all objects hold, to columns of the advice: each is the one before by the root of two
 
 
 @dataclass
@@ -49,19 +53,110 @@ def others_bytes(report: Report) -> int:
     return max(round(p.first_slab_bytes + slack(p) * held_by_small(p, known)) for p in report.profiles)
 
 
-def choose(report: Report, budget_bytes: int) -> list[Choice]:
-    """Fills the budget by benefit. If a site's large objects do not all fit, they get the rest, if one of them fits."""
-    left = max(0, budget_bytes - others_bytes(report))
-    looseness = max(slack(p) for p in report.profiles)
-    choices = []
-    for site in report.sites:
-        if not is_known(site, report):
-            continue
-        held = site.held if site.is_large else round(site.held * looseness)
-        in_dram = (site.largest if site.is_large else held) <= left
-        choices.append(Choice(site, in_dram, left if in_dram and held > left else None))
-        left -= min(left, held) if in_dram else 0
-    return choices
+def ranked(sites: list[Site], error: float) -> list[Site]:
+    """By traffic for each byte. Sites that the error does not tell apart from the first of them go by size: small objects pack better."""
+    left = sorted(sites, key=lambda site: -site.costs())
+    found: list[Site] = []
+    while left:
+        alike = [site for site in left if site.costs(error) >= left[0].costs(-error)]
+        found += sorted(alike, key=lambda site: (site.largest, site.key))
+        left = [site for site in left if site not in alike]
+    return found
+
+
+def order(report: Report) -> list[Site]:
+    known = [site for site in report.sites if is_known(site, report)]
+    if report.is_measured:
+        return ranked(known, report.error)
+    return sorted(known, key=lambda site: (site.first_ns, site.key))
+
+
+class Plan:
+    """A report's sites in their order, and the levels of each in the process that holds most."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.sites = order(report)
+        self.profile = max(report.profiles, key=lambda p: peak((*life(o, p), held(o, p)) for o in p.objects))
+        self.others = others_bytes(report)
+        self.looseness = max(slack(p) for p in report.profiles)
+        self.index = {(site.key, site.is_large): i for i, site in enumerate(self.sites)}
+
+    def bytes_of(self, site: Site) -> int:
+        """What it holds at its peak, in the rank that has most."""
+        return site.held if site.is_large else round(site.held * self.looseness)
+
+    @cached_property
+    def items(self) -> Items:
+        """Levels are scaled to the rank that has most of a site. One without objects in this process counts for all of the run."""
+        found: dict[int, list[Span]] = {}
+        for o in self.profile.objects:
+            number = self.index.get((o.site, o.bytes >= self.profile.large_bytes))
+            if number is not None:
+                found.setdefault(number, []).append((*life(o, self.profile), held(o, self.profile)))
+        times = moments(one for spans in found.values() for one in spans) or [0]
+        return Items([self.scaled(levels(found.get(i) or [(times[0], times[-1] + 1, 1)], times), site) for i, site in enumerate(self.sites)],
+                     {i for i, site in enumerate(self.sites) if not site.is_large})
+
+    def scaled(self, found: Levels, site: Site) -> Levels:
+        ratio = self.bytes_of(site) / found.peak
+        return Levels(found.first, [round(level * ratio) for level in found.bytes])
+
+    @cached_property
+    def objects(self) -> list[Object]:
+        """Those of this process, with their parts of the traffic: a site's, by bytes and by lifetime or by allocation."""
+        p, sums = self.profile, Counter[Key]()
+        measured = self.report.traffic[self.report.profiles.index(p)] if self.report.is_measured else {}
+        for o in p.objects:
+            begin, end = life(o, p)
+            sums[o.site, o.bytes >= p.large_bytes] += held(o, p) * (end - begin)
+        found = []
+        for o in p.objects:
+            key, (begin, end), size = (o.site, o.bytes >= p.large_bytes), life(o, p), held(o, p)
+            if key[1] or key in self.index:     # small objects of unknown sites have their own part of the budget
+                traffic = size + measured.get(key, Traffic()).cost * size * (end - begin) / sums[key]
+                found.append(Object(begin, end, size, self.index.get(key), traffic))
+        return found
+
+    def pack(self, budget: int) -> Packed:
+        return self.items.pack(max(0, budget - self.others))
+
+    @cached_property
+    def all_bytes(self) -> int:
+        """The budget from which on all that is known has room."""
+        return self.others + peak((o.begin, o.end, o.bytes) for o in self.objects)
+
+    @cached_property
+    def data_bytes(self) -> int:
+        """What large objects hold at most."""
+        p = self.profile
+        return peak((*life(o, p), held(o, p)) for o in p.objects if o.bytes >= p.large_bytes)
+
+    @cached_property
+    def steps(self) -> list[tuple[int, bool, int]]:
+        return steps(self.objects)
+
+    def share(self, budget: int) -> float:
+        """The part of the counted traffic that a budget serves, as advised."""
+        return share(self.objects, self.steps, self.pack(budget), max(0, budget - self.others))
+
+    def first_come(self, budget: int) -> float:
+        return first_come(self.objects, self.steps, max(0, budget - self.others))
+
+    def budgets(self, budget: int) -> list[int]:
+        """The columns of the advice: this budget, and others from a 32nd of all bytes to all of them."""
+        return sorted({budget, *(round(self.all_bytes * 2 ** (-i / 2)) for i in range(HALVINGS + 1))})
+
+    @cached_property
+    def curve(self) -> list[tuple[int, float]]:
+        """Budgets, and the part of the counted traffic that each serves."""
+        return [(budget, self.share(budget)) for budget in self.budgets(self.report.budget_bytes)]
+
+
+def choose(plan: Plan, budget: int) -> list[Choice]:
+    """What each site gets of a budget."""
+    return [Choice(site, limit > 0, limit if 0 < limit < plan.bytes_of(site) else None)
+            for site, limit in zip(plan.sites, plan.pack(budget).limits)]
 
 
 def key(frames: tuple[Frame, ...]) -> int:
@@ -82,19 +177,24 @@ def shortest_keys(sites: list[Site]) -> dict[int, int]:
     return found
 
 
-def line(choice: Choice, names: Names, keys: dict[int, int]) -> str:
-    site = choice.site
-    tier = "dram" if choice.in_dram else "pmem"
-    limit = "" if choice.limit is None else f" {choice.limit}"
-    if not site.is_large:
-        limit = f" small {key(site.frames[:1]):016x}"
-    told = keys.get(site.key, site.key) if site.is_large else site.key
-    return (f"{tier} {told:016x}{limit}  # {site.peak / MIB:.1f}M at most, {site.uses:.1f} uses a byte: "
-            f"{names[site.frames]}")
+def line(site: Site, limits: list[int], names: Names, keys: dict[int, int]) -> str:
+    told = f"site {keys.get(site.key, site.key):016x}" if site.is_large else f"small {site.key:016x} {key(site.frames[:1]):016x}"
+    return f"{told} {' '.join(map(str, limits))}  # {site.peak / MIB:.1f}M at most, {site.worth}: {names[site.frames]}"
 
 
-def section(report: Report, choices: list[Choice], names: Names) -> str:
-    head = f"program {report.build:016x} {os.path.basename(report.program)}"
-    said = [choice for choice in choices if choice.site.is_large or not choice.in_dram]
+def section(plan: Plan, budget: int, names: Names, data: int | None = None) -> str:
+    """For a run of which the large objects hold `data` bytes at most: each site then holds as much more or less."""
+    report, scale = plan.report, 1 if data is None else data / (plan.data_bytes or 1)
+    budgets = plan.budgets(min(budget, plan.others) + round(max(0, budget - plan.others) / scale))
+    packed = [plan.pack(one) for one in budgets]
     keys = shortest_keys([site for site in report.sites if site.is_large and site.key])
-    return "\n".join([head, *(line(choice, names, keys) for choice in said)])
+
+    def scaled(sizes: Iterable[int]) -> list[int]:
+        return [round(size * scale) for size in sizes]
+    told = [min(one, plan.others) + round(max(0, one - plan.others) * scale) for one in budgets]
+    return "\n".join([f"program {report.build:016x} {os.path.basename(report.program)}",
+                      *["# accesses were not measured: sites are in the order of their first allocation"] * (not report.is_measured),
+                      f"data {round(plan.data_bytes * scale)}  # bytes that large objects hold at most",
+                      f"budgets {' '.join(map(str, told))}",
+                      f"rest {' '.join(map(str, scaled(one.rest for one in packed)))}",
+                      *(line(site, scaled(one.limits[i] for one in packed), names, keys) for i, site in enumerate(plan.sites))])

@@ -32,6 +32,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--advice", metavar="FILE", help="write what the next run is advised by --pm-advice=FILE; - is stdout")
     p.add_argument("--budget", metavar="SIZE", type=parse_size,
                    help="DRAM of each rank of the next run; without it, this one's")
+    p.add_argument("--data", metavar="SIZE", type=parse_size,
+                   help="what large objects of each rank hold at most in the next run; without it, what they held in this one")
     p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")
     p.add_argument("--json", action="store_true", help="print it as JSON")
     p.add_argument("--top", metavar="N", type=int, default=20, help="so many call sites; without it, 20")
@@ -58,6 +60,16 @@ def known_calls(profiles: list[Profile], ask: bool) -> dict[Frame, Calls]:
     return names(frames) if ask else {frame: plain(frame) for frame in frames}
 
 
+def as_json_accesses(report: Report, by_function: bool) -> dict[str, object] | None:
+    """How accesses were measured, and the part of them that each budget serves; None: they were not, or advice has no such sites."""
+    if not report.is_measured or by_function:
+        return None
+    plan, sources = advice.Plan(report), [p.source for p in report.profiles if p.source is not None]
+    return {"source": "bursts", "epochs": sum(one.epochs for one in sources), "epochs_ns": sum(one.running_ns for one in sources),
+            "cpu_ns": sum(one.cpu_ns for one in sources), "lost": sum(one.lost for one in sources),
+            "curve": [{"budget_bytes": budget, "advised": part, "first_come": plan.first_come(budget)} for budget, part in plan.curve]}
+
+
 def as_json(report: Report, known: Names) -> dict[str, object]:
     return {"version": JSON_VERSION, "program": report.program, "build": f"{report.build:016x}", "processes": len(report.profiles),
             "whole": sum(p.is_whole for p in report.profiles), "budget_bytes": report.budget_bytes,
@@ -70,8 +82,10 @@ def as_json(report: Report, known: Names) -> dict[str, object]:
             "phases": [{"name": p.name, "times": p.times, "ns": p.ns, **dict(zip(COUNTERS, p.counters))} for p in report.phases],
             "sites": [{"key": f"{s.key:016x}", "where": known.calls(s.frames), "name": known[s.frames], "large": s.is_large,
                        "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,
-                       "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses}
-                      for s in report.sites]}
+                       "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses,
+                       "accessed_bytes": s.traffic.accessed if s.traffic else None, "written_bytes": s.traffic.written if s.traffic else None}
+                      for s in report.sites],
+            "accesses": as_json_accesses(report, known.by_function)}
 
 
 def write(name: str, what: str) -> None:
@@ -84,9 +98,13 @@ def write(name: str, what: str) -> None:
         raise ProfileError(f"write '{name}': {error.strerror}") from None
 
 
-def write_advice(name: str, told: list[tuple[Report, Names]], budget: int | None) -> None:
-    sections = [advice.section(report, advice.choose(report, report.budget_bytes if budget is None else budget), known)
-                for report, known in told]
+def write_advice(name: str, told: list[tuple[Report, Names]], budget: int | None, data: int | None) -> None:
+    sections = []
+    for report, known in told:
+        if not report.is_measured:
+            print(f"pmreport: {os.path.basename(report.program)}: accesses were not measured: this advice is in the order of the first "
+                  "allocations", file=sys.stderr)
+        sections.append(advice.section(advice.Plan(report), report.budget_bytes if budget is None else budget, known, data))
     write(name, "\n".join([advice.HEAD, *sections]))
 
 
@@ -100,13 +118,14 @@ def run(arguments: argparse.Namespace) -> None:
     told = [(report, Names((site.frames for site in report.sites), known, by_function))
             for report in reports(profiles, (lambda frames: function_of(frames, known)) if by_function else None)]
     if arguments.advice:
-        write_advice(arguments.advice, told, arguments.budget)
+        write_advice(arguments.advice, told, arguments.budget, arguments.data)
     if arguments.html:
         write(arguments.html, html.page(told, arguments.budget, arguments.top))
     if arguments.json:
         print(json.dumps([as_json(*one) for one in told], indent=1))
     elif not arguments.html and arguments.advice != "-":
-        print("\n\n".join(text.tell(*one, arguments.top) for one in told))
+        print("\n\n".join(text.tell(report, known, arguments.top, "" if by_function else text.curve(advice.Plan(report)))
+                          for report, known in told))
 
 
 def main(words: list[str]) -> int:

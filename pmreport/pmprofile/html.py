@@ -5,14 +5,14 @@ import os
 from html import escape
 from typing import Callable, Sequence
 
-from picture import svg
 from picture.axis import BYTES, shown
 from pmprofile import bars, marks, placement, stack, text
-from pmprofile.markup import breakable, paragraph, section, table, turned
+from pmprofile.markup import both, breakable, paragraph, section, table, turned
 from pmprofile.measure import Report
 from pmprofile.phases import UNMARKED
 from pmprofile.records import NO_RANK, Object, Profile
 from pmprofile.series import TIERS, Timeline, timeline
+from pmprofile.served import served
 from pmprofile.sites import sites
 from pmprofile.style import STYLE
 from pmprofile.symbols import Names, briefs
@@ -36,10 +36,6 @@ def warnings(told: Told) -> str:
     if told.names.are_without_lines(told.report.program):
         lines.append(f"{os.path.basename(told.report.program)} was built without -g: no line numbers")
     return "".join(paragraph(line, "warn") for line in lines)
-
-
-def both(draw: Callable[[svg.Format], str]) -> str:
-    return "".join(f'<div class="{form.name}">{draw(form)}</div>' for form in (svg.WIDE, svg.NARROW))
 
 
 def legend(found: Timeline) -> str:
@@ -127,7 +123,7 @@ def sizes(told: Told) -> str:
 def part(told: Told) -> str:
     found = timeline(told.largest, site_of(told, told.largest))
     return "\n".join(block for block in (
-        f"<h1>{escape(os.path.basename(told.report.program))}</h1>", facts(told), warnings(told), memory(told, found), iterations(told),
+        f"<h1>{escape(os.path.basename(told.report.program))}</h1>", facts(told), warnings(told), memory(told, found), served(told), iterations(told),
         phases(told), sites(told, found), sizes(told)) if block)
 
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import Iterable, Sequence
+from typing import Callable, Iterable, Sequence
+
+from picture import svg
 
 SIZE = re.compile(r"([\d.]+)([BKMGT])")
 
@@ -50,3 +52,8 @@ def section(title: str, *parts: str) -> str:
 
 def paragraph(words: str, style: str = "") -> str:
     return f'<p class="{style}">{escape(words)}</p>' if style else f"<p>{escape(words)}</p>"
+
+
+def both(draw: Callable[[svg.Format], str]) -> str:
+    """A picture for wide pages, and one for narrow ones."""
+    return "".join(f'<div class="{form.name}">{draw(form)}</div>' for form in (svg.WIDE, svg.NARROW))

@@ -3,9 +3,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Callable, Iterable
 
+from pmprofile.accesses import Key, Traffic, traffic
 from pmprofile.lifetimes import Clock, clock, is_short
+from pmprofile.packing import peak
 from pmprofile.phases import Phase, phases
 from pmprofile.records import SPACES, Frame, Object, Profile
 
@@ -28,16 +31,6 @@ def held(o: Object, profile: Profile) -> int:
 def count(o: Object, profile: Profile) -> float:
     """The number of objects that this one stands for."""
     return footprint(o, profile) / o.bytes
-
-
-def peak(spans: Iterable[tuple[int, int, int]]) -> int:
-    """The most bytes at a time, of spans (from, to, bytes). A span that ends when another begins does not overlap it."""
-    steps = [step for begin, end, size in spans for step in ((begin, size), (end, -size))]
-    now = most = 0
-    for _, change in sorted(steps):
-        now += change
-        most = max(most, now)
-    return most
 
 
 def life(o: Object, profile: Profile) -> tuple[int, int]:
@@ -106,6 +99,17 @@ class Site:
     short: float = 0                # of `objects`
     in_dram: int = 0                # of `allocated`
     ranks: int = 0
+    first_ns: int = 1 << 63         # the first allocation in any rank
+    traffic: Traffic | None = None  # of all ranks; None: not measured
+
+    def costs(self, error: float = 0) -> float:
+        """Traffic of a rank for each byte of the peak, when what was accessed has this error. Allocated bytes are written once at least."""
+        accessed = 0 if self.traffic is None else self.traffic.cost
+        return (accessed * (1 + error) + self.allocated) / self.ranks / self.peak
+
+    @property
+    def worth(self) -> str:
+        return f"{self.uses:.1f} uses a byte" if self.traffic is None else f"{self.costs():.1f} accesses a byte"
 
     @property
     def uses(self) -> float:
@@ -113,7 +117,7 @@ class Site:
         return self.allocated / self.ranks / self.peak
 
 
-def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock) -> None:
+def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock, measured: dict[Key, Traffic] | None) -> None:
     site.objects += sum(count(o, profile) for o in objects)
     site.allocated += sum(footprint(o, profile) for o in objects)
     site.short += sum(count(o, profile) for o in objects if is_short(o, when, profile))
@@ -122,6 +126,12 @@ def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock) -
     site.held = max(site.held, peak((*life(o, profile), held(o, profile)) for o in objects))
     site.largest = max(site.largest, max(held(o, profile) for o in objects))
     site.ranks += 1
+    site.first_ns = min(site.first_ns, min(o.from_ns for o in objects))
+    if measured is not None:
+        site.traffic = site.traffic or Traffic()
+        for one in (measured[key, site.is_large] for key in {o.site for o in objects} if (key, site.is_large) in measured):
+            site.traffic.accessed += one.accessed
+            site.traffic.written += one.written
 
 
 @dataclass
@@ -136,6 +146,16 @@ class Report:
     allocations: Counter[int] = field(default_factory=Counter)
     frees: Counter[int] = field(default_factory=Counter)
     phases: list[Phase] = field(default_factory=list)
+    traffic: list[dict[Key, Traffic]] = field(default_factory=list)     # of each profile; empty: not measured in each of them
+
+    @property
+    def is_measured(self) -> bool:
+        return bool(self.traffic)
+
+    @property
+    def error(self) -> float:
+        """Of accessed bytes, as a part of them: two standard deviations of a count of epochs."""
+        return min(1.0, 2 / sqrt(max(1, sum(p.source.epochs for p in self.profiles if p.source is not None))))
 
     @property
     def budget_bytes(self) -> int:
@@ -155,24 +175,30 @@ class Report:
 Group = Callable[[tuple[Frame, ...]], str]
 
 
-def all_sites(profiles: list[Profile], clocks: list[Clock], group: Group | None) -> list[Site]:
+def all_traffic(profiles: list[Profile]) -> list[dict[Key, Traffic]]:
+    """Of each profile; none if one has not measured them: a site's would be of some ranks only."""
+    found = [one for profile in profiles if (one := traffic(profile)) is not None]
+    return found if len(found) == len(profiles) else []
+
+
+def all_sites(profiles: list[Profile], clocks: list[Clock], measured: list[dict[Key, Traffic]], group: Group | None) -> list[Site]:
     """With `group`, sites of which it has the same text are one, which has the frames of the first."""
     sites: dict[tuple[int | str, bool], Site] = {}
-    for profile, when in zip(profiles, clocks):
+    for i, (profile, when) in enumerate(zip(profiles, clocks)):
         groups: dict[tuple[int | str, bool], list[Object]] = defaultdict(list)
         for o in profile.objects:
             groups[group(profile.sites.get(o.site, ())) if group else o.site, o.bytes >= profile.large_bytes].append(o)
         for (which, is_large), objects in groups.items():
             key = objects[0].site
             site = sites.setdefault((which, is_large), Site(key, profile.sites.get(key, ()), is_large))
-            add_site(site, objects, profile, when)
-    return sorted(sites.values(), key=lambda site: (-site.uses, site.largest, site.key))
+            add_site(site, objects, profile, when, measured[i] if measured else None)
+    return sorted(sites.values(), key=lambda site: (-(site.costs() if measured else site.uses), site.largest, site.key))
 
 
 def report(profiles: list[Profile], group: Group | None = None) -> Report:
-    clocks = [clock(profile) for profile in profiles]
-    result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks, group),
-                    added(sizes(*both) for both in zip(profiles, clocks)), phases=phases(profiles))
+    clocks, measured = [clock(profile) for profile in profiles], all_traffic(profiles)
+    result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks, measured, group),
+                    added(sizes(*both) for both in zip(profiles, clocks)), phases=phases(profiles), traffic=measured)
     for profile, when in zip(profiles, clocks):
         allocations, frees = by_iteration(profile, when)
         result.allocations += allocations

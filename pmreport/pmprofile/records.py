@@ -8,7 +8,7 @@ from typing import Iterator, NamedTuple
 
 VERSION = 1
 HEAD = struct.Struct("<HHI")
-PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER, FURTHER_FRAMES = range(1, 9)
+PROGRAM, SITE, OBJECT, ITERATION, PHASE, END, COUNTER, FURTHER_FRAMES, SOURCE, ACCESSES = range(1, 11)
 PROGRAM_FIELDS = struct.Struct("<16s7QII")
 OBJECT_FIELDS = struct.Struct("<QQQQII")
 SITE_FRAMES = 3         # in a site's own record
@@ -39,6 +39,32 @@ class Object(NamedTuple):
     to_iteration: int
 
 
+class Source(NamedTuple):
+    """How accesses were measured: the record's number and fields."""
+    kind: int
+    event: int
+    period: int
+    enabled_ns: int
+    running_ns: int
+    cpu_ns: int
+    lost: int
+    throttled: int
+    epochs: int
+
+
+class Accesses(NamedTuple):
+    """Accesses to the objects of a site in a burst."""
+    burst: int
+    site: int
+    iteration: int
+    phases: int
+    from_ns: int            # the burst's begin, and the length of its epochs together
+    epochs_ns: int
+    is_large: int
+    read_bytes: int         # with those that were written
+    written_bytes: int | None
+
+
 @dataclass
 class Profile:
     """The profile of one process."""
@@ -58,6 +84,8 @@ class Profile:
     iterations: list[tuple[int, int]] = field(default_factory=list)     # number, ns
     phases: list[tuple[int, str]] = field(default_factory=list)         # ns, name
     counters: list[tuple[int, tuple[int | None, ...]]] = field(default_factory=list)    # ns, since the process began
+    source: Source | None = None
+    accesses: list[Accesses] = field(default_factory=list)
     end_ns: int = 0
     is_whole: bool = False
     lost_sites: int = 0
@@ -136,8 +164,18 @@ def take_counters(profile: Profile, _: int, body: bytes) -> None:
     profile.counters.append((ns, tuple(None if value == ABSENT else value for value in values)))
 
 
+def take_source(profile: Profile, number: int, body: bytes) -> None:
+    profile.source = Source(number, *struct.unpack_from("<8Q", body))
+
+
+def take_accesses(profile: Profile, number: int, body: bytes) -> None:
+    *fields, written = struct.unpack_from("<QIIQQQQQ", body)
+    profile.accesses.append(Accesses(number, *fields, None if written == ABSENT else written))
+
+
 TAKERS = {PROGRAM: take_program, SITE: take_site, OBJECT: take_object, ITERATION: take_iteration, PHASE: take_phase,
-          END: take_end, COUNTER: take_counters, FURTHER_FRAMES: take_further_frames}
+          END: take_end, COUNTER: take_counters, FURTHER_FRAMES: take_further_frames,
+          SOURCE: take_source, ACCESSES: take_accesses}
 
 
 def last_time(profile: Profile) -> int:

@@ -9,9 +9,10 @@ from pmprofile.measure import Site
 from pmprofile.series import Timeline
 from pmprofile.told import Told
 
-SITES_HEAD = ("uses/byte", "at most", "objects", "allocated", "short-lived", "in DRAM", "next run", "call site, innermost first")
-SITES_NOTE = ("Uses are allocations: uses/byte is how often a byte of the site's memory is allocated anew. Each time it is written, and "
-              "read, once at least; reads and writes are not measured.")
+SITES_HEAD = ("at most", "objects", "allocated", "short-lived", "in DRAM", "next run", "call site, innermost first")
+UNMEASURED = ("Uses are allocations: uses/byte is how often a byte of the site's memory is allocated anew. Each time it is written, and "
+              "read, once at least; accesses were not measured.")
+MEASURED = "accesses/byte is how often a byte of the site's memory is accessed, {}. Pages count as a whole."
 UNDECIDED = " Undecided: of the site's small objects too little is known; they share the DRAM that is kept for such."
 
 
@@ -43,11 +44,12 @@ def swatch_of(told: Told, found: Timeline, site: Site) -> str:
 
 
 def sites(told: Told, found: Timeline) -> str:
-    head = SITES_HEAD if not told.names.by_function else tuple(name for name in SITES_HEAD if name != "next run")
+    head = (text.unit(told.report), *SITES_HEAD) if not told.names.by_function else \
+        (text.unit(told.report), *(name for name in SITES_HEAD if name != "next run"))
     rows, dots = site_rows(told), [swatch_of(told, found, site) for site in told.report.sites]
     parts = [table(head, rows[:told.top], "site", dots)] if told.top > 0 else []
     if rows[told.top:]:
         more = table(head, rows[told.top:], "site", dots[told.top:])
         parts.append(f"<details><summary>{len(rows) - told.top} more</summary>{more}</details>")
-    note = SITES_NOTE + (UNDECIDED if any("undecided" in row for row in rows) else "")
-    return section("Call sites, by how often their memory is allocated", paragraph(note, "soft"), *parts)
+    note = (MEASURED.format(text.source(told.report)) if told.report.is_measured else UNMEASURED) + (UNDECIDED if any("undecided" in row for row in rows) else "")
+    return section(f"Call sites, by how often their memory is {'accessed' if told.report.is_measured else 'allocated'}", paragraph(note, "soft"), *parts)

@@ -23,6 +23,8 @@ text.bound{fill:var(--bound);font-weight:600;paint-order:stroke;stroke:var(--pag
 .c0{fill:var(--c0);background:var(--c0)}.c1{fill:var(--c1);background:var(--c1)}.c2{fill:var(--c2);background:var(--c2)}
 .c3{fill:var(--c3);background:var(--c3)}.c4{fill:var(--c4);background:var(--c4)}.c5{fill:var(--c5);background:var(--c5)}
 .c6{fill:var(--c6);background:var(--c6)}.c7{fill:var(--c7);background:var(--c7)}
+path.served,path.first{fill:none;stroke-width:2}path.served{stroke:var(--c0)}path.first{stroke:var(--others)}
+span.served{background:var(--c0)}span.first{background:var(--others)}
 .others{fill:var(--others);background:var(--others)}
 .legend{list-style:none;margin:.8rem 0 0;padding:0;font-size:13px;display:grid;grid-template-columns:repeat(auto-fill,minmax(20rem,1fr));
 gap:.15rem 1.5rem}.legend li{display:grid;grid-template-columns:12px 1fr auto;gap:.5rem;align-items:baseline}

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 from typing import Callable, Iterable, Mapping
 
+from pmprofile.advice import Plan
 from pmprofile.measure import BINS, Cell, Report, Site
 from pmprofile.records import NO_RANK
 from pmprofile.symbols import Names
@@ -50,13 +51,30 @@ SIZES_HEAD = ("MiB", "short-lived", "allocated", "peak", "long-lived", "allocate
 
 
 def site_row(site: Site, names: Names) -> tuple[str, ...]:
-    return (f"{site.uses:.1f}", size(site.peak), f"{site.objects:.0f}", size(site.allocated),
+    return (f"{site.uses:.1f}" if site.traffic is None else f"{site.costs():.1f}", size(site.peak), f"{site.objects:.0f}", size(site.allocated),
             f"{100 * site.short / site.objects:.0f}%", f"{100 * site.in_dram / site.allocated:.0f}%",
             ("" if site.is_large else "(small) ") + names[site.frames])
 
 
-SITES_TITLE = "call sites, by how often a byte of their memory is allocated (uses/byte); reads and writes are not measured"
-SITES_HEAD = ("uses/byte", "peak", "objects", "allocated", "short", "in DRAM", "call site, innermost first")
+UNMEASURED = "call sites, by how often a byte of their memory is allocated (uses/byte); accesses were not measured"
+MEASURED = "call sites, by how often a byte of their memory is accessed (accesses/byte), {}"
+SITES_HEAD = ("peak", "objects", "allocated", "short", "in DRAM", "call site, innermost first")
+
+
+def unit(report: Report) -> str:
+    return "accesses/byte" if report.is_measured else "uses/byte"
+
+
+def source(report: Report) -> str:
+    """How accesses were measured."""
+    sources = [p.source for p in report.profiles if p.source is not None]
+    epochs, running = sum(one.epochs for one in sources), sum(one.running_ns for one in sources)
+    return (f"from pages accessed in {epochs} epochs of {running / max(1, epochs) / 1e6:.1f} ms, and allocated bytes" if report.is_measured
+            else "accesses were not measured")
+
+
+def sites_title(report: Report) -> str:
+    return MEASURED.format(source(report)) if report.is_measured else UNMEASURED
 
 
 def share_short(report: Report) -> float:
@@ -105,7 +123,24 @@ def phases_note(report: Report) -> str:
     return "phases, of all processes" + (": absent: this machine has no such counter, or users may not read it" if hidden else "")
 
 
-def tell(report: Report, names: Names, top: int) -> str:
+CURVE_HEAD = ("DRAM", "advised", "first come")
+
+
+def percent(part: float) -> str:
+    return f"{100 * part:.0f}%"
+
+
+def curve(plan: Plan) -> str:
+    """How much of the counted traffic each budget of DRAM serves: one line for this budget, and a table."""
+    if not plan.report.is_measured:
+        return "accesses were not measured: advice is in the order of the first allocations"
+    budget = plan.report.budget_bytes
+    rows = [(size(one), percent(part), percent(plan.first_come(one))) for one, part in plan.curve]
+    return (f"the counted traffic that DRAM serves as advised: at {size(budget)} a rank {percent(plan.share(budget))}, "
+            f"of what comes first {percent(plan.first_come(budget))}\n{table(CURVE_HEAD, rows, -1)}")
+
+
+def tell(report: Report, names: Names, top: int, advised: str = "") -> str:
     rows = [site_row(site, names) for site in report.sites[:top]]
     more = [f"... and {len(report.sites) - top} more: --top"] if len(report.sites) > top else []
     more += [f"{os.path.basename(report.program)} was built without -g: no line numbers"] * names.are_without_lines(report.program)
@@ -113,5 +148,5 @@ def tell(report: Report, names: Names, top: int) -> str:
                         f"{phases_note(report)}\n{table(PHASES_HEAD, phase_rows(report), len(PHASES_HEAD) - 1)}",
                         f"objects by size: {share_short(report):.1f}% are short-lived\n"
                         + table(SIZES_HEAD, bins(report.table)),
-                        "\n".join([SITES_TITLE,
-                                   table(SITES_HEAD, rows, len(SITES_HEAD) - 1), *more])])
+                        "\n".join([sites_title(report), table((unit(report), *SITES_HEAD), rows, len(SITES_HEAD)), *more]),
+                        *([advised] if advised else [])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pmprofile.advice import Choice, choose
+from pmprofile.advice import Choice, Plan, choose
 from pmprofile.lifetimes import Clock
 from pmprofile.measure import Report
 from pmprofile.records import Profile
@@ -31,6 +31,10 @@ class Told:
         return self.report.clocks[self.report.profiles.index(self.largest)]
 
     @cached_property
+    def plan(self) -> Plan:
+        return Plan(self.report)
+
+    @cached_property
     def choices(self) -> list[Choice]:
         """The advice for the next run. There is none for sites that are counted together."""
-        return [] if self.names.by_function else choose(self.report, self.budget)
+        return [] if self.names.by_function else choose(self.plan, self.budget)

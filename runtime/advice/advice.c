@@ -21,14 +21,16 @@
 #define LEAVES	  4096u
 #define CALLERS	  4096u
 #define LINE	  4096
-#define HEADER	  "pmadvice 1"
-#define NO_QUOTA  UINT64_MAX
+#define HEADER	  "pmadvice 2"
+#define OLD	  "pmadvice 1"
+#define COLUMNS	  64
+#define NO_LIMIT  INT64_MAX
 
 struct entry {
-	uint64_t key;			   /* 0: empty */
-	enum pm_advice advice;		   /* for large objects */
-	bool is_cold;			   /* small objects go to PMem */
-	atomic_uint_least64_t quota_bytes; /* DRAM that the site may still take */
+	uint64_t key;		    /* 0: empty */
+	bool is_advised;	    /* for large objects */
+	bool is_cold;		    /* small objects go to PMem */
+	atomic_int_least64_t bytes; /* DRAM that the site may still take; NO_LIMIT: all of it */
 };
 
 bool pm_advice_on, pm_advice_on_small;
@@ -44,7 +46,11 @@ static struct {
 	const char *name;     /* of the file */
 	bool is_this_program; /* the lines being read are for this program */
 	bool has_program;     /* the file has lines for this program */
-	atomic_uint_least64_t counts[PM_ADVICES];
+
+	/* Columns, as the lines of this program have them. */
+	uint64_t budget_bytes, data_bytes, budgets[COLUMNS];
+	unsigned n_columns;
+	atomic_int_least64_t rest_bytes;
 } advice;
 
 /* The key's entry, or the empty one where it belongs. The table is at most half full. */
@@ -69,16 +75,91 @@ static bool parse_key(const char *text, uint64_t *ret, char **ret_end)
 	return *ret && ((*ret_end)[-1] == ' ' || (*ret_end)[-1] == '\t' || !**ret_end);
 }
 
-/* Parses the bytes behind a key, NO_QUOTA without them. False: the line has something else. */
-static bool parse_quota(const char *text, uint64_t *ret)
+/* Parses up to COLUMNS numbers. False: the line has something else, or none. */
+static bool parse_numbers(const char *text, uint64_t *ret, unsigned *ret_n)
 {
 	char *end = (char *)text;
 
-	*ret = NO_QUOTA;
-	if (*text >= '0' && *text <= '9')
-		*ret = strtoull(text, &end, 10);
-	end += strspn(end, " \t");
-	return !*end || *end == '#';
+	for (*ret_n = 0; *ret_n < COLUMNS && *end >= '0' && *end <= '9'; (*ret_n)++) {
+		ret[*ret_n] = strtoull(end, &end, 10);
+		end += strspn(end, " \t");
+	}
+	return *ret_n && (!*end || *end == '#');
+}
+
+/* A number between two columns, for this budget. */
+static uint64_t between(uint64_t from, uint64_t to, uint64_t low, uint64_t high)
+{
+	double part = (double)(advice.budget_bytes - low) / (double)(high - low);
+
+	return to >= from ? from + (uint64_t)(part * (double)(to - from))
+			  : from - (uint64_t)(part * (double)(from - to));
+}
+
+/* Parses a number for each budget. False: there are more, or fewer. */
+static bool parse_columns(const char *text, uint64_t columns[COLUMNS])
+{
+	unsigned n;
+
+	return parse_numbers(text, columns, &n) && n == advice.n_columns;
+}
+
+/* For this budget, which is below that of the last column. */
+static uint64_t interpolate(const uint64_t columns[COLUMNS])
+{
+	unsigned i = 0;
+
+	while (advice.budgets[i] <= advice.budget_bytes)
+		i++;
+	return i ? between(columns[i - 1], columns[i], advice.budgets[i - 1], advice.budgets[i])
+		 : between(0, columns[0], 0, advice.budgets[0]);
+}
+
+static bool has_room_for_all(void)
+{
+	return advice.budget_bytes >= advice.budgets[advice.n_columns - 1];
+}
+
+static int64_t limit_of(const uint64_t columns[COLUMNS])
+{
+	return has_room_for_all() ? NO_LIMIT : (int64_t)interpolate(columns);
+}
+
+static bool parse_budgets(const char *text)
+{
+	if (!parse_numbers(text, advice.budgets, &advice.n_columns) || !advice.budgets[0])
+		return false;
+	for (unsigned i = 1; i < advice.n_columns; i++)
+		if (advice.budgets[i] <= advice.budgets[i - 1])
+			return false;
+	return true;
+}
+
+static bool parse_rest(const char *text)
+{
+	uint64_t columns[COLUMNS], last;
+
+	if (!parse_columns(text, columns))
+		return false;
+	last = columns[advice.n_columns - 1];
+	if (advice.is_this_program)
+		advice.rest_bytes = has_room_for_all()
+					    ? (int64_t)(last + advice.budget_bytes -
+							advice.budgets[advice.n_columns - 1])
+					    : (int64_t)interpolate(columns);
+	return true;
+}
+
+static bool parse_data(const char *text)
+{
+	uint64_t columns[COLUMNS];
+	unsigned n;
+
+	if (!parse_numbers(text, columns, &n) || n != 1)
+		return false;
+	if (advice.is_this_program)
+		advice.data_bytes = columns[0];
+	return true;
 }
 
 /* Inserts a site. NULL: the line is for another program, or the table is half full. */
@@ -102,16 +183,17 @@ static uint64_t *leaf_of(uint64_t key)
 	return &advice.leaves[at];
 }
 
-/* Parses "small KEY" behind a site's key; KEY is the innermost frame's. */
+/* Parses what is behind the key of a `small` line: the innermost frame's key, and columns. */
 static bool parse_small(uint64_t key, const char *text)
 {
-	uint64_t leaf, none;
+	uint64_t leaf, columns[COLUMNS];
 	struct entry *entry;
 	char *rest;
 
-	if (strncmp(text, "small ", 6) || !parse_key(text + 6, &leaf, &rest) ||
-		!parse_quota(rest, &none))
+	if (!parse_key(text, &leaf, &rest) || !parse_columns(rest, columns))
 		return false;
+	if (limit_of(columns))
+		return true;
 	entry = advice.n_leaves < LEAVES / 2 ? insert(key) : NULL;
 	if (!entry)
 		return true;
@@ -121,24 +203,24 @@ static bool parse_small(uint64_t key, const char *text)
 	return true;
 }
 
-static bool parse_large(uint64_t key, enum pm_advice which, const char *text)
+static bool parse_site(uint64_t key, const char *text)
 {
+	uint64_t columns[COLUMNS];
 	struct entry *entry;
-	uint64_t quota;
 
-	if (!parse_quota(text, &quota))
+	if (!parse_columns(text, columns))
 		return false;
 	entry = insert(key);
 	if (entry) {
-		entry->advice = which;
-		entry->quota_bytes = quota;
+		entry->is_advised = true;
+		entry->bytes = limit_of(columns);
 	}
 	return true;
 }
 
+/* Lines of other programs are parsed, too: a damaged file is not half used. */
 static bool parse_line(const char *line)
 {
-	bool in_pmem = !strncmp(line, "pmem ", 5);
 	uint64_t key;
 	char *rest;
 
@@ -147,13 +229,19 @@ static bool parse_line(const char *line)
 	if (!strncmp(line, "program ", 8) && parse_key(line + 8, &key, &rest)) {
 		advice.is_this_program = key == advice.build;
 		advice.has_program |= advice.is_this_program;
+		advice.n_columns = 0;
 		return true;
 	}
-	if ((!in_pmem && strncmp(line, "dram ", 5)) || !parse_key(line + 5, &key, &rest))
-		return false;
-	if (in_pmem && *rest == 's')
-		return parse_small(key, rest);
-	return parse_large(key, in_pmem ? PM_ADVICE_PMEM : PM_ADVICE_DRAM, rest);
+	if (!strncmp(line, "data ", 5))
+		return parse_data(line + 5);
+	if (!strncmp(line, "budgets ", 8))
+		return parse_budgets(line + 8);
+	if (!strncmp(line, "rest ", 5))
+		return parse_rest(line + 5);
+	if (!strncmp(line, "site ", 5) && parse_key(line + 5, &key, &rest))
+		return parse_site(key, rest);
+	return !strncmp(line, "small ", 6) && parse_key(line + 6, &key, &rest) &&
+	       parse_small(key, rest);
 }
 
 /* Reads the next byte, by a buffer: stdio would allocate. -1: end, or an error. */
@@ -188,7 +276,12 @@ static const char *read_file(int fd)
 {
 	static char line[LINE], wrong[128];
 
-	if (!next_line(fd, line) || strcmp(line, HEADER))
+	if (!next_line(fd, line))
+		line[0] = '\0';
+	if (!strcmp(line, OLD))
+		return "it is an earlier pmreport's, in the order of allocations: write it anew, "
+		       "from a new profile";
+	if (strcmp(line, HEADER))
 		return "it does not begin with '" HEADER "', as files of pmreport do";
 	for (unsigned number = 2; next_line(fd, line); number++) {
 		if (!parse_line(line)) {
@@ -221,13 +314,14 @@ static const char *load(void)
 	return wrong;
 }
 
-void pm_advice_start(bool verbose)
+void pm_advice_start(uint64_t budget_bytes, bool verbose)
 {
 	const char *wrong;
 
 	advice.name = getenv("PM_ADVICE");
 	if (!advice.name || !*advice.name)
 		return;
+	advice.budget_bytes = budget_bytes;
 	advice.build = pm_site_program().build;
 	wrong = load();
 	pm_advice_on = !wrong;
@@ -238,34 +332,65 @@ void pm_advice_start(bool verbose)
 
 /* --- lookup --- */
 
-/* Takes bytes from a site's quota. False: it has fewer left. */
-static bool consume_quota(struct entry *entry, size_t bytes)
+/* Takes at most that many bytes. Returns how many there were. */
+static size_t take(atomic_int_least64_t *from, size_t bytes)
 {
-	uint64_t quota_bytes = atomic_load_explicit(&entry->quota_bytes, memory_order_relaxed);
+	int64_t left = atomic_load_explicit(from, memory_order_relaxed);
+	int64_t taken;
 
-	while (quota_bytes != NO_QUOTA && quota_bytes >= bytes)
-		if (atomic_compare_exchange_weak(
-			    &entry->quota_bytes, &quota_bytes, quota_bytes - bytes))
-			return true;
-	return quota_bytes == NO_QUOTA;
+	do {
+		if (left == NO_LIMIT)
+			return bytes;
+		taken = left < (int64_t)bytes ? left : (int64_t)bytes;
+		if (taken <= 0)
+			return 0;
+	} while (!atomic_compare_exchange_weak(from, &left, left - taken));
+	return (size_t)taken;
+}
+
+static void give(atomic_int_least64_t *to, size_t bytes)
+{
+	if (atomic_load_explicit(to, memory_order_relaxed) != NO_LIMIT)
+		atomic_fetch_add_explicit(to, (int64_t)bytes, memory_order_relaxed);
 }
 
 /* True: the walk of the stack ends with this key. */
 static bool is_advised(uint64_t key)
 {
-	return entry_of(key)->advice != PM_ADVICE_NONE;
+	return entry_of(key)->is_advised;
 }
 
-enum pm_advice pm_advice_lookup(size_t bytes)
+struct pm_advised_bytes pm_advice_take(size_t bytes)
 {
 	uint64_t key = pm_site_find(is_advised);
 	struct entry *entry = entry_of(key);
-	enum pm_advice found = key ? entry->advice : PM_ADVICE_NONE;
+	struct pm_advised_bytes taken = {0};
 
-	if (found == PM_ADVICE_DRAM && !consume_quota(entry, bytes))
-		found = PM_ADVICE_PMEM;
-	atomic_fetch_add_explicit(&advice.counts[found], 1, memory_order_relaxed);
-	return found;
+	if (key && entry->is_advised) {
+		taken.site = (uint32_t)(entry - advice.sites) + 1;
+		taken.own = take(&entry->bytes, bytes);
+	}
+	if (taken.own < bytes)
+		taken.rest = take(&advice.rest_bytes, bytes - taken.own);
+	return taken;
+}
+
+void pm_advice_give(const struct pm_advised_bytes *bytes)
+{
+	if (bytes->own)
+		give(&advice.sites[bytes->site - 1].bytes, bytes->own);
+	if (bytes->rest)
+		give(&advice.rest_bytes, bytes->rest);
+}
+
+void pm_advice_overdraw(struct pm_advised_bytes *taken, size_t bytes)
+{
+	atomic_int_least64_t *from =
+		taken->site ? &advice.sites[taken->site - 1].bytes : &advice.rest_bytes;
+
+	if (atomic_load_explicit(from, memory_order_relaxed) != NO_LIMIT)
+		atomic_fetch_sub_explicit(from, (int64_t)bytes, memory_order_relaxed);
+	*(taken->site ? &taken->own : &taken->rest) += bytes;
 }
 
 /*
@@ -297,13 +422,10 @@ bool pm_advice_is_cold(const void *caller)
 	if (!is_leaf(caller))
 		return false;
 	key = pm_site_capture(PM_SITE_LEAST).key;
-	if (!key || !entry_of(key)->is_cold)
-		return false;
-	atomic_fetch_add_explicit(&advice.counts[PM_ADVICE_PMEM], 1, memory_order_relaxed);
-	return true;
+	return key && entry_of(key)->is_cold;
 }
 
-uint64_t pm_advice_count(enum pm_advice which)
+uint64_t pm_advice_data_bytes(void)
 {
-	return atomic_load(&advice.counts[which]);
+	return advice.data_bytes;
 }

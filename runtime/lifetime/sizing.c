@@ -49,12 +49,12 @@ static void resize_temporary(void)
 }
 
 /*
- * Objects that advice has put into PMem are not promoted. A forked child is not sized: its DRAM
- * range is bound to PMem.
+ * With advice there is no temporary space, and objects in PMem are not promoted. A forked child is
+ * not sized: its DRAM range is bound to PMem.
  */
 void pm_sizing_iteration(uint32_t number, uint32_t measured)
 {
-	if (pm_heap.settings.is_fixed || pm_heap.is_child)
+	if (pm_heap.settings.is_fixed || pm_heap.is_child || pm_advice_on)
 		return;
 	if (number == 1)
 		pm_live_bytes_reset_peak();
@@ -62,7 +62,7 @@ void pm_sizing_iteration(uint32_t number, uint32_t measured)
 		return;
 	measure();
 	resize_temporary();
-	if (!sizing.to_temporary && !pm_advice_on)
+	if (!sizing.to_temporary)
 		sizing.promoted_bytes = pm_promote();
 	atomic_store_explicit(&is_done, true, memory_order_release);
 }

@@ -15,23 +15,18 @@
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
+#include "runtime/profile/bursts.h"
 #include "runtime/profile/counters.h"
+#include "runtime/profile/live_objects.h"
 #include "runtime/profile/profile_file.h"
 
 #define SITES	   (1u << 16)
 #define PROBES	   64  /* of the hash table of sites */
 #define NAME_BYTES 512 /* of a file's name in a record, with its 0 byte */
 
-/* Entry of an object's first granule in the live-object table. */
-struct live_object {
-	uint64_t site, bytes, from_ns; /* bytes: 0: no object, or already written */
-	uint32_t from_iteration;
-};
-
 bool pm_profile_on;
 
 static struct {
-	struct live_object *live_objects;
 	atomic_uint_least64_t *sites; /* hash table: keys of the site records written so far */
 	atomic_uint_least64_t lost_sites;
 	atomic_uint_least32_t phases;
@@ -147,11 +142,6 @@ static uint32_t marked_iteration(void)
 	return pm_iteration_source() == PM_ITERATIONS_MARKED ? pm_iteration_number() : 0;
 }
 
-static struct live_object *entry_of(const void *object)
-{
-	return &profile.live_objects[((uintptr_t)object - pm_heap.base) / PM_GRANULE];
-}
-
 static uint32_t space_of(const void *object)
 {
 	uint32_t id = 0;
@@ -161,7 +151,7 @@ static uint32_t space_of(const void *object)
 	return id;
 }
 
-static void write_object(const void *object, struct live_object *live, uint64_t to_ns)
+static void write_object(const void *object, struct pm_live_object *live, uint64_t to_ns)
 {
 	struct pm_record_object record = {
 		.head = {PM_RECORD_OBJECT, sizeof(record), space_of(object)},
@@ -172,26 +162,29 @@ static void write_object(const void *object, struct live_object *live, uint64_t 
 		.from_iteration = live->from_iteration,
 		.to_iteration = marked_iteration()};
 
-	live->bytes = 0;
+	atomic_store_explicit(&live->is_live, false, memory_order_relaxed);
 	pm_profile_file_append(&record.head);
 }
 
 void pm_profile_alloc(const void *object, size_t bytes)
 {
+	struct pm_live_object *live = pm_live_object(object);
 	int saved = errno;
 
-	*entry_of(object) = (struct live_object){.site = record_site(bytes),
-		.bytes = bytes ? bytes : 1,
-		.from_ns = now(),
-		.from_iteration = marked_iteration()};
+	atomic_store_explicit(&live->site, record_site(bytes), memory_order_relaxed);
+	live->from_ns = now();
+	live->from_iteration = marked_iteration();
+	atomic_store_explicit(&live->is_live, true, memory_order_relaxed);
+	atomic_store_explicit(&live->bytes, bytes ? bytes : 1, memory_order_release);
+	pm_bursts_alloc(object, bytes);
 	errno = saved;
 }
 
 void pm_profile_free(const void *object)
 {
-	struct live_object *live = entry_of(object);
+	struct pm_live_object *live = pm_live_object(object);
 
-	if (live->bytes)
+	if (live->is_live)
 		write_object(object, live, now());
 }
 
@@ -265,6 +258,7 @@ void pm_profile_phase(const char *name)
 	if (!pm_profile_on)
 		return;
 	record.head.number = atomic_fetch_add(&profile.phases, 1) + 1;
+	pm_bursts_phase(record.head.number);
 	record.ns = now();
 	strncat(record.name, name, sizeof(record.name) - 1);
 	write_counters(record.ns);
@@ -327,14 +321,14 @@ void pm_profile_start(bool attached)
 
 	if (!directory || !*directory || !prepare_file(directory))
 		return;
-	profile.live_objects = reserve(pm_heap.size / PM_GRANULE * sizeof(*profile.live_objects));
 	profile.sites = reserve(SITES * sizeof(*profile.sites));
-	if (!profile.live_objects || !profile.sites) {
+	if (!pm_live_objects_start() || !profile.sites) {
 		pm_log("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
 		return;
 	}
 	profile.start_ns = pm_clock_ns(CLOCK_MONOTONIC);
 	pm_counters_start();
+	pm_bursts_start(profile.start_ns);
 	profile.must_write = attached;
 	profile.pid = getpid();
 	pm_profile_on = true;
@@ -346,9 +340,9 @@ static void write_live_objects(const struct pm_space *space)
 	for (uint32_t at = 0; at < space->top && space->extents[at].granules;
 		at += space->extents[at].granules) {
 		const char *object = space->base + at * PM_GRANULE;
-		struct live_object *live = entry_of(object);
+		struct pm_live_object *live = pm_live_object(object);
 
-		if (space->extents[at].kind >= PM_EXTENT_OBJECT && live->bytes)
+		if (space->extents[at].kind >= PM_EXTENT_OBJECT && live->is_live)
 			write_object(object, live, 0);
 	}
 }
@@ -357,9 +351,12 @@ static void write_live_objects(const struct pm_space *space)
 __attribute__((destructor)) static void end(void)
 {
 	struct pm_record_end last = {.head = {PM_RECORD_END, sizeof(last), 0}};
+	struct pm_record_source source;
 
 	if (!pm_profile_on || profile.pid != getpid())
 		return;
+	if (pm_bursts_end(&source))
+		pm_profile_file_append(&source.head);
 	pm_heap_before_fork();
 	for (int i = 0; i < PM_SPACES; i++)
 		write_live_objects(&pm_heap.spaces[i]);
@@ -377,16 +374,19 @@ __attribute__((destructor)) static void end(void)
 
 void pm_profile_before_fork(void)
 {
+	pm_bursts_before_fork();
 	pm_profile_file_lock();
 }
 
 void pm_profile_after_fork(void)
 {
 	pm_profile_file_unlock();
+	pm_bursts_after_fork();
 }
 
 void pm_profile_after_fork_in_child(void)
 {
 	pm_profile_file_unlock();
+	pm_bursts_after_fork_in_child();
 	pm_profile_on = false;
 }

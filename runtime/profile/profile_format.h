@@ -27,6 +27,8 @@ enum pm_record_kind {
 	PM_RECORD_END,
 	PM_RECORD_COUNTERS,
 	PM_RECORD_FURTHER_FRAMES,
+	PM_RECORD_SOURCE,
+	PM_RECORD_ACCESSES,
 };
 
 #define PM_RECORD_FRAMES 3 /* in a site's own record */
@@ -111,6 +113,38 @@ struct pm_record_counters {
 	struct pm_record head;
 	uint64_t ns;
 	uint64_t values[5];
+};
+
+/* How accesses were measured. */
+enum pm_access_source {
+	PM_ACCESSES_BY_BURSTS = 1, /* pages that were accessed in an epoch: bursts.h */
+};
+
+/*
+ * `number` is a pm_access_source. Comes at the end. For bursts, a period is the mean length of an
+ * epoch in nanoseconds, and lost are objects that could not be told from their neighbours.
+ */
+struct pm_record_source {
+	struct pm_record head;
+	uint64_t event; /* of a processor's counter; 0: none */
+	uint64_t period;
+	uint64_t enabled_ns, running_ns; /* running: while accesses were looked at */
+	uint64_t cpu_ns;		 /* processor time that this took */
+	uint64_t lost, throttled;
+	uint64_t epochs; /* 0: by samples */
+};
+
+/*
+ * Accesses to the objects of a site in a burst. `number` counts bursts from 1 on. UINT64_MAX: not
+ * measured.
+ */
+struct pm_record_accesses {
+	struct pm_record head;
+	uint64_t site;		     /* a site's key; 0: unknown */
+	uint32_t iteration, phases;  /* 0: before the first; phases that have begun */
+	uint64_t from_ns, epochs_ns; /* the burst's begin, and the length of its epochs together */
+	uint64_t large; /* 0: of samples of small objects, which stand for more bytes */
+	uint64_t read_bytes, written_bytes; /* estimated; read_bytes has written ones in it */
 };
 
 struct pm_record_end {

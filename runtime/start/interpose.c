@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "runtime/advice/advice.h"
+#include "runtime/advice/advised_objects.h"
 #include "runtime/advice/site.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/jemalloc.h"
@@ -37,11 +38,6 @@ static bool is_placing(void)
 
 /* --- allocating --- */
 
-static size_t round_up_granule(size_t size)
-{
-	return (size + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
-}
-
 static void *alloc_by_lifetime(size_t size, size_t align, bool zero)
 {
 	uint64_t site = pm_site_capture(PM_SITE_LEAST).key;
@@ -52,17 +48,14 @@ static void *alloc_by_lifetime(size_t size, size_t align, bool zero)
 	return object;
 }
 
-static void *alloc_by_advice(size_t size, size_t align, bool zero)
+static void *place_large(size_t size, size_t align, bool zero)
 {
-	enum pm_advice advice = pm_advice_on && size >= PM_LARGE
-					? pm_advice_lookup(round_up_granule(size))
-					: PM_ADVICE_NONE;
-
-	if (advice == PM_ADVICE_NONE && pm_lifetime_is_on() && size >= PM_LARGE)
-		return alloc_by_lifetime(size, align, zero);
-	if (advice == PM_ADVICE_NONE)
+	if (size < PM_LARGE)
 		return pm_heap_alloc(size, align, zero);
-	return pm_heap_alloc_advised(size, align, zero, advice == PM_ADVICE_DRAM);
+	if (pm_advice_on)
+		return pm_advised_alloc(size, align, zero);
+	return pm_lifetime_is_on() ? alloc_by_lifetime(size, align, zero)
+				   : pm_heap_alloc(size, align, zero);
 }
 
 /* Also allocates small objects with a large alignment; the profile samples them like other ones. */
@@ -73,7 +66,7 @@ static __attribute__((noinline)) void *alloc_large(
 
 	if (atomic_load_explicit(&pm_marks_inferring, memory_order_relaxed) && size >= PM_LARGE)
 		pm_marks_large_alloc(caller, size);
-	object = alloc_by_advice(size, align, zero);
+	object = place_large(size, align, zero);
 
 	if (pm_profile_on && object && (size >= PM_LARGE || pm_profile_is_sample(size)))
 		pm_profile_alloc(object, size);
@@ -97,8 +90,10 @@ static void *alloc_small(size_t size, size_t align, bool zero, const void *calle
 {
 	void *object = alloc_sample(size, align, zero);
 
-	if (!object && pm_advice_on_small && pm_advice_is_cold(caller))
+	if (!object && pm_advice_on_small && pm_advice_is_cold(caller)) {
 		object = pm_jemalloc_take_cold(size, align, zero);
+		pm_advised_count_cold();
+	}
 	if (object)
 		return object;
 	if (zero)
@@ -168,6 +163,8 @@ static void free_large(void *object)
 		pm_profile_free(object);
 	if (pm_lifetime_is_on())
 		pm_lifetime_free(object);
+	if (pm_advice_on)
+		pm_advised_free(object);
 	pm_heap_free(object);
 }
 
@@ -229,8 +226,12 @@ static void *copy_to_new(void *object, size_t size, const void *caller)
 /* In place. The profile records the resized object as a new one. */
 static bool resize_large(void *object, size_t size)
 {
+	size_t before = pm_heap_usable_size(object);
+
 	if (!pm_heap_resize(object, size))
 		return false;
+	if (pm_advice_on)
+		pm_advised_resize(object, before, pm_heap_usable_size(object));
 	if (pm_profile_on) {
 		pm_profile_free(object);
 		pm_profile_alloc(object, size);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/advice/advice.h"
+#include "runtime/advice/advised_objects.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/moved_pages.h"
@@ -249,6 +250,21 @@ static void add_streams(struct text *text)
 	add(text, "}");
 }
 
+static void add_advice(struct text *text)
+{
+	struct pm_advised_counts counts;
+
+	pm_advised_count(&counts);
+	add(text,
+		",\"advised_objects\":{\"dram\":%llu,\"split\":%llu,\"pmem\":%llu,\"unknown\":%"
+		"llu}",
+		(unsigned long long)counts.dram_objects, (unsigned long long)counts.split_objects,
+		(unsigned long long)counts.pmem_objects,
+		(unsigned long long)counts.unknown_objects);
+	add(text, ",\"advised_data_bytes\":{\"profile\":%llu,\"run\":%llu}",
+		(unsigned long long)pm_advice_data_bytes(), (unsigned long long)counts.peak_bytes);
+}
+
 static void add_object(struct text *text, const struct pm_numa_maps *numa_maps)
 {
 	const char *rank = getenv("PM_LOCAL_RANK");
@@ -276,10 +292,7 @@ static void add_object(struct text *text, const struct pm_numa_maps *numa_maps)
 	add_moves(text);
 	add_streams(text);
 	if (pm_advice_on)
-		add(text, ",\"advised_objects\":{\"dram\":%llu,\"pmem\":%llu,\"unknown\":%llu}",
-			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
-			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
-			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
+		add_advice(text);
 	if (numa_maps) {
 		add(text, ",\"resident_bytes\":{");
 		add_numa_maps(text, numa_maps);
@@ -355,8 +368,9 @@ static void log_moves(void)
 
 	pm_moved_pages_count(&moved);
 	if (moved.to_dram_bytes || moved.refused_bytes)
-		pm_log("moved by the program: %lluM to DRAM, %lluM to PMem; no room in DRAM for "
+		pm_log("moved by %s: %lluM to DRAM, %lluM to PMem; no room in DRAM for "
 		       "%lluM",
+			pm_advice_on ? "the program, or split by advice" : "the program",
 			in_mib(moved.to_dram_bytes - pm_promotion_total()),
 			in_mib(moved.to_pmem_bytes), in_mib(moved.refused_bytes));
 	if (pm_promotion_total())
@@ -395,6 +409,20 @@ static void log_streams(void)
 		log_phase(phase);
 }
 
+static void log_advice(void)
+{
+	uint64_t budget_bytes = pm_heap.settings.budget_bytes, taken_bytes = dram_bytes();
+	struct pm_advised_counts counts;
+
+	pm_advised_count(&counts);
+	pm_log("advised: %llu objects to DRAM, %llu split, %llu to PMem; %llu of unknown sites",
+		(unsigned long long)counts.dram_objects, (unsigned long long)counts.split_objects,
+		(unsigned long long)counts.pmem_objects,
+		(unsigned long long)counts.unknown_objects);
+	if (counts.pmem_objects && taken_bytes < budget_bytes)
+		pm_log("advice has left %lluM of DRAM unused", in_mib(budget_bytes - taken_bytes));
+}
+
 static void log_all(const struct pm_numa_maps *numa_maps)
 {
 	struct pm_heap_stats counts;
@@ -416,10 +444,7 @@ static void log_all(const struct pm_numa_maps *numa_maps)
 		pm_log("static data: %lluM bound to DRAM, in free; %lluM to PMem",
 			in_mib(statics.dram_bytes), in_mib(statics.pmem_bytes));
 	if (pm_advice_on)
-		pm_log("advised: %llu objects to DRAM, %llu to PMem; %llu of unknown sites",
-			(unsigned long long)pm_advice_count(PM_ADVICE_DRAM),
-			(unsigned long long)pm_advice_count(PM_ADVICE_PMEM),
-			(unsigned long long)pm_advice_count(PM_ADVICE_NONE));
+		log_advice();
 	for (int mapping = 0; numa_maps && mapping < PM_MAPPINGS; mapping++)
 		log_nodes(numa_maps, (enum pm_mapping)mapping);
 }

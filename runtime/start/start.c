@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/advice/advice.h"
+#include "runtime/advice/advised_objects.h"
 #include "runtime/common/rank_registry.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
@@ -62,6 +63,22 @@ static bool is_first_malloc(void)
 }
 
 /*
+ * For what static data leaves of the budget. Advised objects of any lifetime share the DRAM that
+ * short-lived ones have without advice.
+ */
+static void start_advice(bool attached)
+{
+	struct pm_static_data statics;
+
+	pm_static_data_counts(&statics);
+	pm_advice_start(pm_heap.settings.budget_bytes - statics.dram_bytes,
+		attached || pm_heap.registry == PM_REGISTRY_ABSENT);
+	pm_advice_on = pm_advice_on && pm_advised_start(attached);
+	if (pm_advice_on)
+		(void)pm_space_split(&pm_heap.spaces[PM_TEMPORARY], &pm_heap.spaces[PM_LENT], 0);
+}
+
+/*
  * Lock order: jemalloc's locks before the heap's, since jemalloc allocates slabs with its own locks
  * held. Prepare handlers run in reverse order of registration, pthread_atfork(3): the heap's are
  * registered before jemalloc starts, so that the heap's locks are taken last.
@@ -86,7 +103,7 @@ __attribute__((constructor)) static void start(void)
 	}
 	pm_static_data_place(settings.static_in_pmem);
 	attached = pm_registry_attach();
-	pm_advice_start(attached || pm_heap.registry == PM_REGISTRY_ABSENT);
+	start_advice(attached);
 	pm_profile_start(attached);
 	pm_streams_prepare();
 	pm_heap_open(pm_profile_on || pm_advice_on_small, pm_advice_on_small);

@@ -30,7 +30,7 @@ place() {
 
 # advised COMMAND...: as the last profile advises; programs of which it knows nothing need not say so.
 advised() {
-	[ -e "$advice" ] || "$top/pmreport/pmreport" --no-names "$profiles" --advice "$advice" &>/dev/null || echo 'pmadvice 1' >"$advice"
+	[ -e "$advice" ] || "$top/pmreport/pmreport" --no-names "$profiles" --advice "$advice" &>/dev/null || echo 'pmadvice 2' >"$advice"
 	PM_ADVICE=$advice place 32 "$@" 2> >(grep -v "PM_ADVICE='.*it has nothing for this program" >&2)
 }
 

@@ -1,6 +1,6 @@
 # The runtime under programs of our own and under everybody's, beside plain glibc.
 RUNTIME_TESTS := $(addprefix $(BUILD)/tests/runtime/,family hoard bss operators pic alike threads streams tiers \
-	resource umf advise wrappers deep)
+	resource umf advise wrappers deep touch)
 
 $(BUILD)/tests/runtime/%: $(BUILD)/tests/runtime/%.o
 	$(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -o $@ $< $(LDLIBS) -pthread

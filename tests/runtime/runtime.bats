@@ -460,6 +460,33 @@ found() {
 	assert_line --regexp ' 60 +35\.2M .* main pic\.c:[0-9]+$'
 }
 
+# accessed MIB: bytes of pages that were accessed of the object of that size, and of those that were written.
+accessed() {
+	found "join ' ', map { (\$_->{accessed_bytes}, \$_->{written_bytes}) } grep { \$_->{largest_bytes} == $1 << 20 } @{\$_->{sites}}"
+}
+
+# With PAGEMAP_SCAN (Linux 6.7) the kernel tells of written pages, too.
+@test "a profile tells how often pages are accessed and written, in epochs, also of a program that forks" {
+	for how in '' fork; do
+		rm -rf "$profiles"
+		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=$profiles LD_PRELOAD=$runtime run -0 "$own/touch" 3 $how
+		assert_output 'cold 1'
+		read -r cold _ <<<"$(accessed 4)"
+		read -r often never <<<"$(accessed 5)"
+		read -r written writes <<<"$(accessed 6)"
+		read -r once _ <<<"$(accessed 7)"
+		[ "$((20 * cold))" -le "$once" ]
+		[ "$((5 * often))" -ge "$((2 * 7 * once))" ] || [ -n "$how" ] # each page twice as often: 5 MiB against 7
+		[ "$((5 * written))" -ge "$((4 * often))" ]
+		[ "$((10 * never))" -le "$often" ]
+		[ "$writes" -eq 0 ] || [ "$((2 * writes))" -ge "$written" ]
+	done
+	[ "$writes" -gt 0 ] || [ "$(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n1)" != 6.7 ]
+	[ "$(found '$_->{accesses}{epochs}')" -ge 10 ]
+	run -0 pmreport/pmreport --no-names "$profiles"
+	assert_line --regexp '^the counted traffic that DRAM serves as advised: at 64\.0M a rank 100%, of what comes first 100%$'
+}
+
 @test "call sites that are inlined into one function are told apart, by the program's own functions" {
 	PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=$profiles LD_PRELOAD=$runtime run -0 "$own/wrappers"
 	run -0 pmreport/pmreport "$profiles"
@@ -489,9 +516,10 @@ found() {
 	assert_line --regexp ' 20 +40\.0M .* layer deep\.cc:[0-9]+( < layer:[0-9]+){4} < scratch:[0-9]+ < main:[0-9]+$'
 	assert_line --regexp ' 1 +2\.0M .* layer deep\.cc:[0-9]+( < layer:[0-9]+){4} < field:[0-9]+ < main:[0-9]+$'
 	run -0 pmreport/pmreport "$profiles" --budget 10M --advice "$BATS_TEST_TMPDIR/advice"
-	assert_equal "$(grep -cE '^(dram|pmem) [0-9a-f]{16} ' "$BATS_TEST_TMPDIR/advice")" 2
-	PM_RANK_DRAM=$((8 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
-	assert_equal "$(told advised_objects dram) $(told advised_objects pmem) $(told advised_objects unknown)" '20 1 0'
+	assert_equal "$(grep -cE '^site [0-9a-f]{16} ' "$BATS_TEST_TMPDIR/advice")" 2
+	# The run is too short for a burst: the first site comes first.
+	PM_RANK_DRAM=$((10 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
+	assert_equal "$(told advised_objects dram) $(told advised_objects pmem) $(told advised_objects unknown)" '1 20 0'
 }
 
 @test "advice of three frames is good for all callers of a wrapper" {
@@ -503,7 +531,7 @@ found() {
 		from pmprofile import advice, records
 		profile = records.read(Path(sys.argv[1]))
 		keys = {advice.key(frames[:3]) for frames in profile.sites.values() if len(frames) > 3}
-		print(f"pmadvice 1\nprogram {profile.build:016x}", *(f"pmem {key:016x}" for key in keys), sep="\n")
+		print(f"pmadvice 2\nprogram {profile.build:016x}\nbudgets {1 << 40}\nrest 0", *(f"site {key:016x} 0" for key in keys), sep="\n")
 	END
 	PM_RANK_DRAM=$((8 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
 	assert_equal "$(told advised_objects dram) $(told advised_objects pmem) $(told advised_objects unknown)" '0 21 0'
@@ -537,11 +565,46 @@ found() {
 	assert_equal "$(told advised_objects)" $((4 + 60 + 16 + 384))
 }
 
+# kinds NAME...: bytes in DRAM of pic's kinds.
+kinds() {
+	for kind in "$@"; do
+		awk -v kind="$kind" '$1 == kind { print $3 }' <<<"$output"
+	done | xargs
+}
+
+@test "advice is for any budget and any size of the data, and objects are split" {
+	PM_PROFILE=$profiles run -0 pic
+	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
+	for budget in 20 40 110; do
+		PM_RANK_DRAM=$((budget * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report \
+			LD_PRELOAD=$runtime run -0 "$own/pic" 8
+		read -r fields work "particles$budget" "arrays$budget" <<<"$(kinds fields work particles arrays)"
+		assert_equal "$fields $work" '314572800 855638016'
+		[ "$(told resident_bytes dram)" -le $((budget * MIB)) ]
+	done
+	[ "$particles20" -lt "$particles40" ]
+	assert_equal "$arrays20 $arrays40 $particles110 $arrays110" '0 0 294912000 402653184'
+
+	# A part of an object of 12 MiB: its chunks are bound one by one, where there is a node of PMem.
+	PM_RANK_DRAM=$((64 * MIB)) PM_NODE_DRAM=0 PM_NODE_PMEM=0 PM_LOCAL_RANK=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report \
+		LD_PRELOAD=$runtime run -0 "$own/pic" 8
+	assert_equal "$(told advised_objects split)" 1
+	[ "$(told dram_bytes)" -ge $((58 * MIB)) ]
+	[ "$(told dram_bytes)" -le $((64 * MIB)) ]
+
+	run -0 pmreport/pmreport "$profiles" --budget 56M --data 188M --advice "$BATS_TEST_TMPDIR/advice"
+	PM_RANK_DRAM=$((56 * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice LD_PRELOAD=$runtime run -0 "$own/pic" 4 0 2
+	assert_equal "$(kinds fields work arrays)" '314572800 855638016 0'
+	run -0 pmreport/pmreport "$profiles" --data 500M --advice "$BATS_TEST_TMPDIR/advice"
+	run -0 "$build/pmrun" -n 2 --pm-bind=none --pm-dram=28M --pm-runtime="$runtime" --pm-advice="$BATS_TEST_TMPDIR/advice" "$own/pic" 4
+	assert_equal "$(grep -c 'PM_ADVICE is for 500M of objects, and this run had 93M at most: profile it again, or write the advice by pmreport --data=93M' <<<"$output")" 1
+}
+
 @test "small objects of some sites are in PMem when that is advised, and leave their DRAM to others" {
 	PM_PROFILE=$profiles run -0 pic 40000
 	sum=$(grep ^sum <<<"$output")
 	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
-	assert_equal "$(grep -c '^pmem [0-9a-f]* small [0-9a-f]*  # ' "$BATS_TEST_TMPDIR/advice")" 2
+	assert_equal "$(grep -c '^small [0-9a-f]* [0-9a-f]* 0 .*  # ' "$BATS_TEST_TMPDIR/advice")" 2
 	PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report run -0 pic 40000
 	assert_line "$sum"
 	assert_line 'grains 327680000 0'
@@ -621,14 +684,18 @@ data = bytearray(1000000)'
 	says "PM_PROFILE='/proc/none': No such file or directory; there is no profile" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=/proc/none
 	says "PM_ADVICE='/none': No such file or directory; it is not used" PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/none
-	says "PM_ADVICE='/etc/hosts': it does not begin with 'pmadvice 1', as files of pmreport do; it is not used" \
+	says "PM_ADVICE='/etc/hosts': it does not begin with 'pmadvice 2', as files of pmreport do; it is not used" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE=/etc/hosts
-	printf 'pmadvice 1\nprogram 0123456789abcdef other\ndram 0123456789abcdef # why\n' >"$BATS_TEST_TMPDIR/advice"
+	printf 'pmadvice 2\nprogram 0123456789abcdef other\nbudgets 1\nsite 0123456789abcdef 1 # why\n' >"$BATS_TEST_TMPDIR/advice"
 	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it has nothing for this program as it is built now; it is not used" \
 		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
-	for line in 'dram 123' 'dram 0123456789abcdef much' 'keep 0123456789abcdef' 'pmem 0123456789abcdefg' \
-		'pmem 0123456789abcdef small 12' 'dram 0123456789abcdef small 0123456789abcdef'; do
-		printf 'pmadvice 1\n\n# words\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
+	printf 'pmadvice 1\nprogram 0123456789abcdef other\n' >"$BATS_TEST_TMPDIR/advice"
+	says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': it is an earlier pmreport's, in the order of allocations: write it anew, from a new profile" \
+		PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
+	for line in 'site 123' 'site 0123456789abcdef much' 'site 0123456789abcdef' 'keep 0123456789abcdef' 'site 0123456789abcdefg 1 2' \
+		'site 0123456789abcdef 1' 'site 0123456789abcdef 1 2 3' 'small 0123456789abcdef 1 2' 'small 0123456789abcdef 0123456789abcdef 1' \
+		'rest 1' 'rest' 'data 1 2' 'budgets 2 1' 'budgets 0 1' 'budgets'; do
+		printf 'pmadvice 2\n# words\nbudgets 1 2\n%s\n' "$line" >"$BATS_TEST_TMPDIR/advice"
 		says "PM_ADVICE='$BATS_TEST_TMPDIR/advice': line 4, '${line:0:40}', is not advice; it is not used" \
 			PM_RANK_DRAM=$((64 * MIB)) PM_ADVICE="$BATS_TEST_TMPDIR/advice"
 	done
@@ -676,7 +743,7 @@ says() {
 }
 
 @test "a profile or an advice is asked for as pmrun's option, or by its variable" {
-	printf 'pmadvice 1\n' >"$BATS_TEST_TMPDIR/advice"
+	printf 'pmadvice 2\n' >"$BATS_TEST_TMPDIR/advice"
 	start() {
 		run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$@"
 	}

@@ -69,7 +69,7 @@ assert_missing() {
 }
 
 @test "profile and advice are told to the ranks, asked for as options or by variables" {
-	echo 'pmadvice 1' >"$AT/advice"
+	echo 'pmadvice 2' >"$AT/advice"
 	# shellcheck disable=SC2016
 	run_step --pm-profile=/tmp/profiles --pm-advice="$AT/advice" sh -c 'echo "<$PM_PROFILE $PM_ADVICE $LD_PRELOAD>"'
 	assert_line "</tmp/profiles $AT/advice $AT/runtime.so>"

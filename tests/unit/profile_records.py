@@ -52,6 +52,14 @@ def end(ns: int, slabs: int = 0) -> bytes:
     return record(6, 0, struct.pack("<3Q", ns, 0, slabs))
 
 
+def source(epochs: int, running: int = 0) -> bytes:
+    return record(9, 1, struct.pack("<8Q", 0, running // max(1, epochs), 0, running, 0, 0, 0, epochs))
+
+
+def accesses(key: int, read: int, written: int = records.ABSENT, burst: int = 1, begin: int = 0, length: int = 1, large: bool = True) -> bytes:
+    return record(10, burst, struct.pack("<QIIQQQQQ", key, 0, 0, begin, length, large, read, written))
+
+
 def read(*parts: bytes) -> records.Profile:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "host.3.4711.pmprof"

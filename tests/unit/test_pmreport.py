@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from profile_records import EVERY, GRANULE, MIB, counters, end, mark, phase, program, read, record, site, thing
+from profile_records import EVERY, GRANULE, MIB, accesses, counters, end, mark, phase, program, read, record, site, source, thing
 from report import report
 
 TOP = Path(__file__).resolve().parents[2]
@@ -167,33 +167,74 @@ def phasing() -> list[tuple[bool, str]]:
              "what is absent is said to be")]
 
 
+Told = list[tuple[int, bool, int | None]]
+
+
+def told_of(report_: measure.Report, budget: int) -> Told:
+    return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(advice.Plan(report_), budget)]
+
+
 def advising() -> list[tuple[bool, str]]:
-    busy = [thing(1, 4 * MIB, i, i + 1) for i in range(10)]
-    p = read(program(), *busy, *[thing(2, MIB + 1, 0, 0) for _ in range(10)], *[thing(3, 8 * MIB, 0, 0) for _ in range(2)],
-             thing(4, 10 * MIB, 0, 0), thing(5, 100, 0, 0), end(100, 4 * MIB))
-    r = measure.report([p])
+    """Accesses say that site 3 has most for each byte, then 1, then 4 and 2; site 5 is of small objects that are too few."""
+    objects = [*[thing(1, 4 * MIB, i, i + 1) for i in range(10)], *[thing(2, MIB + 1, 0, 0) for _ in range(10)],
+               *[thing(3, 8 * MIB, 0, 0) for _ in range(2)], thing(4, 10 * MIB, 0, 0), thing(5, 100, 0, 0)]
+    counts = [accesses(key, size * MIB, length=100) for key, size in ((1, 200), (2, 10), (3, 1600), (4, 20))]
+    r = measure.report([read(program(), *objects, *counts, source(10 ** 6), end(100, 4 * MIB))])
+    rough, unmeasured = (measure.report([read(program(), *objects, *more, end(100, 4 * MIB))]) for more in ([*counts, source(1)], []))
+    small = measure.report([read(program(), site(7, (16, "/bin/app"), (32, "/lib/libc.so")), *objects[:10], *[thing(6, 1000, 0, 0) for _ in range(4)],
+                                 *[thing(7, 2000, 0, 0) for _ in range(6)], thing(8, 10, 0, 0), accesses(6, 40 * MIB, length=100, large=False),
+                                 source(10 ** 6), end(100, 24 * MIB))])
+    ten, others = 10 * (MIB + GRANULE), 4 * MIB
+    return [(told_of(r, 64 * MIB) == [(3, True, None), (1, True, None), (4, True, None), (2, True, None)], "all that fits"),
+            (told_of(r, others + 20 * MIB) == [(3, True, None), (1, True, None), (4, False, None), (2, False, None)],
+             "what has most accesses for each byte, beside small objects' own"),
+            (told_of(r, others + 24 * MIB)[2:] == [(4, True, 4 * MIB), (2, False, None)], "of an object that does not fit, a part"),
+            (told_of(r, others + 32 * MIB)[3] == (2, True, 2 * MIB), "and of a site"),
+            ([key for key, _, _ in told_of(rough, 64 * MIB)] == [2, 1, 3, 4], "sites that few epochs do not tell apart: small objects first"),
+            ([key for key, _, _ in told_of(unmeasured, 64 * MIB)] == [1, 2, 3, 4] and told_of(unmeasured, others + 4 * MIB + ten)[2:] ==
+             [(3, False, None), (4, False, None)], "without accesses, what is allocated first"),
+            (told_of(small, 64 * MIB) == [(6, True, None), (1, True, None), (7, True, None)], "small objects of which there are some samples, too"),
+            (told_of(small, 20 * MIB) == [(6, True, None), (1, True, None), (7, False, None)], "with what jemalloc adds to them"),
+            (told_of(r, 0) == [(key, False, None) for key in (3, 1, 4, 2)], "nothing fits into nothing")]
 
-    def told(budget: int) -> list[tuple[int, bool, int | None]]:
-        return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(r, budget)]
-    s = read(program(), site(7, (16, "/bin/app"), (32, "/lib/libc.so")), *busy, *[thing(6, 1000, 0, 0) for _ in range(4)],
-             *[thing(7, 2000, 0, 0) for _ in range(6)], thing(8, 10, 0, 0), end(100, 24 * MIB))
-    t = measure.report([s])
 
-    def small(budget: int) -> list[tuple[int, bool, int | None]]:
-        return [(c.site.key, c.in_dram, c.limit) for c in advice.choose(t, budget)]
-    small_line = advice.section(t, advice.choose(t, 20 * MIB), measure_names(t)).splitlines()[-1]
-    ten = 10 * (MIB + GRANULE)
-    return [(told(64 * MIB) == [(1, True, None), (2, True, None), (3, True, None), (4, True, None)], "all that fits"),
-            (told(4 * MIB + 4 * MIB + ten) == [(1, True, None), (2, True, None), (3, False, None), (4, False, None)],
-             "what is used most, then what is small, beside small objects' own"),
-            (told(20 * MIB)[2:] == [(3, False, None), (4, False, None)], "no part of an object"),
-            (told(30 * MIB)[2] == (3, True, 30 * MIB - 8 * MIB - ten), "of a site that does not fit, the first bytes"),
-            (small(64 * MIB) == [(1, True, None), (6, True, None), (7, True, None)], "small objects of which there are some samples, too"),
-            (small(20 * MIB) == [(1, True, None), (6, True, None), (7, False, None)], "with what jemalloc adds to them"),
-            (small_line.split("#")[0].split() == ["pmem", f"{7:016x}", "small", "8ad24ef1d6b4bdb2"], "by their innermost frame"),
-            (told(0) == [(key, False, None) for key in (1, 2, 3, 4)], "nothing fits into nothing"),
-            (advice.section(r, advice.choose(r, 30 * MIB), measure_names(r)).splitlines()[3].split("#")[0].split()
-             == ["dram", f"{3:016x}", str(22 * MIB - ten)], "as it is written")]
+def over_time() -> list[tuple[bool, str]]:
+    """Sites 1 and 2 are hot one after the other, 3 all the time; each holds 8 MiB."""
+    objects = [thing(1, 8 * MIB, 0, 50), thing(2, 8 * MIB, 50, 100), thing(3, 8 * MIB, 0, 0)]
+    counts = [accesses(key, size * MIB, length=100) for key, size in ((1, 800), (2, 400), (3, 80))]
+    plan = advice.Plan(measure.report([read(program(budget=10 * MIB), *objects, *counts, source(10 ** 6), end(100))]))
+    base = plan.others
+    late = advice.Plan(measure.report([read(program(), *objects, accesses(1, 10 * MIB, burst=1, begin=20, length=10),
+                                            accesses(1, 20 * MIB, burst=2, begin=60, length=20), source(50), end(100))]))
+    return [(plan.pack(base + 8 * MIB).limits == [8 * MIB, 8 * MIB, 0], "sites that live at different times share bytes"),
+            (plan.pack(base + 10 * MIB).limits == [8 * MIB, 8 * MIB, 2 * MIB], "and the next one gets what both leave"),
+            (plan.pack(base + 30 * MIB).rest == 14 * MIB and plan.pack(base + 10 * MIB).rest == 0, "what nobody uses at any time is told"),
+            (round(plan.share(base + 8 * MIB), 3) == round((808 + 408) / 1304, 3), "the share that is served, by accesses and allocations"),
+            (plan.share(base + 16 * MIB) == 1 and plan.share(base) == 0, "of all and of nothing"),
+            (plan.first_come(base + 8 * MIB) < 1 and round(plan.first_come(base + 8 * MIB), 3) == round(1216 / 1304, 3), "what comes first, beside it"),
+            (late.report.sites[0].traffic is not None and late.report.sites[0].traffic.accessed == 10 * MIB * 6 + 20 * MIB * 2,
+             "a burst stands for the time up to the next one, the first one for what was before it")]
+
+
+def written() -> list[tuple[bool, str]]:
+    """The file of advice: for this budget and others, and for more data."""
+    objects = [site(1, (16, "/bin/app"), (32, "/lib/libc.so")), thing(1, 8 * MIB, 0, 0), thing(2, 8 * MIB, 0, 0),
+               site(7, (16, "/bin/app"), (32, "/lib/libc.so")), *[thing(7, 2000, 0, 0) for _ in range(6)]]
+    r = measure.report([read(program(), *objects, accesses(1, 800 * MIB, length=100), accesses(2, 8 * MIB, length=100), source(10 ** 6), end(100))])
+    plan, names = advice.Plan(r), measure_names(r)
+    lines = [one.split("#")[0].split() for one in advice.section(plan, 14 * MIB, names).splitlines()]
+    more = [one.split("#")[0].split() for one in advice.section(plan, 26 * MIB, names, 32 * MIB).splitlines()]
+    columns = dict(zip(lines[2][1:], zip(*(one[2:] for one in lines if one[0] == "site"))))
+    unmeasured = measure.report([read(program(), *objects, end(100))])
+    return [([one[0] for one in lines] == ["program", "data", "budgets", "rest", "site", "site", "small"], "its lines"),
+            (lines[1] == ["data", str(16 * MIB)], "what large objects held"),
+            (str(14 * MIB) in columns and [int(budget) for budget in columns] == sorted(map(int, columns)), "the budget is among the columns, in their order"),
+            (columns[str(14 * MIB)] == (str(8 * MIB), str(14 * MIB - plan.others - 8 * MIB)), "with what sites get of it"),
+            (all(len(one) - (1 if one[0] == "rest" else 3 if one[0] == "small" else 2) == len(columns) for one in lines[3:]), "each line has as many"),
+            (lines[-1][:3] == ["small", f"{7:016x}", "8ad24ef1d6b4bdb2"] and lines[-1][3] == "0", "small objects by their innermost frame"),
+            (lines[-1][-1] == str(6 * MIB) and columns[max(columns, key=int)] == (str(8 * MIB), str(8 * MIB)), "the last budget is enough for all"),
+            (more[1] == ["data", str(32 * MIB)] and more[4][-1] == str(16 * MIB), "for twice the data each site has twice the bytes"),
+            ("not measured" in advice.section(advice.Plan(unmeasured), MIB, names), "advice without accesses says so")]
 
 
 def keys() -> list[tuple[bool, str]]:
@@ -235,12 +276,14 @@ def schema() -> list[tuple[bool, str]]:
     document = json.loads((TOP / "docs/schema/pmreport.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(document)
     open_, strict = (jsonschema.Draft202012Validator(one) for one in (document, closed(document)))
-    bare, full = printed(), printed(mark(1, 5), phase(1, 10, "push"), counters(10, 1, 2, 3, 4, records.ABSENT), end(100))
+    bare = printed()
+    full = printed(mark(1, 5), phase(1, 10, "push"), counters(10, 1, 2, 3, 4, records.ABSENT), accesses(1, MIB, MIB), source(25), end(100))
     broken = [[{**full[0], "version": 2}], [{name: one for name, one in full[0].items() if name != "sites"}],
               [{**full[0], "sites": [{**full[0]["sites"][0], "key": "5"}]}], [{**full[0], "iterations": "guessed"}], []]
     return [(strict.is_valid(bare) and strict.is_valid(full) and strict.is_valid(printed(group=lambda frames: "f")),
              "--json is as the schema says, and has no members of which it does not tell"),
-            (full[0]["phases"][1]["name"] == "push" and len(full[0]["sites"]) == 2, "of all parts"),
+            (full[0]["phases"][1]["name"] == "push" and len(full[0]["sites"]) == 2 and full[0]["accesses"]["epochs"] == 25, "of all parts"),
+            (bare[0]["accesses"] is None and bare[0]["sites"][0]["accessed_bytes"] is None, "and null for what was not measured"),
             (open_.is_valid([{**full[0], "new": 1}]), "to which members may be added"),
             (not any(open_.is_valid(one) for one in broken), "but a member that is missing or of another kind is not")]
 
@@ -254,4 +297,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + keys() + naming() + asking() + grouping() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + over_time() + written() + keys() + naming() + asking() + grouping() + documented()))

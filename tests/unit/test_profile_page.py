@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-from profile_records import GRANULE, MIB, end, mark, phase, program, read, site, thing
+from profile_records import GRANULE, MIB, accesses, end, mark, phase, program, read, site, source, thing
 from report import report
 
 TOP = Path(__file__).resolve().parents[2]
@@ -123,7 +123,8 @@ def of_pictures() -> list[tuple[bool, str]]:
 
 
 def of_placement() -> list[tuple[bool, str]]:
-    p = read(program(budget=40 * MIB), *[site(i, (i, "/bin/app")) for i in (1, 2)], thing(1, 30 * MIB, 0, 0, space=4), thing(2, 16 * MIB, 0, 10), end(S))
+    p = read(program(budget=40 * MIB), *[site(i, (i, "/bin/app")) for i in (1, 2)], thing(1, 30 * MIB, 0, 0, space=4), thing(2, 16 * MIB, 0, 10),
+             accesses(1, MIB), accesses(2, 900 * MIB), source(10 ** 6), end(S))
     r = measure.report([p])
     one, two = (names_of(r).of(p.sites[i]) for i in (1, 2))
     told, poor, grouped = (Told(r, names, budget, 20, 0) for names, budget in
@@ -133,15 +134,27 @@ def of_placement() -> list[tuple[bool, str]]:
     dram, pmem = placement.advised(told, found)
     now = placement.measured(found, 1, 40 * MIB)
     nothing = placement.advised(poor, found)
-    return [([(style, name, size // MIB) for style, name, size in dram.parts] == [("c1", two, 16), ("others", placement.UNKNOWN, 2)],
+    return [([(style, name, size // MIB) for style, name, size in dram.parts] == [("c0", one, 22), ("c1", two, 16), ("others", placement.UNKNOWN, 2)],
              "the next run's DRAM holds what is advised, beside what small objects take"),
-            ([(name, size // MIB) for _, name, size in pmem.parts] == [(one, 30)] and pmem.budget == 0, "and PMem the rest"),
+            ([(name, size // MIB) for _, name, size in pmem.parts] == [(one, 8)] and pmem.budget == 0, "and PMem the rest"),
             (dram.bytes <= dram.budget == 40 * MIB, "no more than its budget"),
             ([name for _, name, _ in placement.advised(told, few)[1].parts] == [series.OTHERS], "sites without a colour are one part"),
             (now.parts == [("c0", one, 30 * MIB)] and now.title == "this run, at 0.00 s", "this run has what was measured"),
             (nothing[0].parts == [] and nothing[1].bytes == 46 * MIB, "without a budget all is in PMem"),
-            ([sites.tier_of(choice) for choice in told.choices] == ["DRAM", "PMem"] and sites.tier_of(None) == "undecided", "the table has the same"),
+            ([sites.tier_of(choice) for choice in told.choices] == ["DRAM", "22 MiB in DRAM"] and sites.tier_of(poor.choices[0]) == "PMem" and sites.tier_of(None) == "undecided", "the table has the same"),
             (grouped.choices == [] and "next run" not in html.part(grouped), "there is no advice for sites that are counted together")]
+
+
+def of_served() -> list[tuple[bool, str]]:
+    things = [thing(1, 30 * MIB, 0, 0), thing(2, 16 * MIB, 0, 0)]
+    measured = page_of(read(program(budget=34 * MIB), *things, accesses(1, MIB), accesses(2, 900 * MIB, 100 * MIB), source(10 ** 6), end(S)))
+    bare = page_of(read(program(), *things, end(S)))
+    curve = next(picture for picture in pictures(measured) if any("budget 34 MiB: " in words for words in texts(picture)))
+    paths = {e.attrib["class"]: re.findall(r"[\d.]+,([\d.]+)", e.attrib["d"]) for e in curve.iter("path")}
+    return [("Traffic that DRAM serves" in measured and "Traffic that DRAM serves" not in bare, "the curve is there if accesses were measured"),
+            (set(paths) == {"served", "first"} and paths["served"][-1] == paths["first"][-1], "of both, which end where all has room"),
+            (any(float(a) < float(b) for a, b in zip(paths["served"], paths["first"])), "advice serves more in between"),
+            ("accesses/byte" in measured and "accesses were not measured" in bare, "the table has accesses, or says that there are none")]
 
 
 def of_bars() -> list[tuple[bool, str]]:
@@ -176,4 +189,4 @@ def of_names() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(axes() + of_time() + of_marks() + of_pictures() + of_placement() + of_bars() + of_names()))
+    sys.exit(report(axes() + of_time() + of_marks() + of_pictures() + of_placement() + of_served() + of_bars() + of_names()))
