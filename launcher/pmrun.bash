@@ -15,7 +15,6 @@ _pmrun_argument() {
 	--pm-distribution) compgen -W 'block cyclic' -- "$2" ;;
 	--pm-smt) compgen -W 'no threads helpers' -- "$2" ;;
 	--pm-runtime) compgen -W 'none' -- "$2" ;;
-	--pm-profile) compgen -d -- "$2" ;;
 	--pm-advice) compgen -f -- "$2" ;;
 	--pm-site-profile) compgen -f -- "$2" ;;
 	--svg) compgen -f -- "$2" ;;

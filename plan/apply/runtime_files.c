@@ -3,15 +3,40 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "model/profile_request.h"
 
-static int check_profile(const char *dir, struct pm_err *err)
+/* A mistyped source would become a part of the directory's name. */
+static int check_source(const char *request, struct pm_err *err)
 {
-	struct stat info;
+	if (!pm_profile_request_is_odd(request) || !access(request, F_OK))
+		return 0;
+	return pm_err_set(err, -EINVAL,
+		"'%.200s': behind the colon stands none of auto, samples, bursts, faults and none, "
+		"and "
+		"there is no such directory",
+		request);
+}
 
+static int check_profile(const char *request, struct pm_err *err)
+{
+	char dir[PATH_MAX];
+	enum pm_profile_source source;
+	size_t length = pm_profile_request_parse(request, &source);
+	struct stat info;
+	int rc = check_source(request, err);
+
+	if (rc)
+		return rc;
+	if (length >= sizeof(dir))
+		return pm_err_sys(err, -ENAMETOOLONG, "the profiles' directory '%.200s'", request);
+	memcpy(dir, request, length);
+	dir[length] = '\0';
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return pm_err_sys(err, -errno, "make the profiles' directory '%.200s'", dir);
 	if (stat(dir, &info))

@@ -1,14 +1,16 @@
 """How much of the traffic each call site has, estimated from the accesses in a profile.
 
-A burst tells in how many of its epochs a page was accessed. It stands for the time from its begin to the next one's. What is
-allocated is written once at least, also where it is gone before an epoch ends, so that allocated bytes are added.
+A burst tells in how many of its epochs a page was accessed, a window how many bytes samples stand for. Each stands for the time from
+its begin to the next one's. What is allocated is written once at least, also where it is gone before an epoch ends, so that
+allocated bytes are added.
 """
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from math import sqrt
 
-from pmprofile.records import Profile
+from pmprofile.records import BURSTS, Profile
 
 WRITES = 3      # a byte that is written to the slow tier costs as much as so many that are read: paper 004's written arrays in DRAM
 Key = tuple[int, bool]      # a site's key, and whether its objects are large
@@ -20,6 +22,12 @@ class Traffic:
     the kernel does not tell."""
     accessed: int = 0
     written: int = 0
+    count: int = 0          # epochs, or samples
+
+    @property
+    def error(self) -> float:
+        """Of what was accessed, as a part of it: two standard deviations of a count."""
+        return min(1.0, 2 / sqrt(self.count)) if self.count else 1.0
 
     @property
     def cost(self) -> int:
@@ -27,8 +35,8 @@ class Traffic:
 
 
 def spans(profile: Profile) -> dict[int, float]:
-    """By burst: how many times its epochs fit into the time that it stands for. The first one stands for what was before it, too."""
-    bursts = sorted({(a.from_ns, a.burst, a.epochs_ns) for a in profile.accesses})
+    """By burst or window: how many times it fits into the time that it stands for. The first one stands for what was before it, too."""
+    bursts = sorted({(a.from_ns, a.burst, a.length_ns) for a in profile.accesses})
     begins = [0, *(begin for begin, _, _ in bursts[1:]), max(profile.end_ns, bursts[-1][0] if bursts else 0)]
     return {number: (end - begin) / max(1, length) for (_, number, length), begin, end in zip(bursts, begins, begins[1:])}
 
@@ -43,4 +51,5 @@ def traffic(profile: Profile) -> dict[Key, Traffic] | None:
         sum_ = found[a.site, bool(a.is_large)]
         sum_.accessed += round(weights[a.burst] * a.read_bytes)
         sum_.written += round(weights[a.burst] * min(a.written_bytes or 0, a.read_bytes))
+        sum_.count = profile.source.count if profile.source.kind == BURSTS else sum_.count + a.count
     return found

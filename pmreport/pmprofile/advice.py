@@ -22,7 +22,7 @@ from pmprofile.symbols import Names
 
 HEAD = "pmadvice 2"
 SAMPLES = 4
-HALVINGS = 10           # of the bytes that all objects hold, to columns of the advice: each is the one before by the root of two
+COLUMNS = 17            # of the advice: the bytes that all objects hold, and so many parts of them, each by the fourth root of two less
 
 
 @dataclass
@@ -53,12 +53,12 @@ def others_bytes(report: Report) -> int:
     return max(round(p.first_slab_bytes + slack(p) * held_by_small(p, known)) for p in report.profiles)
 
 
-def ranked(sites: list[Site], error: float) -> list[Site]:
-    """By traffic for each byte. Sites that the error does not tell apart from the first of them go by size: small objects pack better."""
+def ranked(sites: list[Site]) -> list[Site]:
+    """By traffic for each byte. Sites that are not told apart from the first of them go by size: small objects pack better."""
     left = sorted(sites, key=lambda site: -site.costs())
     found: list[Site] = []
     while left:
-        alike = [site for site in left if site.costs(error) >= left[0].costs(-error)]
+        alike = [site for site in left if site is left[0] or site.is_like(left[0])]
         found += sorted(alike, key=lambda site: (site.largest, site.key))
         left = [site for site in left if site not in alike]
     return found
@@ -67,7 +67,7 @@ def ranked(sites: list[Site], error: float) -> list[Site]:
 def order(report: Report) -> list[Site]:
     known = [site for site in report.sites if is_known(site, report)]
     if report.is_measured:
-        return ranked(known, report.error)
+        return ranked(known)
     return sorted(known, key=lambda site: (site.first_ns, site.key))
 
 
@@ -144,8 +144,8 @@ class Plan:
         return first_come(self.objects, self.steps, max(0, budget - self.others))
 
     def budgets(self, budget: int) -> list[int]:
-        """The columns of the advice: this budget, and others from a 32nd of all bytes to all of them."""
-        return sorted({budget, *(round(self.all_bytes * 2 ** (-i / 2)) for i in range(HALVINGS + 1))})
+        """The columns of the advice: this budget, and others from a 16th of all bytes to all of them."""
+        return sorted({budget, *(round(self.all_bytes * 2 ** (-i / 4)) for i in range(COLUMNS))})
 
     @cached_property
     def curve(self) -> list[tuple[int, float]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pmprofile import advice, html, text
 from pmprofile.measure import Report, reports
-from pmprofile.records import COUNTERS, Frame, Profile, ProfileError, read
+from pmprofile.records import COUNTERS, SOURCES, Frame, Profile, ProfileError, read
 from pmprofile.symbols import Calls, Names, function_of, names, plain
 
 JSON_VERSION = 1        # of a program in --json; members may be added without a new number
@@ -65,8 +65,10 @@ def as_json_accesses(report: Report, by_function: bool) -> dict[str, object] | N
     if not report.is_measured or by_function:
         return None
     plan, sources = advice.Plan(report), [p.source for p in report.profiles if p.source is not None]
-    return {"source": "bursts", "epochs": sum(one.epochs for one in sources), "epochs_ns": sum(one.running_ns for one in sources),
-            "cpu_ns": sum(one.cpu_ns for one in sources), "lost": sum(one.lost for one in sources),
+    return {"source": SOURCES[sources[0].kind], "count": sum(one.count for one in sources), "period": sources[0].period,
+            "running_ns": sum(one.running_ns for one in sources), "cpu_ns": sum(one.cpu_ns for one in sources),
+            "lost": sum(one.lost for one in sources), "throttled": sum(one.throttled for one in sources),
+            "elsewhere": sum(one.elsewhere for one in sources), "no_samples": text.reason(sources).partition(": ")[2] or None,
             "curve": [{"budget_bytes": budget, "advised": part, "first_come": plan.first_come(budget)} for budget, part in plan.curve]}
 
 
@@ -83,7 +85,8 @@ def as_json(report: Report, known: Names) -> dict[str, object]:
             "sites": [{"key": f"{s.key:016x}", "where": known.calls(s.frames), "name": known[s.frames], "large": s.is_large,
                        "objects": s.objects, "allocated_bytes": s.allocated, "peak_bytes": s.peak,
                        "largest_bytes": s.largest, "short_objects": s.short, "dram_bytes": s.in_dram, "uses": s.uses,
-                       "accessed_bytes": s.traffic.accessed if s.traffic else None, "written_bytes": s.traffic.written if s.traffic else None}
+                       "accessed_bytes": s.traffic.accessed if s.traffic else None, "written_bytes": s.traffic.written if s.traffic else None,
+                       "accesses_count": s.traffic.count if s.traffic else None}
                       for s in report.sites],
             "accesses": as_json_accesses(report, known.by_function)}
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Callable, Iterable
 
 from pmprofile.accesses import Key, Traffic, traffic
@@ -102,10 +101,14 @@ class Site:
     first_ns: int = 1 << 63         # the first allocation in any rank
     traffic: Traffic | None = None  # of all ranks; None: not measured
 
-    def costs(self, error: float = 0) -> float:
-        """Traffic of a rank for each byte of the peak, when what was accessed has this error. Allocated bytes are written once at least."""
-        accessed = 0 if self.traffic is None else self.traffic.cost
-        return (accessed * (1 + error) + self.allocated) / self.ranks / self.peak
+    def costs(self, errors: int = 0) -> float:
+        """Traffic of a rank for each byte of the peak, with so many errors of its measurement. Allocated bytes are written once at least."""
+        accessed = 0.0 if self.traffic is None else self.traffic.cost * (1 + errors * self.traffic.error)
+        return (accessed + self.allocated) / self.ranks / self.peak
+
+    def is_like(self, other: Site) -> bool:
+        """True: it has less, and the measurement does not tell it apart."""
+        return self.costs(1) >= other.costs(-1)
 
     @property
     def worth(self) -> str:
@@ -132,6 +135,7 @@ def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock, m
         for one in (measured[key, site.is_large] for key in {o.site for o in objects} if (key, site.is_large) in measured):
             site.traffic.accessed += one.accessed
             site.traffic.written += one.written
+            site.traffic.count += one.count
 
 
 @dataclass
@@ -151,11 +155,6 @@ class Report:
     @property
     def is_measured(self) -> bool:
         return bool(self.traffic)
-
-    @property
-    def error(self) -> float:
-        """Of accessed bytes, as a part of them: two standard deviations of a count of epochs."""
-        return min(1.0, 2 / sqrt(max(1, sum(p.source.epochs for p in self.profiles if p.source is not None))))
 
     @property
     def budget_bytes(self) -> int:

@@ -14,6 +14,8 @@ OBJECT_FIELDS = struct.Struct("<QQQQII")
 SITE_FRAMES = 3         # in a site's own record
 SPACES = ("metadata", "temporary", "migration", "free", "pmem", "lent")
 COUNTERS = ("cpu_ns", "page_faults", "instructions", "read_misses", "write_misses")
+BURSTS, SAMPLES, FAULTS = range(1, 4)
+SOURCES = {BURSTS: "bursts", SAMPLES: "samples", FAULTS: "faults"}
 ABSENT = 0xffffffffffffffff
 LARGEST = 1 << 57        # bytes of an address space
 NO_RANK = 0xffffffff
@@ -49,20 +51,23 @@ class Source(NamedTuple):
     cpu_ns: int
     lost: int
     throttled: int
-    epochs: int
+    count: int              # epochs, or samples
+    not_samples: int        # errno: why the processor does not sample
+    elsewhere: int
 
 
 class Accesses(NamedTuple):
-    """Accesses to the objects of a site in a burst."""
+    """Accesses to the objects of a site in a burst, or in a window of samples."""
     burst: int
     site: int
     iteration: int
     phases: int
-    from_ns: int            # the burst's begin, and the length of its epochs together
-    epochs_ns: int
+    from_ns: int            # its begin; the epochs together, or the window
+    length_ns: int
     is_large: int
     read_bytes: int         # with those that were written
     written_bytes: int | None
+    count: int              # epochs of the burst, or samples of the site
 
 
 @dataclass
@@ -165,12 +170,12 @@ def take_counters(profile: Profile, _: int, body: bytes) -> None:
 
 
 def take_source(profile: Profile, number: int, body: bytes) -> None:
-    profile.source = Source(number, *struct.unpack_from("<8Q", body))
+    profile.source = Source(number, *struct.unpack_from("<10Q", body))
 
 
 def take_accesses(profile: Profile, number: int, body: bytes) -> None:
-    *fields, written = struct.unpack_from("<QIIQQQQQ", body)
-    profile.accesses.append(Accesses(number, *fields, None if written == ABSENT else written))
+    *fields, written, count = struct.unpack_from("<QIIQQQQQQ", body)
+    profile.accesses.append(Accesses(number, *fields, None if written == ABSENT else written, count))
 
 
 TAKERS = {PROGRAM: take_program, SITE: take_site, OBJECT: take_object, ITERATION: take_iteration, PHASE: take_phase,

@@ -12,7 +12,8 @@ from pmprofile.told import Told
 SITES_HEAD = ("at most", "objects", "allocated", "short-lived", "in DRAM", "next run", "call site, innermost first")
 UNMEASURED = ("Uses are allocations: uses/byte is how often a byte of the site's memory is allocated anew. Each time it is written, and "
               "read, once at least; accesses were not measured.")
-MEASURED = "accesses/byte is how often a byte of the site's memory is accessed, {}. Pages count as a whole."
+MEASURED = ("accesses/byte is how often a byte of the site's memory is accessed, {}. Behind ~ stands the error of a site that is not told "
+            "apart from the one above it.")
 UNDECIDED = " Undecided: of the site's small objects too little is known; they share the DRAM that is kept for such."
 
 
@@ -35,7 +36,7 @@ def next_run(told: Told) -> dict[int, str]:
 def site_rows(told: Told) -> list[Row]:
     words = next_run(told)
     return [(*row[:-1], words[i], row[-1]) if words else row
-            for i, row in enumerate(text.site_row(site, told.names) for site in told.report.sites)]
+            for i, row in enumerate(text.site_rows(told.report.sites, told.names))]
 
 
 def swatch_of(told: Told, found: Timeline, site: Site) -> str:
@@ -44,8 +45,7 @@ def swatch_of(told: Told, found: Timeline, site: Site) -> str:
 
 
 def sites(told: Told, found: Timeline) -> str:
-    head = (text.unit(told.report), *SITES_HEAD) if not told.names.by_function else \
-        (text.unit(told.report), *(name for name in SITES_HEAD if name != "next run"))
+    head = (*text.unit(told.report), *(name for name in SITES_HEAD if name != "next run" or not told.names.by_function))
     rows, dots = site_rows(told), [swatch_of(told, found, site) for site in told.report.sites]
     parts = [table(head, rows[:told.top], "site", dots)] if told.top > 0 else []
     if rows[told.top:]:

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import os
-from typing import Callable, Iterable, Mapping
+from typing import Callable, Iterable, Mapping, Sequence
 
 from pmprofile.advice import Plan
 from pmprofile.measure import BINS, Cell, Report, Site
-from pmprofile.records import NO_RANK
+from pmprofile.records import BURSTS, FAULTS, NO_RANK, SAMPLES, Source
 from pmprofile.symbols import Names
 
 UNITS = ("B", "K", "M", "G", "T")
@@ -51,26 +51,49 @@ SIZES_HEAD = ("MiB", "short-lived", "allocated", "peak", "long-lived", "allocate
 
 
 def site_row(site: Site, names: Names) -> tuple[str, ...]:
-    return (f"{site.uses:.1f}" if site.traffic is None else f"{site.costs():.1f}", size(site.peak), f"{site.objects:.0f}", size(site.allocated),
+    return (*rate(site), size(site.peak), f"{site.objects:.0f}", size(site.allocated),
             f"{100 * site.short / site.objects:.0f}%", f"{100 * site.in_dram / site.allocated:.0f}%",
             ("" if site.is_large else "(small) ") + names[site.frames])
 
 
+def rate(site: Site) -> tuple[str, ...]:
+    if site.traffic is None:
+        return (f"{site.uses:.1f}",)
+    return f"{site.costs():.1f}", f"{100 * (site.costs(1) / site.costs() - 1):.0f}%"
+
+
+def site_rows(sites: Sequence[Site], names: Names) -> list[tuple[str, ...]]:
+    """A rate that the measurement does not tell from the one above it has a sign in front."""
+    rows = [site_row(site, names) for site in sites]
+    return [(row[0], f"{ALIKE if above and site.traffic and site.is_like(above) else ''}{row[1]}", *row[2:]) if site.traffic else row
+            for row, site, above in zip(rows, sites, [None, *sites])]
+
+
+ALIKE = "~"
 UNMEASURED = "call sites, by how often a byte of their memory is allocated (uses/byte); accesses were not measured"
 MEASURED = "call sites, by how often a byte of their memory is accessed (accesses/byte), {}"
 SITES_HEAD = ("peak", "objects", "allocated", "short", "in DRAM", "call site, innermost first")
 
 
-def unit(report: Report) -> str:
-    return "accesses/byte" if report.is_measured else "uses/byte"
+def unit(report: Report) -> tuple[str, ...]:
+    return ("accesses/byte", "+-") if report.is_measured else ("uses/byte",)
 
 
 def source(report: Report) -> str:
     """How accesses were measured."""
     sources = [p.source for p in report.profiles if p.source is not None]
-    epochs, running = sum(one.epochs for one in sources), sum(one.running_ns for one in sources)
-    return (f"from pages accessed in {epochs} epochs of {running / max(1, epochs) / 1e6:.1f} ms, and allocated bytes" if report.is_measured
-            else "accesses were not measured")
+    count, running = sum(one.count for one in sources), sum(one.running_ns for one in sources)
+    if not report.is_measured:
+        return "accesses were not measured"
+    found = {BURSTS: f"from pages accessed in {count} epochs of {running / max(1, count) / 1e6:.1f} ms",
+             SAMPLES: f"from {count} samples of the processor", FAULTS: f"from {count} page faults, which are first touches alone"}
+    return f"{found[sources[0].kind]}, and allocated bytes{reason(sources)}"
+
+
+def reason(sources: Sequence[Source]) -> str:
+    """Why not the better source."""
+    codes = {one.not_samples for one in sources} - {0}
+    return f"; no samples of the processor: {os.strerror(min(codes))}" if codes else ""
 
 
 def sites_title(report: Report) -> str:
@@ -141,12 +164,12 @@ def curve(plan: Plan) -> str:
 
 
 def tell(report: Report, names: Names, top: int, advised: str = "") -> str:
-    rows = [site_row(site, names) for site in report.sites[:top]]
+    rows = site_rows(report.sites[:top], names)
     more = [f"... and {len(report.sites) - top} more: --top"] if len(report.sites) > top else []
     more += [f"{os.path.basename(report.program)} was built without -g: no line numbers"] * names.are_without_lines(report.program)
     return "\n\n".join([heading(report), iterations(report),
                         f"{phases_note(report)}\n{table(PHASES_HEAD, phase_rows(report), len(PHASES_HEAD) - 1)}",
                         f"objects by size: {share_short(report):.1f}% are short-lived\n"
                         + table(SIZES_HEAD, bins(report.table)),
-                        "\n".join([sites_title(report), table((unit(report), *SITES_HEAD), rows, len(SITES_HEAD)), *more]),
+                        "\n".join([sites_title(report), table((*unit(report), *SITES_HEAD), rows, len(unit(report)) + len(SITES_HEAD) - 1), *more]),
                         *([advised] if advised else [])])

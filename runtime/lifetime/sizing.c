@@ -48,22 +48,28 @@ static void resize_temporary(void)
 	lend(PM_FREE, wanted - has < free ? free - (wanted - has) : 0);
 }
 
+static void resize(void)
+{
+	measure();
+	resize_temporary();
+	if (!sizing.to_temporary)
+		sizing.promoted_bytes = pm_promote();
+}
+
 /*
  * With advice there is no temporary space, and objects in PMem are not promoted. A forked child is
  * not sized: its DRAM range is bound to PMem.
  */
 void pm_sizing_iteration(uint32_t number, uint32_t measured)
 {
-	if (pm_heap.settings.is_fixed || pm_heap.is_child || pm_advice_on)
+	if (pm_heap.settings.is_fixed || pm_heap.is_child)
 		return;
 	if (number == 1)
 		pm_live_bytes_reset_peak();
 	if (number != measured + 1 || atomic_flag_test_and_set(&is_begun))
 		return;
-	measure();
-	resize_temporary();
-	if (!sizing.to_temporary)
-		sizing.promoted_bytes = pm_promote();
+	if (!pm_advice_on)
+		resize();
 	atomic_store_explicit(&is_done, true, memory_order_release);
 }
 

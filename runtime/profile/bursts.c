@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "runtime/profile/bursts.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <stdbool.h>
 #include <sys/param.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "runtime/common/clock.h"
-#include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/profile/accessed_pages.h"
 #include "runtime/profile/live_objects.h"
+#include "runtime/profile/loop_clock.h"
 #include "runtime/profile/object_mappings.h"
 #include "runtime/profile/profile.h"
 #include "runtime/profile/site_accesses.h"
 #include "runtime/profile/written_pages.h"
-
-#ifndef CLOSE_RANGE_UNSHARE
-#define CLOSE_RANGE_UNSHARE (1u << 1) /* Linux 5.9 */
-#endif
 
 #define MILLISECOND UINT64_C(1000000)
 #define EPOCH_MIN   (MILLISECOND / 10)
@@ -35,74 +27,19 @@
 #define WRITE_NS    1000 /* to lift a write protection */
 
 static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed; /* CLOCK_MONOTONIC */
-	pthread_t thread;
-	pid_t pid;
-	bool is_on;			    /* wanted, and this is not a child */
-	atomic_bool is_started, is_running; /* the thread; a burst */
-	bool must_end;
-
-	/* Iterations: the last one's number, begin and length. `is_fresh`: no burst has seen it. */
-	uint32_t number, phases;
-	uint64_t began_ns, period_ns;
-	bool is_fresh, is_first; /* is_first: the main loop has begun, no burst has seen it */
-
-	/* The thread's own. */
-	uint64_t start_ns, next_ns, epoch_ns, accessed_bytes, written_bytes;
-	struct pm_record_source source;
-} bursts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	atomic_bool is_running;
+	uint64_t start_ns, next_ns, epoch_ns; /* of CLOCK_MONOTONIC: the profile, the next burst */
+	uint64_t accessed_bytes, written_bytes;
+	uint32_t n;
+	struct pm_record_source *record;
+} bursts;
 
 static uint64_t now(void)
 {
 	return pm_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* --- under the lock --- */
-
-static void wait_until(uint64_t ns)
-{
-	struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-
-	pthread_cond_timedwait(&bursts.changed, &bursts.lock, &until);
-}
-
-/* True: the program is in its main loop. */
-static bool has_iterations(uint64_t at_ns)
-{
-	return bursts.period_ns && at_ns - bursts.began_ns < LOST_CLOCK * bursts.period_ns;
-}
-
-/* True: a burst begins. False: the thread has waited, or is to end. */
-static bool is_due(void)
-{
-	uint64_t at_ns = now();
-	bool by_iteration = has_iterations(at_ns);
-
-	if (bursts.must_end)
-		return false;
-	if (bursts.is_first || (at_ns >= bursts.next_ns && (!by_iteration || bursts.is_fresh)))
-		return true;
-	wait_until(at_ns < bursts.next_ns ? bursts.next_ns
-					  : bursts.began_ns + LOST_CLOCK * bursts.period_ns);
-	return false;
-}
-
-/* Waits for an epoch's end. False: the burst is at its end. */
-static bool wait_for_epoch(bool by_iteration)
-{
-	uint64_t until_ns = now() + bursts.epoch_ns;
-	bool is_last;
-
-	pthread_mutex_lock(&bursts.lock);
-	while (!bursts.must_end && now() < until_ns)
-		wait_until(until_ns);
-	is_last = bursts.must_end || by_iteration != has_iterations(now());
-	pthread_mutex_unlock(&bursts.lock);
-	return !is_last;
-}
-
-/* --- a burst --- */
+/* --- counting --- */
 
 static uint64_t pages_of(const struct pm_live_view *live)
 {
@@ -120,7 +57,7 @@ static void add(const struct pm_live_view *live, uint64_t accessed_bytes, uint64
 {
 	if (!pm_site_accesses_add(live->site, live->bytes >= PM_LARGE,
 		    stands_for(live, accessed_bytes), stands_for(live, written_bytes)))
-		bursts.source.lost++;
+		bursts.record->lost++;
 }
 
 /*
@@ -158,6 +95,25 @@ static void count_written(const struct pm_live_view *live)
 	add(live, 0, bytes);
 }
 
+/* --- a burst --- */
+
+/* True: the program is in its main loop. */
+static bool has_iterations(const struct pm_loop *loop)
+{
+	return loop->period_ns && now() - loop->began_ns < LOST_CLOCK * loop->period_ns;
+}
+
+/* Waits for an epoch's end. False: the burst is at its end. */
+static bool wait_for_epoch(bool by_iteration)
+{
+	struct pm_loop loop;
+
+	if (!pm_loop_wait(now() + bursts.epoch_ns))
+		return false;
+	loop = pm_loop_get(false);
+	return by_iteration == has_iterations(&loop);
+}
+
 static uint64_t run_epochs(bool by_iteration, bool with_writes)
 {
 	uint64_t from_ns = now();
@@ -173,183 +129,99 @@ static uint64_t run_epochs(bool by_iteration, bool with_writes)
 			break;
 		if (with_writes)
 			pm_live_objects_each(count_written);
-		bursts.source.epochs++;
+		bursts.record->count++;
 	}
 	return now() - from_ns;
 }
 
-/* `record` has the iteration and the phases in which it begins. */
-static void burst(bool by_iteration, struct pm_record_accesses *record)
+static uint64_t cost_ns(uint64_t cpu_ns)
 {
-	uint64_t cpu_ns = pm_clock_ns(CLOCK_THREAD_CPUTIME_ID), cost_ns;
+	return cpu_ns + bursts.accessed_bytes / PAGE * PAGE_NS +
+	       bursts.written_bytes / PAGE * WRITE_NS;
+}
+
+static void burst(const struct pm_loop *loop)
+{
+	struct pm_record_accesses record = {
+		.head = {PM_RECORD_ACCESSES, sizeof(record), ++bursts.n},
+		.iteration = loop->number,
+		.phases = loop->phases};
+	uint64_t cpu_ns = pm_clock_ns(CLOCK_THREAD_CPUTIME_ID), epochs = bursts.record->count;
 	bool with_writes = !pm_written_pages_begin();
 
-	record->head = (struct pm_record){
-		PM_RECORD_ACCESSES, sizeof(*record), ++bursts.source.head.number};
-	record->written_bytes = with_writes ? 0 : UINT64_MAX;
+	record.written_bytes = with_writes ? 0 : UINT64_MAX;
 	bursts.accessed_bytes = bursts.written_bytes = 0;
 	atomic_store(&bursts.is_running, true);
 	pm_object_mappings_split_all();
-	record->from_ns = now() - bursts.start_ns;
-	record->epochs_ns = run_epochs(by_iteration, with_writes);
+	record.from_ns = now() - bursts.start_ns;
+	record.length_ns = run_epochs(has_iterations(loop), with_writes);
+	record.count = bursts.record->count - epochs;
 	atomic_store(&bursts.is_running, false);
-	bursts.source.lost += pm_object_mappings_merge();
+	bursts.record->lost += pm_object_mappings_merge();
 	if (with_writes)
 		pm_written_pages_end();
-	bursts.source.running_ns += record->epochs_ns;
-	pm_site_accesses_write(record);
+	bursts.record->running_ns += record.length_ns;
+	pm_site_accesses_write(&record);
 	cpu_ns = pm_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	bursts.source.cpu_ns += cpu_ns;
-	cost_ns = cpu_ns + bursts.accessed_bytes / PAGE * PAGE_NS +
-		  bursts.written_bytes / PAGE * WRITE_NS;
-	bursts.next_ns = now() + PM_BURST_SHARE * cost_ns;
+	bursts.record->cpu_ns += cpu_ns;
+	bursts.next_ns = now() + PM_BURST_SHARE * cost_ns(cpu_ns);
 }
 
-/* --- the thread --- */
-
-/* A table of descriptors of its own, and empty: the program's files are not kept open by it. */
-static int open_files(void)
+/* True: a burst is to begin. False: wait until *ret_until_ns, or for an iteration. */
+static bool is_due(const struct pm_loop *loop, uint64_t *ret_until_ns)
 {
-	if (close_range(0, ~0U, CLOSE_RANGE_UNSHARE))
-		return -errno;
-	(void)pm_written_pages_open();
-	return pm_accessed_pages_open();
-}
+	uint64_t at_ns = now();
 
-static void *run(void *context)
-{
-	int rc = open_files();
-
-	(void)context;
-	pthread_mutex_lock(&bursts.lock);
-	while (!rc && !bursts.must_end) {
-		struct pm_record_accesses record = {0};
-		bool by_iteration;
-
-		if (!is_due())
-			continue;
-		by_iteration = has_iterations(now());
-		record.iteration = bursts.number;
-		record.phases = bursts.phases;
-		bursts.is_fresh = bursts.is_first = false;
-		bursts.epoch_ns = by_iteration ? bursts.period_ns / PM_BURST_EPOCHS : EPOCH;
-		bursts.epoch_ns = MAX(EPOCH_MIN, MIN(bursts.epoch_ns, EPOCH_MAX));
-		pthread_mutex_unlock(&bursts.lock);
-		burst(by_iteration, &record);
-		pthread_mutex_lock(&bursts.lock);
-	}
-	pthread_mutex_unlock(&bursts.lock);
-	if (rc)
-		pm_log("PM_PROFILE: accesses are not measured, clear_refs and smaps of proc(5) "
-		       "cannot be opened: %s",
-			strerrordesc_np(-rc));
-	return NULL;
-}
-
-/* A child of vfork(2) has its parent's memory, and must not make threads in it. */
-static void start_thread(void)
-{
-	sigset_t all, before;
-
-	if (bursts.pid != getpid() || atomic_exchange(&bursts.is_started, true))
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&bursts.thread, NULL, run, NULL))
-		bursts.is_on = false;
-	else
-		(void)pthread_setname_np(bursts.thread, "pm-bursts");
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (loop->is_first ||
+		(at_ns >= bursts.next_ns && (!has_iterations(loop) || loop->is_fresh)))
+		return true;
+	*ret_until_ns = at_ns < bursts.next_ns ? bursts.next_ns
+					       : loop->began_ns + LOST_CLOCK * loop->period_ns;
+	return false;
 }
 
 /* --- public --- */
 
-static void init_condition(void)
+int pm_bursts_open(void)
 {
-	pthread_condattr_t monotonic;
+	int rc = pm_object_mappings_start();
 
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&bursts.changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	(void)pm_written_pages_open();
+	return rc ? rc : pm_accessed_pages_open();
 }
 
-void pm_bursts_start(uint64_t start_ns)
+void pm_bursts_run(uint64_t start_ns, struct pm_record_source *record)
 {
-	init_condition();
-	bursts.pid = getpid();
+	struct pm_loop loop;
+	uint64_t until_ns;
+
 	bursts.start_ns = start_ns;
-	bursts.next_ns = bursts.start_ns + FIRST;
-	bursts.is_on = !pm_object_mappings_start();
+	bursts.next_ns = start_ns + FIRST;
+	bursts.record = record;
+	record->head.number = PM_ACCESSES_BY_BURSTS;
+	for (;;) {
+		loop = pm_loop_get(false);
+		if (is_due(&loop, &until_ns)) {
+			loop = pm_loop_get(true);
+			bursts.epoch_ns =
+				has_iterations(&loop) ? loop.period_ns / PM_BURST_EPOCHS : EPOCH;
+			bursts.epoch_ns = MAX(EPOCH_MIN, MIN(bursts.epoch_ns, EPOCH_MAX));
+			burst(&loop);
+			until_ns = now();
+		}
+		if (!pm_loop_wait_for_iteration(until_ns))
+			break;
+	}
+	record->period = record->count ? record->running_ns / record->count : 0;
 }
 
 void pm_bursts_alloc(const void *object, size_t bytes)
 {
-	if (!bursts.is_on)
-		return;
 	if (atomic_load_explicit(&bursts.is_running, memory_order_acquire))
 		pm_object_mappings_split(object, bytes);
-	else if (bytes >= PM_LARGE &&
-		 !atomic_load_explicit(&bursts.is_started, memory_order_relaxed))
-		start_thread();
-}
-
-void pm_bursts_iteration(uint32_t number)
-{
-	uint64_t at_ns;
-
-	if (!bursts.is_on)
-		return;
-	pthread_mutex_lock(&bursts.lock);
-	at_ns = now();
-	bursts.is_first |= number == 2;
-	bursts.period_ns = number > 1 ? at_ns - bursts.began_ns : 0;
-	bursts.began_ns = at_ns;
-	bursts.number = number;
-	bursts.is_fresh = bursts.period_ns;
-	pthread_cond_signal(&bursts.changed);
-	pthread_mutex_unlock(&bursts.lock);
-}
-
-void pm_bursts_phase(uint32_t number)
-{
-	if (!bursts.is_on)
-		return;
-	pthread_mutex_lock(&bursts.lock);
-	bursts.phases = number;
-	pthread_mutex_unlock(&bursts.lock);
-}
-
-bool pm_bursts_end(struct pm_record_source *ret)
-{
-	if (!bursts.is_on || !atomic_load(&bursts.is_started))
-		return false;
-	pthread_mutex_lock(&bursts.lock);
-	bursts.must_end = true;
-	pthread_cond_signal(&bursts.changed);
-	pthread_mutex_unlock(&bursts.lock);
-	pthread_join(bursts.thread, NULL);
-	bursts.is_on = false;
-	*ret = bursts.source;
-	ret->head = (struct pm_record){PM_RECORD_SOURCE, sizeof(*ret), PM_ACCESSES_BY_BURSTS};
-	ret->enabled_ns = now() - bursts.start_ns;
-	ret->period = ret->epochs ? ret->running_ns / ret->epochs : 0;
-	return ret->epochs;
-}
-
-void pm_bursts_before_fork(void)
-{
-	pthread_mutex_lock(&bursts.lock);
-}
-
-void pm_bursts_after_fork(void)
-{
-	pthread_mutex_unlock(&bursts.lock);
 }
 
 void pm_bursts_after_fork_in_child(void)
 {
-	pthread_mutex_unlock(&bursts.lock);
-	bursts.is_on = false;
 	atomic_store(&bursts.is_running, false);
 }

@@ -8,14 +8,21 @@
 #include "runtime/heap/heap.h"
 
 static struct pm_live_object *table;
+static atomic_uint_least32_t *begins; /* of a granule: 1 + its distance from its object's first */
+
+static void *reserve(size_t bytes)
+{
+	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return start == MAP_FAILED ? NULL : start;
+}
 
 bool pm_live_objects_start(void)
 {
-	void *start = mmap(NULL, pm_heap.size / PM_GRANULE * sizeof(*table), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	table = start == MAP_FAILED ? NULL : start;
-	return table;
+	table = reserve(pm_heap.size / PM_GRANULE * sizeof(*table));
+	begins = reserve(pm_heap.size / PM_GRANULE * sizeof(*begins));
+	return table && begins;
 }
 
 struct pm_live_object *pm_live_object(const void *p)
@@ -23,23 +30,50 @@ struct pm_live_object *pm_live_object(const void *p)
 	return &table[((uintptr_t)p - pm_heap.base) / PM_GRANULE];
 }
 
+/* False: no object has begun at this granule. */
+static bool view(uintptr_t at, struct pm_live_view *ret)
+{
+	const struct pm_live_object *live = pm_live_object((void *)at);
+	uint64_t bytes = atomic_load_explicit(&live->bytes, memory_order_acquire);
+
+	*ret = (struct pm_live_view){.start = at,
+		.bytes = bytes,
+		.site = atomic_load_explicit(&live->site, memory_order_relaxed),
+		.is_live = atomic_load_explicit(&live->is_live, memory_order_relaxed)};
+	return bytes;
+}
+
 bool pm_live_objects_next(uintptr_t from, uintptr_t to, struct pm_live_view *ret)
 {
 	uintptr_t first = (from + PM_GRANULE - 1) / PM_GRANULE * PM_GRANULE;
 
-	for (uintptr_t at = first; at < to; at += PM_GRANULE) {
-		struct pm_live_object *live = pm_live_object((void *)at);
-		uint64_t bytes = atomic_load_explicit(&live->bytes, memory_order_acquire);
-
-		if (!bytes)
-			continue;
-		*ret = (struct pm_live_view){.start = at,
-			.bytes = bytes,
-			.site = atomic_load_explicit(&live->site, memory_order_relaxed),
-			.is_live = atomic_load_explicit(&live->is_live, memory_order_relaxed)};
-		return true;
-	}
+	for (uintptr_t at = first; at < to; at += PM_GRANULE)
+		if (view(at, ret))
+			return true;
 	return false;
+}
+
+static uint64_t granule_of(uintptr_t address)
+{
+	return (address - pm_heap.base) / PM_GRANULE;
+}
+
+void pm_live_objects_cover(const void *object, uint64_t bytes)
+{
+	uint64_t first = granule_of((uintptr_t)object);
+	uint32_t granules = (uint32_t)((bytes + PM_GRANULE - 1) / PM_GRANULE);
+
+	for (uint32_t i = 0; i < granules; i++)
+		atomic_store_explicit(&begins[first + i], i + 1, memory_order_relaxed);
+}
+
+bool pm_live_objects_covering(uintptr_t address, struct pm_live_view *ret)
+{
+	uint64_t granule = granule_of(address);
+	uint32_t distance = atomic_load_explicit(&begins[granule], memory_order_relaxed);
+
+	return distance && view(pm_heap.base + (granule - (distance - 1)) * PM_GRANULE, ret) &&
+	       address < ret->start + ret->bytes;
 }
 
 /* The part of a space that has been allocated from. */

@@ -34,6 +34,12 @@ struct pm_live_view {
 /* The first object that starts in [from, to), or started there last. False: there is none. */
 bool pm_live_objects_next(uintptr_t from, uintptr_t to, struct pm_live_view *ret);
 
+/* For an object that begins there: pm_live_objects_covering() finds it from inside. */
+void pm_live_objects_cover(const void *object, uint64_t bytes);
+
+/* The object that covers this address of the heap, or covered it last. False: there is none. */
+bool pm_live_objects_covering(uintptr_t address, struct pm_live_view *ret);
+
 /* Calls `fn` for the objects of all spaces that are live now. */
 void pm_live_objects_each(void (*fn)(const struct pm_live_view *live));
 

@@ -3,19 +3,22 @@
 #include "runtime/profile/profile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "model/profile_request.h"
 #include "runtime/advice/site.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/log.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
-#include "runtime/profile/bursts.h"
+#include "runtime/profile/accesses.h"
 #include "runtime/profile/counters.h"
 #include "runtime/profile/live_objects.h"
 #include "runtime/profile/profile_file.h"
@@ -176,7 +179,8 @@ void pm_profile_alloc(const void *object, size_t bytes)
 	live->from_iteration = marked_iteration();
 	atomic_store_explicit(&live->is_live, true, memory_order_relaxed);
 	atomic_store_explicit(&live->bytes, bytes ? bytes : 1, memory_order_release);
-	pm_bursts_alloc(object, bytes);
+	pm_live_objects_cover(object, bytes);
+	pm_accesses_alloc(object, bytes);
 	errno = saved;
 }
 
@@ -258,7 +262,7 @@ void pm_profile_phase(const char *name)
 	if (!pm_profile_on)
 		return;
 	record.head.number = atomic_fetch_add(&profile.phases, 1) + 1;
-	pm_bursts_phase(record.head.number);
+	pm_accesses_phase(record.head.number);
 	record.ns = now();
 	strncat(record.name, name, sizeof(record.name) - 1);
 	write_counters(record.ns);
@@ -317,9 +321,14 @@ static bool prepare_file(const char *directory)
 
 void pm_profile_start(bool attached)
 {
-	const char *directory = getenv("PM_PROFILE");
+	const char *request = getenv("PM_PROFILE");
+	char directory[PATH_MAX] = "";
+	enum pm_profile_source source;
 
-	if (!directory || !*directory || !prepare_file(directory))
+	if (!request || !*request)
+		return;
+	strncat(directory, request, MIN(pm_profile_request_parse(request, &source), PATH_MAX - 1));
+	if (!prepare_file(directory))
 		return;
 	profile.sites = reserve(SITES * sizeof(*profile.sites));
 	if (!pm_live_objects_start() || !profile.sites) {
@@ -328,7 +337,7 @@ void pm_profile_start(bool attached)
 	}
 	profile.start_ns = pm_clock_ns(CLOCK_MONOTONIC);
 	pm_counters_start();
-	pm_bursts_start(profile.start_ns);
+	pm_accesses_start(source, profile.start_ns);
 	profile.must_write = attached;
 	profile.pid = getpid();
 	pm_profile_on = true;
@@ -355,7 +364,7 @@ __attribute__((destructor)) static void end(void)
 
 	if (!pm_profile_on || profile.pid != getpid())
 		return;
-	if (pm_bursts_end(&source))
+	if (pm_accesses_end(&source))
 		pm_profile_file_append(&source.head);
 	pm_heap_before_fork();
 	for (int i = 0; i < PM_SPACES; i++)
@@ -374,19 +383,19 @@ __attribute__((destructor)) static void end(void)
 
 void pm_profile_before_fork(void)
 {
-	pm_bursts_before_fork();
+	pm_accesses_before_fork();
 	pm_profile_file_lock();
 }
 
 void pm_profile_after_fork(void)
 {
 	pm_profile_file_unlock();
-	pm_bursts_after_fork();
+	pm_accesses_after_fork();
 }
 
 void pm_profile_after_fork_in_child(void)
 {
 	pm_profile_file_unlock();
-	pm_bursts_after_fork_in_child();
+	pm_accesses_after_fork_in_child();
 	pm_profile_on = false;
 }

@@ -118,11 +118,15 @@ struct pm_record_counters {
 /* How accesses were measured. */
 enum pm_access_source {
 	PM_ACCESSES_BY_BURSTS = 1, /* pages that were accessed in an epoch: bursts.h */
+	PM_ACCESSES_BY_SAMPLES,	   /* data addresses that the processor has sampled: samples.h */
+	PM_ACCESSES_BY_FAULTS,	   /* page faults */
 };
 
 /*
  * `number` is a pm_access_source. Comes at the end. For bursts, a period is the mean length of an
- * epoch in nanoseconds, and lost are objects that could not be told from their neighbours.
+ * epoch in nanoseconds, `count` the number of epochs, and lost are objects that could not be told
+ * from their neighbours. For samples, a period is the mean number of events, `count` the number of
+ * samples, and lost are those that the kernel had no room for.
  */
 struct pm_record_source {
 	struct pm_record head;
@@ -131,20 +135,25 @@ struct pm_record_source {
 	uint64_t enabled_ns, running_ns; /* running: while accesses were looked at */
 	uint64_t cpu_ns;		 /* processor time that this took */
 	uint64_t lost, throttled;
-	uint64_t epochs; /* 0: by samples */
+	uint64_t count;
+	uint64_t not_samples; /* errno: why the processor does not sample; 0: it does, or was not
+				 asked */
+	uint64_t elsewhere;   /* samples outside of the heap */
 };
 
 /*
- * Accesses to the objects of a site in a burst. `number` counts bursts from 1 on. UINT64_MAX: not
- * measured.
+ * Accesses to the objects of a site in a burst, or in a window of samples. `number` counts these
+ * from 1 on. UINT64_MAX: not measured.
  */
 struct pm_record_accesses {
 	struct pm_record head;
-	uint64_t site;		     /* a site's key; 0: unknown */
-	uint32_t iteration, phases;  /* 0: before the first; phases that have begun */
-	uint64_t from_ns, epochs_ns; /* the burst's begin, and the length of its epochs together */
+	uint64_t site; /* a site's key; 0: unknown */
+	uint32_t iteration,
+		phases; /* when it begins; 0: before the first; phases that have begun */
+	uint64_t from_ns, length_ns; /* its begin; the epochs together, or the window */
 	uint64_t large; /* 0: of samples of small objects, which stand for more bytes */
 	uint64_t read_bytes, written_bytes; /* estimated; read_bytes has written ones in it */
+	uint64_t count;			    /* epochs of the burst, or samples of this site */
 };
 
 struct pm_record_end {

@@ -9,7 +9,7 @@
 #define SITES_MAX (SITES / 4 * 3)
 
 struct sum {
-	uint64_t site, accessed, written; /* bytes; all 0: empty */
+	uint64_t site, accessed, written, count; /* count: 0: empty */
 	bool is_large;
 };
 
@@ -20,7 +20,7 @@ static struct {
 
 static bool is_empty(const struct sum *sum)
 {
-	return !sum->accessed && !sum->written;
+	return !sum->count;
 }
 
 static struct sum *sum_of(uint64_t site, bool is_large)
@@ -43,23 +43,26 @@ bool pm_site_accesses_add(
 	if (is_empty(sum) && sums.n == SITES_MAX)
 		return false;
 	sums.n += is_empty(sum);
-	*sum = (struct sum){
-		site, sum->accessed + accessed_bytes, sum->written + written_bytes, is_large};
+	*sum = (struct sum){site, sum->accessed + accessed_bytes, sum->written + written_bytes,
+		sum->count + 1, is_large};
 	return true;
 }
 
-void pm_site_accesses_write(const struct pm_record_accesses *burst)
+void pm_site_accesses_write(const struct pm_record_accesses *fields)
 {
-	struct pm_record_accesses record = *burst;
+	struct pm_record_accesses record = *fields;
 
 	for (uint32_t i = 0; i < SITES; i++) {
-		if (is_empty(&sums.table[i]))
+		const struct sum *sum = &sums.table[i];
+
+		if (is_empty(sum))
 			continue;
-		record.site = sums.table[i].site;
-		record.large = sums.table[i].is_large;
-		record.read_bytes = sums.table[i].accessed;
-		if (burst->written_bytes != UINT64_MAX)
-			record.written_bytes = sums.table[i].written;
+		record.site = sum->site;
+		record.large = sum->is_large;
+		record.read_bytes = sum->accessed;
+		if (fields->written_bytes != UINT64_MAX)
+			record.written_bytes = sum->written;
+		record.count = fields->count ? fields->count : sum->count;
 		pm_profile_file_append(&record.head);
 	}
 	memset(&sums, 0, sizeof(sums));

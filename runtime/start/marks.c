@@ -14,7 +14,7 @@
 #include "runtime/lifetime/iteration.h"
 #include "runtime/lifetime/lifetime.h"
 #include "runtime/lifetime/sizing.h"
-#include "runtime/profile/bursts.h"
+#include "runtime/profile/accesses.h"
 #include "runtime/profile/profile.h"
 #include "runtime/stream/promotion.h"
 
@@ -35,7 +35,7 @@ static uint32_t begin_iteration(uint32_t measured)
 {
 	uint32_t number = pm_iteration_advance();
 
-	pm_bursts_iteration(number);
+	pm_accesses_iteration(number);
 	if (number == 1)
 		pm_lifetime_begin();
 	pm_sizing_iteration(number, measured);

@@ -174,7 +174,7 @@ static void add_sizing(struct text *text)
 	struct pm_sizing sizing;
 
 	pm_sizing_get(&sizing);
-	if (!sizing.is_done)
+	if (!sizing.is_done || pm_advice_on)
 		return;
 	add(text, ",\"sizing\":{\"needed_bytes\":%llu,\"spare_bytes\":%llu,",
 		(unsigned long long)sizing.needed_bytes, (unsigned long long)sizing.spare_bytes);
@@ -352,7 +352,7 @@ static void log_sizing(void)
 	if (pm_iteration_number())
 		pm_log("iterations: %lu, %s", (unsigned long)pm_iteration_number(),
 			source_names[pm_iteration_source()]);
-	if (!sizing.is_done)
+	if (!sizing.is_done || pm_advice_on)
 		return;
 	pm_log("temporary, by the first iteration: %lluM needed and %lluM spare; %lluM lent to %s",
 		in_mib(sizing.needed_bytes), in_mib(sizing.spare_bytes), in_mib(sizing.lent_bytes),

@@ -77,14 +77,14 @@ def oracle(rows: list[Row], budget: int) -> float:
 def profile(rows: list[Row], accesses: Callable[[Row], tuple[int, int | None]]) -> records.Profile:
     """A profile that has these bytes read (with those written) and written of each object, measured in one burst without error."""
     found = records.Profile(Path("trace"), every_bytes=1, end_ns=max(row["sf"] for row in rows))
-    found.source = records.Source(1, 0, 0, 0, 0, 0, 0, 0, epochs=10 ** 9)
+    found.source = records.Source(records.BURSTS, 0, 0, 0, 0, 0, 0, 0, count=10 ** 9, not_samples=0, elsewhere=0)
     sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
         found.objects.append(records.Object(3, row["site"], row["size"], row["sa"], row["sf"], 0, 0))
         read, written = accesses(row)
         sums[row["site"]][0] += read
         sums[row["site"]][1] += written or 0
-    found.accesses = [records.Accesses(1, site, 0, 0, 0, found.end_ns, 1, read, written) for site, (read, written) in sums.items()]
+    found.accesses = [records.Accesses(1, site, 0, 0, 0, found.end_ns, 1, read, written, 1) for site, (read, written) in sums.items()]
     return found
 
 

@@ -52,12 +52,13 @@ def end(ns: int, slabs: int = 0) -> bytes:
     return record(6, 0, struct.pack("<3Q", ns, 0, slabs))
 
 
-def source(epochs: int, running: int = 0) -> bytes:
-    return record(9, 1, struct.pack("<8Q", 0, running // max(1, epochs), 0, running, 0, 0, 0, epochs))
+def source(count: int, running: int = 0, kind: int = records.BURSTS, not_samples: int = 0) -> bytes:
+    return record(9, kind, struct.pack("<10Q", 0, running // max(1, count), 0, running, 0, 0, 0, count, not_samples, 0))
 
 
-def accesses(key: int, read: int, written: int = records.ABSENT, burst: int = 1, begin: int = 0, length: int = 1, large: bool = True) -> bytes:
-    return record(10, burst, struct.pack("<QIIQQQQQ", key, 0, 0, begin, length, large, read, written))
+def accesses(key: int, read: int, written: int = records.ABSENT, burst: int = 1, begin: int = 0, length: int = 1, large: bool = True,
+             count: int = 1) -> bytes:
+    return record(10, burst, struct.pack("<QIIQQQQQQ", key, 0, 0, begin, length, large, read, written, count))
 
 
 def read(*parts: bytes) -> records.Profile:

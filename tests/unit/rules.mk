@@ -12,6 +12,7 @@ $(BUILD)/tests/unit/runtime/lifetime/test_lifetime: $(BUILD)/runtime/lifetime/li
 $(BUILD)/tests/unit/runtime/heap/test_named_ranges: $(BUILD)/runtime/heap/named_ranges.o
 $(BUILD)/tests/unit/runtime/stream/test_promotion: $(addprefix $(BUILD)/runtime/,stream/promotion.o common/log.o)
 $(BUILD)/tests/unit/runtime/stream/test_intervals: $(BUILD)/runtime/stream/intervals.o
+$(BUILD)/tests/unit/runtime/profile/test_samples: $(addprefix $(BUILD)/runtime/profile/,perf_ring.o access_events.o)
 $(BUILD)/tests/unit/runtime/stream/test_phase: $(addprefix $(BUILD)/runtime/,stream/phase.o common/log.o)
 $(BUILD)/tests/unit/runtime/lifetime/test_infer: $(BUILD)/runtime/lifetime/infer.o
 $(BUILD)/tests/unit/runtime/lifetime/test_sizing: $(addprefix $(BUILD)/runtime/,lifetime/sizing.o lifetime/promote.o)

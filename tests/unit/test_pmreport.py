@@ -184,6 +184,9 @@ def advising() -> list[tuple[bool, str]]:
     small = measure.report([read(program(), site(7, (16, "/bin/app"), (32, "/lib/libc.so")), *objects[:10], *[thing(6, 1000, 0, 0) for _ in range(4)],
                                  *[thing(7, 2000, 0, 0) for _ in range(6)], thing(8, 10, 0, 0), accesses(6, 40 * MIB, length=100, large=False),
                                  source(10 ** 6), end(100, 24 * MIB))])
+    few, many = (measure.report([read(program(), thing(1, 2 * MIB, 0, 0), thing(2, MIB, 0, 0), accesses(1, 200 * MIB, length=100, count=count),
+                                      accesses(2, 50 * MIB, length=100, count=count // 2), source(2 * count, kind=records.SAMPLES), end(100))])
+                 for count in (20, 2000))
     ten, others = 10 * (MIB + GRANULE), 4 * MIB
     return [(told_of(r, 64 * MIB) == [(3, True, None), (1, True, None), (4, True, None), (2, True, None)], "all that fits"),
             (told_of(r, others + 20 * MIB) == [(3, True, None), (1, True, None), (4, False, None), (2, False, None)],
@@ -191,6 +194,10 @@ def advising() -> list[tuple[bool, str]]:
             (told_of(r, others + 24 * MIB)[2:] == [(4, True, 4 * MIB), (2, False, None)], "of an object that does not fit, a part"),
             (told_of(r, others + 32 * MIB)[3] == (2, True, 2 * MIB), "and of a site"),
             ([key for key, _, _ in told_of(rough, 64 * MIB)] == [2, 1, 3, 4], "sites that few epochs do not tell apart: small objects first"),
+            ([key for key, _, _ in told_of(few, 64 * MIB)] == [2, 1] and [key for key, _, _ in told_of(many, 64 * MIB)] == [1, 2],
+             "and sites that few samples do not"),
+            ([text.rate(s) for s in many.sites] == [("101.0", "4%"), ("51.0", "6%")] and text.site_rows(few.sites, measure_names(few))[1][1] == "~62%",
+             "which the table shows"),
             ([key for key, _, _ in told_of(unmeasured, 64 * MIB)] == [1, 2, 3, 4] and told_of(unmeasured, others + 4 * MIB + ten)[2:] ==
              [(3, False, None), (4, False, None)], "without accesses, what is allocated first"),
             (told_of(small, 64 * MIB) == [(6, True, None), (1, True, None), (7, True, None)], "small objects of which there are some samples, too"),
@@ -234,6 +241,10 @@ def written() -> list[tuple[bool, str]]:
             (lines[-1][:3] == ["small", f"{7:016x}", "8ad24ef1d6b4bdb2"] and lines[-1][3] == "0", "small objects by their innermost frame"),
             (lines[-1][-1] == str(6 * MIB) and columns[max(columns, key=int)] == (str(8 * MIB), str(8 * MIB)), "the last budget is enough for all"),
             (more[1] == ["data", str(32 * MIB)] and more[4][-1] == str(16 * MIB), "for twice the data each site has twice the bytes"),
+            ("from 4 samples of the processor" in text.source(measure.report([read(program(), thing(1, MIB, 0, 0), source(4, kind=records.SAMPLES), end(9))]))
+             and text.source(measure.report([read(program(), thing(1, MIB, 0, 0), source(4, 8000000, not_samples=13), end(9))]))
+             == "from pages accessed in 4 epochs of 2.0 ms, and allocated bytes; no samples of the processor: Permission denied",
+             "how accesses were measured, and why not better"),
             ("not measured" in advice.section(advice.Plan(unmeasured), MIB, names), "advice without accesses says so")]
 
 
@@ -282,7 +293,7 @@ def schema() -> list[tuple[bool, str]]:
               [{**full[0], "sites": [{**full[0]["sites"][0], "key": "5"}]}], [{**full[0], "iterations": "guessed"}], []]
     return [(strict.is_valid(bare) and strict.is_valid(full) and strict.is_valid(printed(group=lambda frames: "f")),
              "--json is as the schema says, and has no members of which it does not tell"),
-            (full[0]["phases"][1]["name"] == "push" and len(full[0]["sites"]) == 2 and full[0]["accesses"]["epochs"] == 25, "of all parts"),
+            (full[0]["phases"][1]["name"] == "push" and len(full[0]["sites"]) == 2 and full[0]["accesses"]["count"] == 25, "of all parts"),
             (bare[0]["accesses"] is None and bare[0]["sites"][0]["accessed_bytes"] is None, "and null for what was not measured"),
             (open_.is_valid([{**full[0], "new": 1}]), "to which members may be added"),
             (not any(open_.is_valid(one) for one in broken), "but a member that is missing or of another kind is not")]
