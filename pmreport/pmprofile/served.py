@@ -10,7 +10,7 @@ from pmprofile.told import Told
 LEFT, RIGHT, TOP, AXIS = 44, 14, 26, 40
 STEP = 0.2
 KINDS = (("served", "as advised"), ("first", "what comes first"))
-NOTE = ("Each point is what the runtime would serve of this run's traffic with that budget: estimated from {}. The first part of the "
+NOTE = ("Each point is what the runtime would serve of this run's traffic with that budget, estimated {}. The first part of the "
         "budget is for small objects of which too little is known.")
 
 
