@@ -293,6 +293,16 @@ void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_di
 	pthread_mutex_unlock(&space->lock);
 }
 
+uintptr_t pm_space_top(struct pm_space *space)
+{
+	uint32_t top;
+
+	pthread_mutex_lock(&space->lock);
+	top = space->top;
+	pthread_mutex_unlock(&space->lock);
+	return (uintptr_t)space->base + top * PM_GRANULE;
+}
+
 /* --- resizing --- */
 
 static void shrink(struct pm_space *s, uint32_t at, uint32_t granules)

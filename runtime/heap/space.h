@@ -98,6 +98,9 @@ void pm_space_free(struct pm_space *space, const void *start, bool zeroed);
 /* Bytes in use, and bytes that are free and dirty. */
 void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_dirty);
 
+/* The end of what has ever been allocated. */
+uintptr_t pm_space_top(struct pm_space *space);
+
 /*
  * Resizes the extent at `start` in place. False: no room behind it, nothing is changed.
  * *ret_fresh_bytes: as in struct pm_allocation.

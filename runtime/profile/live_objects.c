@@ -76,19 +76,11 @@ bool pm_live_objects_covering(uintptr_t address, struct pm_live_view *ret)
 	       address < ret->start + ret->bytes;
 }
 
-/* The part of a space that has been allocated from. */
-static uintptr_t end_of(const struct pm_space *space)
-{
-	uint32_t top = __atomic_load_n(&space->top, __ATOMIC_RELAXED);
-
-	return (uintptr_t)space->base + top * PM_GRANULE;
-}
-
 void pm_live_objects_each(void (*fn)(const struct pm_live_view *live))
 {
 	for (int i = 0; i < PM_SPACES; i++) {
-		const struct pm_space *space = &pm_heap.spaces[i];
-		uintptr_t at = (uintptr_t)space->base, end = end_of(space);
+		struct pm_space *space = &pm_heap.spaces[i];
+		uintptr_t at = (uintptr_t)space->base, end = pm_space_top(space);
 		struct pm_live_view live;
 
 		for (; pm_live_objects_next(at, end, &live);
