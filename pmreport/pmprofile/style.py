@@ -38,5 +38,5 @@ td .swatch{margin-right:.5rem}summary{cursor:pointer;margin:.6rem 0;color:var(--
 @media(max-width:700px){.wide{display:none}.narrow{display:block;max-width:30rem}.legend{grid-template-columns:1fr}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}table,tbody{display:block}
 tr{display:grid;grid-template-columns:repeat(auto-fill,minmax(4.8rem,1fr));gap:.3rem .8rem;padding:.5rem 0;border-bottom:1px solid var(--rule)}
-td{border:0;padding:0;text-align:left}td::before{content:attr(data-label);display:block;white-space:normal;color:var(--soft);font-size:12px}
+td{border:0;padding:0;text-align:left;white-space:normal}td::before{content:attr(data-label);display:block;white-space:normal;color:var(--soft);font-size:12px}
 td.text{grid-column:1/-1;order:-1;min-width:0}td.text::before{content:none}}"""
