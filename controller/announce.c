@@ -6,6 +6,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "controller/node_features.h"
+#include "controller/slurm_api.h"
 #include "site/modes.h"
 
 /* Between two messages about nodes that are back; the last one is not delayed. */
@@ -80,7 +81,7 @@ static void tell(struct pm_announced *job, const struct pm_reboots *reboots,
 		progress->total, pm_reboots_median_s(reboots, progress->one->to), now_s);
 
 	if (text)
-		(void)slurm_notify_job(job->job_id, text);
+		(void)slurm_notify_job(pm_slurm_id(job->job_id), text);
 	job->told_s = now_s;
 	job->told_open = progress->open;
 }

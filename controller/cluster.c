@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "controller/slurm_api.h"
 
 #define SETTLE_S 30
 
@@ -79,7 +80,7 @@ void pm_cluster_take_config(struct pm_cluster *cluster, const slurm_conf_t *conf
 #ifdef PROLOG_FLAG_RUN_IN_JOB
 	cluster->runs_in_job = config->prolog_flags & PROLOG_FLAG_RUN_IN_JOB;
 #endif
-	cluster->prolog_timeout_s = timeout_of(config->prolog_epilog_timeout);
+	cluster->prolog_timeout_s = timeout_of(pm_slurm_prolog_timeout(config));
 	take_health_check(cluster, config);
 	take_power_saving(cluster, config);
 	replace(&cluster->pid_file, config->slurmctld_pidfile);
@@ -98,7 +99,7 @@ int pm_cluster_load_config(struct pm_cluster *cluster, struct pm_err *err)
 	if (rc < 0)
 		return rc;
 	pm_cluster_take_config(cluster, config);
-	slurm_free_ctl_conf(config);
+	pm_slurm_free_config(config);
 	return 0;
 }
 
@@ -110,7 +111,7 @@ bool pm_cluster_is_settled(uint64_t now_s)
 	if (slurm_load_ctl_conf(0, &config))
 		return false;
 	boot_s = (uint64_t)config->boot_time;
-	slurm_free_ctl_conf(config);
+	pm_slurm_free_config(config);
 	return now_s >= boot_s + SETTLE_S || now_s < boot_s; /* the clock was set back */
 }
 

@@ -17,6 +17,7 @@
 #include "controller/lease_note.h"
 #include "controller/old_files.h"
 #include "controller/reader_file.h"
+#include "controller/slurm_api.h"
 
 #define NOTE "pm_same="
 
@@ -164,7 +165,7 @@ static int add_fresh(const struct pm_history *history, const struct pm_cluster *
 	job_info_msg_t *jobs = NULL;
 	int rc = 0;
 
-	if (slurm_load_job(&jobs, use->job_id, PM_CLUSTER_SHOWN))
+	if (slurm_load_job(&jobs, pm_slurm_id(use->job_id), PM_CLUSTER_SHOWN))
 		return 0; /* slurmctld has forgotten it */
 	for (uint32_t i = 0; !rc && i < jobs->record_count; i++)
 		if (jobs->job_array[i].job_id == use->job_id)

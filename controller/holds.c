@@ -13,6 +13,7 @@
 #include "base/strv.h"
 #include "controller/candidates.h"
 #include "controller/modes_file.h"
+#include "controller/slurm_api.h"
 #include "site/features.h"
 
 static bool is_held(const slurm_job_info_t *job)
@@ -95,7 +96,7 @@ static void send_empty_update(const slurm_job_info_t *job)
 	job_desc_msg_t nothing;
 
 	slurm_init_job_desc_msg(&nothing);
-	nothing.job_id = job->job_id;
+	pm_slurm_set_job(&nothing, job->job_id);
 	if (slurm_update_job(&nothing))
 		fprintf(stderr, "job %u: have slurmctld look again: %s\n", job->job_id,
 			slurm_strerror(errno));

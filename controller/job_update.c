@@ -9,6 +9,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "controller/lease_array.h"
+#include "controller/slurm_api.h"
 
 static int refused(const slurm_job_info_t *job, const char *what)
 {
@@ -20,7 +21,7 @@ static int refused(const slurm_job_info_t *job, const char *what)
 
 int pm_job_update(const slurm_job_info_t *job, job_desc_msg_t *update, const char *what)
 {
-	update->job_id = job->job_id;
+	pm_slurm_set_job(update, job->job_id);
 	return slurm_update_job(update) ? refused(job, what) : 0;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strv.h"
+#include "controller/slurm_api.h"
 
 /* --- the licences of a job --- */
 
@@ -118,7 +119,7 @@ static int make(time_t until, uint32_t total)
 	name = slurm_create_reservation(&request);
 	if (!name)
 		return -errno;
-	free(name);
+	pm_slurm_free_name(name);
 	return 0;
 }
 

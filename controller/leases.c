@@ -13,6 +13,7 @@
 #include "controller/lease_note.h"
 #include "controller/lease_table.h"
 #include "controller/permit_limits.h"
+#include "controller/slurm_api.h"
 #include "site/job_rules.h"
 
 /* Changes of jobs in one look: those who wait for this service wait no longer for them. */
@@ -173,7 +174,7 @@ static void carry_out_now(
 {
 	job_info_msg_t *jobs = NULL;
 
-	if (slurm_load_job(&jobs, old->job_id, PM_CLUSTER_SHOWN))
+	if (slurm_load_job(&jobs, pm_slurm_id(old->job_id), PM_CLUSTER_SHOWN))
 		return;
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];

@@ -10,6 +10,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/hostlist.h"
+#include "controller/slurm_api.h"
 #include "protocol/job_id.h"
 
 /*
@@ -36,7 +37,7 @@ int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err 
 	job_desc_msg_t update;
 
 	slurm_init_job_desc_msg(&update);
-	update.job_id = job->job_id;
+	pm_slurm_set_job(&update, job->job_id);
 	update.admin_comment = admin_comment;
 	update.priority = 0;
 	update.alloc_sid = ALLOC_SID_USER_HOLD;
@@ -80,7 +81,7 @@ int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err)
 	job_desc_msg_t update;
 
 	slurm_init_job_desc_msg(&update);
-	update.job_id = job->job_id;
+	pm_slurm_set_job(&update, job->job_id);
 	update.exc_nodes = nodes;
 	return slurm_update_job(&update) ? refused(job->job_id, "exclude nodes from it", err) : 0;
 }
@@ -168,7 +169,7 @@ int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_clust
 	job_info_msg_t *jobs = NULL;
 	int rc;
 
-	if (slurm_load_job(&jobs, message->job_id, PM_CLUSTER_SHOWN))
+	if (slurm_load_job(&jobs, pm_slurm_id(message->job_id), PM_CLUSTER_SHOWN))
 		return refused(message->job_id, "ask slurmctld for it", err);
 	rc = pm_err_set(err, -ESRCH, "job %u does not run on '%s'", message->job_id, message->node);
 	for (uint32_t i = 0; i < jobs->record_count; i++)
