@@ -229,6 +229,12 @@ exec env -i "${{kept[@]}}" {variables} "$@"
 """
 
 
+def reboot_variables(bench: Bench) -> str:
+    """Slurm 26.05 runs RebootProgram with the node's name, and with nothing of slurmd's environment."""
+    variables = " ".join(f"{name}={value}" for name, value in bench.variables().items())
+    return f'export SLURMD_NODENAME="${{SLURMD_NODENAME:-$SLURM_NODE_NAME}}" {variables}\n'
+
+
 def write_programs(bench: Bench, build: Path) -> None:
     """Stand where the installed programs stand, and find out which node calls."""
     home = bench.dir
@@ -237,6 +243,7 @@ def write_programs(bench: Bench, build: Path) -> None:
     for name in ("pm-helper", "pm-reboot"):
         text = (TOP / "agent" / name).read_text()
         text = text.replace("/usr/libexec/slurm-pmem", f"{home}/bin")
+        text = text.replace("#!/bin/sh\n", f"#!/bin/sh\n{reboot_variables(bench)}" if name == "pm-reboot" else "#!/bin/sh\n")
         write(home / "bin" / name, text.replace("/usr/bin/pmctl", f"{home}/bin/pmctl"), 0o755)
     for name in ("scontrol", "scancel", "squeue"):
         write_script(home / "bin" / name, f"export SLURM_CONF={home}/etc/slurm.conf", f'exec /usr/bin/{name} "$@"')

@@ -313,7 +313,7 @@ assert_drained() {
 # Each test starts with idle nodes, no jobs and no fault waiting.
 clean_nodes() {
 	local node
-	admin scancel -f -u nobody >/dev/null 2>&1 || true
+	admin scancel -f -u 65534 >/dev/null 2>&1 || true
 	wait_for 20 no_jobs
 	let_epilogs_end
 	for node in n1 n2; do
