@@ -75,6 +75,7 @@ help:
 	'make check-bench-races  what happens in a moment between two daemons, there; on a machine that does nothing else' \
 	'make check-bench-trixie  the same on Debian 13'\''s Slurm, in a root file system that is made once' \
 	'make check-sites  Slurm as sites run it: other ways to submit, partitions, preemption; on both releases' \
+	'make check-slurm-upgrade  Slurm 24.11 becomes 26.05 with jobs in the queue; modes on 26.05; in root file systems' \
 	'make check-controllers  two SlurmctldHosts, on both releases: fail-over, takeover, state that hangs' \
 	'make check-fuzz   the parsers under a fuzzer, a short run; make fuzz is the long one' \
 	'make check-twin   the emulated cluster' \
@@ -169,9 +170,9 @@ uninstall:
 # --- tests; the public targets first see to their packages, then run in a make that finds them ---
 # What check-all runs after check: run-NAME of each. The long ones come last, the next goes in front of them.
 # Of the fault campaign it runs a sample of each kind and pair of modes; "make check-faults" runs all 1,800 injections.
-CHECK_ALL := bench-races bench-trixie sites controllers sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
+CHECK_ALL := bench-races bench-trixie sites slurm-upgrade controllers sequences sequences-twin packages runtime ansible-tests ranks modes ansible-twin faults-twin faults
 
-.PHONY: check check-all check-unit check-bench check-bench-races check-bench-trixie check-sites check-controllers check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
+.PHONY: check check-all check-unit check-bench check-bench-races check-bench-trixie check-sites check-slurm-upgrade check-controllers check-twin check-ansible check-runtime check-modes check-ranks check-packages lint bench demo
 check:
 	@./setup build twin bench check fuzz lint ansible
 	@tests/run-all
@@ -196,6 +197,9 @@ check-bench-trixie:
 check-sites:
 	@./setup build check bench root
 	@$(MAKE) --no-print-directory run-sites
+check-slurm-upgrade:
+	@./setup build root
+	@$(MAKE) --no-print-directory run-slurm-upgrade
 check-twin:
 	@./setup build check twin
 	@$(MAKE) --no-print-directory run-twin

@@ -192,7 +192,7 @@ def restart_slurmctld(_args: argparse.Namespace) -> int:
 def restart_slurmd(args: argparse.Namespace) -> int:
     """A job that meets the old one would lose its prolog."""
     node = node_argument(args)
-    return restart_and_wait(f"slurmd.{node}", "slurmd started", node, "restart")
+    return restart_and_wait(f"slurmd.{node}", "slurmd started", node, "gently" if args.gently else "restart")
 
 
 def restart_as_booted(args: argparse.Namespace) -> int:
@@ -283,7 +283,8 @@ def parser() -> argparse.ArgumentParser:
     verb("power", power, "turn the node off, with all that runs there, or on", ("what", {"choices": ("off", "on")}), node)
     verb("firmware", run_firmware, "apply the node's goal while its slurmd goes on: a change that "
                                    "Slurm does not notice", node)
-    verb("restart-slurmd", restart_slurmd, "restart the node's slurmd without a reboot", node)
+    verb("restart-slurmd", restart_slurmd, "restart the node's slurmd without a reboot", node,
+         ("--gently", {"action": "store_true", "help": "it is told to end, as by systemd, not killed"}))
     verb("slurmd-booted", restart_as_booted, "restart the node's slurmd, which then tells of a boot (slurmd -b)", node)
     verb("restart-slurmctld", restart_slurmctld, "end slurmctld and start it again")
     verb("service", run_service, "kill pm-controller, or start it (anew)",

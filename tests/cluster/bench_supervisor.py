@@ -49,7 +49,7 @@ class Daemons:
             self.start("slurmctld", "unshare", "--mount", "sh", "-c", f'{self.mount_hosts()}; exec "$@"', "sh",
                        "slurmctld", "-D")
         else:
-            self.start("slurmctld", "slurmctld", "-D")
+            self.start("slurmctld", *own_places(self.bench, "controller"), "slurmctld", "-D")
 
     def has_two_controllers(self) -> bool:
         return len((self.bench.dir / "service_port").read_text().split()) == 2
@@ -59,7 +59,7 @@ class Daemons:
         return f"mount --bind {self.bench.dir}/etc/hosts /etc/hosts"
 
     def start_service(self) -> None:
-        self.start("pm-controller", *self.service_command())
+        self.start("pm-controller", *own_places(self.bench, "controller"), *self.service_command())
 
     def service_command(self) -> list[str]:
         return [f"{self.bench.dir}/lib/pm-controller", f"--run-dir={self.bench.dir}/run/controller",
@@ -106,7 +106,7 @@ class Daemons:
         """It tells the uptime of its machine, see tests/machine/shim/uptime.c. None on a node that is off."""
         if node in self.off:
             return
-        places = [*self.own_programs(node), *self.read_only(node), *self.configless(node)]
+        places = [*own_places(self.bench, node), *self.read_only(node), *self.configless(node)]
         self.start(f"slurmd.{node}", *places, "slurmd", "-D", "-N", node, *self.conf_server(node), SLURMD_NODENAME=node,
                    LD_PRELOAD=f"{self.bench.dir}/lib/uptime.so", PMSHIM_BOOTED=str(int(self.booted_s[node])))
 
@@ -134,16 +134,21 @@ class Daemons:
         alone = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$2"; shift 2; exec "$@"'
         return ["unshare", "--mount", "sh", "-ec", alone, "sh", str(self.bench.dir) if target == "/" else target, target]
 
-    def own_programs(self, node: str) -> list[str]:
-        """Where the node's folder has a lib: that is what its slurmd and jobs have as the bench's lib."""
-        own, lib = self.bench.dir / node / "lib", self.bench.dir / "lib"
-        return ["unshare", "--mount", "sh", "-c", f'mount --bind {own} {lib} && exec "$@"', "sh"] if own.exists() else []
-
     def kill_slurmd(self, node: str, jobs: bool) -> None:
         """The slurmd alone, or with all that runs on that node, as a reset would."""
         self.kill(f"slurmd.{node}")
         while jobs and (found := processes_of(node)):
             kill_all(found)
+
+
+def own_places(bench: Bench, machine_name: str) -> list[str]:
+    """Puts in front of a command what a node, or "controller", has for itself: where its folder has a lib, that is the bench's
+    lib there; where it has a file "usr" with a folder, that is /usr: the programs and libraries of another release."""
+    own, lib = bench.dir / machine_name / "lib", bench.dir / "lib"
+    usr = bench.dir / machine_name / "usr"
+    mounts = [f"mount --bind {own} {lib}"] if own.exists() else []
+    mounts += [f"mount --bind {usr.read_text().strip()} /usr"] if usr.exists() else []
+    return ["unshare", "--mount", "sh", "-c", f'{" && ".join(mounts)} && exec "$@"', "sh"] if mounts else []
 
 
 def kill_all(pids: list[int]) -> None:
@@ -183,7 +188,7 @@ def take_fault(bench: Bench, node: str) -> list[str]:
 
 def verify(bench: Bench, node: str) -> None:
     """What the node's boot does before slurmd; like the unit, it never stops slurmd."""
-    subprocess.run([f"{bench.dir}/bin/pmctl", "verify"],
+    subprocess.run([*own_places(bench, node), f"{bench.dir}/bin/pmctl", "verify"],
                    env=bench.environment() | {"SLURMD_NODENAME": node})
 
 
@@ -258,11 +263,16 @@ def restart(daemons: Daemons, node: str) -> None:
     daemons.start_slurmd(node)
 
 
-def restart_as_booted(daemons: Daemons, node: str) -> None:
-    """As systemd does with slurmd -b, which tells of a boot that was none. slurmd saves at its end which jobs it knows."""
-    daemons.booted_s[node] = time.time()
+def restart_gently(daemons: Daemons, node: str) -> None:
+    """As systemd does: slurmd saves at its end which jobs it knows."""
     daemons.end(f"slurmd.{node}")
     daemons.start_slurmd(node)
+
+
+def restart_as_booted(daemons: Daemons, node: str) -> None:
+    """As systemd does with slurmd -b, which tells of a boot that was none."""
+    daemons.booted_s[node] = time.time()
+    restart_gently(daemons, node)
 
 
 def crash(daemons: Daemons, node: str) -> None:
@@ -297,8 +307,8 @@ def start_daemon(what: str):
     return start
 
 
-ORDERS = {"reboot": reboot, "off": turn_off, "on": turn_on, "restart": restart, "booted": restart_as_booted, "crash": crash,
-          "service": service, "controller": controller}
+ORDERS = {"reboot": reboot, "off": turn_off, "on": turn_on, "restart": restart, "gently": restart_gently,
+          "booted": restart_as_booted, "crash": crash, "service": service, "controller": controller}
 ORDERS |= {f"kill-{what}": kill_daemon(what) for what in NAMES} | {f"start-{what}": start_daemon(what) for what in NAMES}
 
 

@@ -25,7 +25,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	admin scancel -f -u 65534
 	wait_for 60 no_jobs
 	restore_site
 }

@@ -191,7 +191,7 @@ admin() {
 bench_pids() {
 	local pid environment
 	for pid in $(pgrep -x "$1"); do
-		environment=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ")
+		environment=$(tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ") || continue # it has ended
 		! grep -qx "PMBENCH=$(bench_dir)" <<<"$environment" || ! grep -qx "${2-.*}" <<<"$environment" || echo "$pid"
 	done
 }

@@ -28,11 +28,12 @@ BENCH_3 := $(wildcard tests/slurm/09*.bats tests/slurm/10*.bats tests/slurm/11*.
 BENCH_RACES := tests/slurm/083-late-change.bats
 # Slurm as sites run it, a row of docs/admin/compatibility.md each: check-all runs them, on both releases.
 # The 3*.bats are not of sites: they show what Slurm does where we rely on it, and policies that hold for longer than make check has.
-BENCH_SITES := $(wildcard tests/slurm/2*.bats tests/slurm/3*.bats)
-BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3) $(BENCH_SITES),$(wildcard tests/slurm/*.bats))
+BENCH_UPGRADE := tests/slurm/265-slurm-upgrade.bats
+BENCH_SITES := $(filter-out $(BENCH_UPGRADE),$(wildcard tests/slurm/2*.bats tests/slurm/3*.bats))
+BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3) $(BENCH_SITES) $(BENCH_UPGRADE),$(wildcard tests/slurm/*.bats))
 BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
 
-.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie run-sites run-sites-here
+.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie run-sites run-sites-here run-slurm-upgrade
 build-bench: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/uptime.so
 run-bench: $(BENCH_PARTS)
 $(BENCH_PARTS): run-bench-%: build-bench
@@ -47,3 +48,10 @@ run-sites: check-unit-idle run-sites-here
 	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-sites-here
 run-sites-here: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats --timing $(BENCH_SITES)
+# Debian sid's Slurm 26.05: modes there, and the upgrade to it from Debian 13's 24.11 with jobs in the queue.
+run-slurm-upgrade:
+	tests/cluster/root sid make --no-print-directory BUILD=$(BUILD)/sid build-bench
+	tests/cluster/root sid env PM_BUILD=$(abspath $(BUILD))/sid bats --timing tests/slurm/010-option.bats tests/slurm/030-modes.bats
+	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie build-bench
+	tests/cluster/root trixie,sid env PM_BUILD=$(abspath $(BUILD))/trixie PM_BUILD_NEXT=$(abspath $(BUILD))/sid \
+		bats --timing $(BENCH_UPGRADE)

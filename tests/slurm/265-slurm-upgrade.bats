@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# Slurm itself is upgraded under a full queue, from 24.11 to 26.05, in the order of docs/admin/upgrade.md: slurmctld, then a
+# slurmd after the other, then the login node. It runs in 'tests/cluster/root trixie,sid': a machine is upgraded by sid's /usr
+# and by programs of ours that are built there (PM_BUILD_NEXT), for jobs that run, too. Nodes: 260-upgrade.bats.
+# shellcheck disable=SC2016 # the single quotes are for the shell in the job
+
+USR=/sid/usr
+
+setup_file() {
+	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir NEXT=$BATS_FILE_TMPDIR/next OLD=$BATS_FILE_TMPDIR/old
+}
+
+teardown() {
+	"$BATS_TEST_DIRNAME/../cluster/bench" down
+}
+
+setup() {
+	load helper
+	export LIMIT_S=120
+}
+
+# bench_with NODES LINE...: a bench on 24.11 where pmem.conf has these lines, and jobs stay known.
+bench_with() {
+	local nodes=$1 dir node
+	shift
+	"$BATS_TEST_DIRNAME/../cluster/bench" up --owner $$ --build "$PM_BUILD" --nodes "$nodes" --own-programs 3>&-
+	dir=$(bench_dir)
+	rm -rf "$OLD" "$NEXT"
+	cp -r "$dir/lib" "$OLD" # builds may go on meanwhile
+	cp -r "$OLD" "$NEXT"
+	cp "$PM_BUILD_NEXT"/{pmctl,spank_pmem.so,pm-reachable,pm-controller,prolog_slurmctld,pm-resume,tests/pmshim.so,tests/uptime.so} \
+		"$NEXT"
+	printf '%s\n' "$@" >>"$dir/etc/pmem.conf"
+	sed -i 's/^ResumeTimeout=.*/ResumeTimeout=900/; s/^HealthCheckInterval=.*/HealthCheckInterval=15/' "$dir/etc/slurm-pmem.conf"
+	sed -i '/^ClusterName=/a MinJobAge=7200\nLicenses=pm_wait:1000000' "$dir/etc/slurm.conf"
+	bench restart-slurmctld
+	for node in $(cat "$dir/nodes"); do # a slurmd that is told to reconfigure gives way to another process
+		bench restart-slurmd "$node"
+	done
+	bench service start
+	wait_for 120 all_have_modes "$nodes"
+}
+
+all_have_modes() { [ "$(admin sinfo -hN -o '%N %f' | sort -u | grep -c pm_memory)" = "$1" ]; }
+
+lease_is_in_force() {
+	[[ $(admin scontrol show reservation pm_wait 2>/dev/null) == *'Licenses=pm_wait:1000000'* ]]
+}
+
+# put FOLDER: our programs built for 26.05, by a rename, while daemons and jobs run.
+put() {
+	local program
+	for program in "$NEXT"/*; do
+		replace "$program" "$1/${program##*/}"
+	done
+}
+
+upgrade_slurmctld() {
+	local dir
+	dir=$(bench_dir)
+	mkdir "$dir/controller"
+	cp -r "$NEXT" "$dir/controller/lib"
+	echo $USR >"$dir/controller/usr"
+	sed -i 's/^pm.slurm_version = .*/pm.slurm_version = 26.05/' "$dir/etc/job_submit.lua"
+	bench restart-slurmctld
+}
+
+# in_place NODE COMMAND...: where its slurmd runs, and with it its jobs.
+in_place() {
+	local node=$1
+	shift
+	nsenter --mount --root --target "$(bench_pids slurmd "SLURMD_NODENAME=$node" | head -n 1)" -- "$@"
+}
+
+# upgrade_node NODE: no job may begin there or call srun while apt replaces files; jobs that run stay. Then slurmd is restarted.
+upgrade_node() {
+	local node=$1
+	admin scontrol update nodename="$node" state=drain reason="Slurm upgrade"
+	wait_for 60 has_only_waiting "$node"
+	put "$(bench_dir)/$node/lib"
+	in_place "$node" mount --bind $USR /usr
+	echo $USR >"$(bench_dir)/$node/usr"
+	bench restart-slurmd --gently "$node"
+	wait_for 60 has_version "$node" 26.05
+	is_sound "$node"
+	admin scontrol update nodename="$node" state=resume
+}
+has_only_waiting() { [ -z "$(bench squeue -h -w "$1" -o %j | grep -v waiting)" ]; }
+
+# on_new_login COMMAND...: as on a login node with Slurm 26.05, with the plugin in FOLDER.
+on_new_login() {
+	local plugin=$1
+	shift
+	unshare --mount sh -ec 'mount --bind "$1" "$2"; mount --bind "$3" /usr; shift 3; exec "$@"' sh "$plugin" "$(bench_dir)/lib" \
+		$USR "$(bench_dir)/bin/enter" user "$@"
+}
+
+# What upgrade.md has administrators look at on each node.
+is_sound() {
+	run in_place "$1" env SLURMD_NODENAME="$1" "$(bench_dir)/bin/pmctl" health
+	[ "$status" -eq 0 ] || fail "pmctl health on $1 ends with $status: $output"
+}
+
+version_of() { admin scontrol show node "$1" | sed -n 's/.* Version=//p'; }
+has_version() { [[ $(version_of "$1") = "$2."* ]]; }
+versions() { admin scontrol show node | sed -n 's/.* Version=\([0-9]*\.[0-9]*\).*/\1/p' | sort | uniq -c | tr -s ' '; }
+versions_are() { [ "$(versions)" = "$1" ]; }
+
+# submit COUNT OPTION... SCRIPT: an array of jobs, whose number is then in $job; each adds to out.JOB_TASK.
+submit() {
+	local count=$1
+	shift
+	run_client sbatch --parsable --array="1-$count" --output="$(bench_dir)/home/out.%A_%a" --open-mode=append "${@:1:$#-1}" \
+		--wrap="${*: -1}"
+	job=$output
+	submitted=$((submitted + count))
+}
+
+# A job's script: once FILE is there, what mode its node is in, for the job and for a step of it.
+script_until() { echo "until [ -e $(bench_dir)/home/$1 ]; do sleep 1; done; pmctl mode; srun pmctl mode"; }
+
+count_is() { [ "$(bench squeue -hr -t "$1" | wc -l)" -eq "$2" ]; }
+completed() { admin scontrol -o show job | grep -c ' JobState=COMPLETED ' || true; }
+completed_are() { [ "$(completed)" -ge "$1" ]; }
+configuring_are() { [ "$(bench squeue -hr -t configuring -j "$1" | wc -l)" -eq "$2" ]; }
+running_are() { [ "$(bench squeue -hr -t running -j "$1" | wc -l)" -eq "$2" ]; }
+has_ended() { [ -z "$(bench squeue -hr -j "$1")" ]; }
+
+# ran_in JOB MODE COUNT: so many jobs of the array, and the step of each, in this mode. srun says when its step had to wait
+# for slurmctld.
+ran_in() {
+	local remarks='^srun: (Job [0-9]+ step creation temporarily disabled, retrying|Step created for (job|StepId))'
+	assert_equal "$(cat "$(bench_dir)/home/out.$1"_* | grep -Ev "$remarks" | sort | uniq -c | tr -s ' ')" " $((2 * $3)) $2"
+}
+
+no_node_has_left() {
+	run admin sinfo -hN -o '%T %E'
+	refute_output --regexp 'drain|down|fail|inval|not_resp'
+}
+
+# The nodes of the second class stay off when they reboot, until boots_end.
+boots_last() { touch "$(bench_dir)"/n{11..15}/off; }
+boots_end() { rm -f "$(bench_dir)"/n{11..15}/off; }
+
+aside() { find "$(bench_dir)" -name '*.unreadable*' | sort; }
+hold_of() { job_field "$1" AdminComment; }
+is_held() { [[ $(hold_of "$1") =~ pm_hold=60,[0-9]+ && $(job_field "$1" Reason) = Reason=Licenses ]]; }
+# pm-controller renews its reservation.
+has_looked() {
+	local end
+	end=$(end_of_lease)
+	wait_for 120 eval '[ "$(end_of_lease)" != "'"$end"'" ]'
+}
+end_of_lease() { admin scontrol show reservation pm_wait | grep -o 'EndTime=[^ ]*'; }
+queue() { bench squeue -hr -o '%i %T' | sort; }
+
+@test "Slurm 24.11 becomes 26.05 with 100 queued, 20 running and 5 configuring jobs: slurmctld, each slurmd, the login node" {
+	local submitted=0 first queued configuring late still before node
+	local a=(n{1..10}) b=(n{11..15})
+	bench_with 15 Exclusive=no
+	is_slurm 24.11
+	submit 10 -n1 -J waiting --pm-mode=appdirect -x 'n[11-15]' "$(script_until go.1)"
+	first=$job
+	submit 10 -n1 -J waiting --pm-mode=appdirect -x 'n[11-15]' "$(script_until go.2)"
+	still=$job
+	wait_for 120 count_is running 20
+	boots_last
+	submit 5 -n1 -c2 --pm-mode=memory -x 'n[1-10]' 'pmctl mode; srun pmctl mode'
+	configuring=$job
+	wait_for 60 configuring_are "$configuring" 5
+	submit 40 -n1 --pm-mode=appdirect 'pmctl mode; srun pmctl mode'
+	queued=("$job")
+	submit 30 -n1 --pm-mode=memory 'pmctl mode; srun pmctl mode'
+	queued+=("$job")
+	submit 30 -n1 'pmctl mode >/dev/null; echo any; srun echo any'
+	queued+=("$job")
+	count_is pending 100
+	count_is running 20
+
+	# slurmctld first; pm-controller goes on with the libraries of 24.11 for a moment.
+	before=$(queue)
+	upgrade_slurmctld
+	assert_equal "$(queue)" "$before"
+	wait_for 60 versions_are ' 10 24.11' # of nodes that do not reboot
+	bench service start
+	no_node_has_left
+	# A job of a login node that has 24.11 is taken.
+	submit 1 -n1 --pm-mode=appdirect 'pmctl mode; srun pmctl mode'
+	queued+=("$job")
+
+	# A class of nodes with jobs of 24.11's slurmd, half of which end now; the other nodes reboot meanwhile.
+	for node in "${a[@]}"; do
+		upgrade_node "$node"
+	done
+	count_is running 20
+	touch "$(bench_dir)/home/go.1"
+	wait_for 180 has_ended "$first"
+	wait_for 180 completed_are 20
+	boots_end
+	wait_for 180 has_ended "$configuring"
+	versions_are $' 5 24.11\n 10 26.05'
+
+	# The other class, with jobs that run there.
+	submit 5 -n1 -J waiting --pm-mode=memory -x 'n[1-10]' "$(script_until go.3)"
+	late=$job
+	admin scontrol update jobid="$late" nice=-1000
+	wait_for 300 running_are "$late" 5
+	for node in "${b[@]}"; do
+		upgrade_node "$node"
+	done
+	running_are "$late" 5
+	touch "$(bench_dir)/home/go.3"
+	versions_are ' 15 26.05'
+
+	# The login node last: the plugin goes with its Slurm.
+	run on_new_login "$OLD" sbatch --pm-mode=memory --wrap=true
+	assert_failure
+	assert_output --partial 'Incompatible plugin version'
+	run on_new_login "$NEXT" sbatch --parsable --array=1-2 --output="$(bench_dir)/home/out.%A_%a" --pm-mode=memory \
+		--wrap='pmctl mode; srun pmctl mode'
+	assert_success
+	queued+=("$output")
+	submitted=$((submitted + 2))
+
+	touch "$(bench_dir)/home/go.2"
+	wait_for 600 no_jobs
+	assert_equal "$(completed)" "$submitted"
+	assert_equal "$submitted" 133
+	ran_in "$first" appdirect 10
+	ran_in "$still" appdirect 10
+	ran_in "$configuring" memory 5
+	ran_in "${queued[0]}" appdirect 40
+	ran_in "${queued[1]}" memory 30
+	ran_in "${queued[2]}" any 30
+	ran_in "${queued[3]}" appdirect 1
+	ran_in "$late" memory 5
+	ran_in "${queued[4]}" memory 2
+	no_node_has_left
+	assert_equal "$(aside)" ''
+}
+
+@test "a job that waits for a node of its mode waits on over the upgrade of slurmctld and pm-controller, and runs there" {
+	local occupant hold boot
+	bench_with 2 HoldTime=60
+	put_in memory n1
+	put_in appdirect n2
+	bench service kill
+	rm "$(bench_dir)"/kept/reboots* # these took a second: no wait were cheaper
+	bench service start
+	wait_for 60 lease_is_in_force
+	run_client sbatch --parsable --output=/dev/null -J waiting -w n1 --pm-mode=memory --time=10 --wrap='sleep 500'
+	occupant=$output
+	wait_for 60 job_is "$occupant" RUNNING
+	boot=$(boot_id n2)
+	run_client sbatch --parsable --output="$(bench_dir)/home/out" --pm-mode=memory --time=5 --wrap='pmctl mode'
+	job=$(grep -oE '^[0-9]+' <<<"$output")
+	wait_for 60 is_held "$job"
+	hold=$(hold_of "$job")
+
+	upgrade_slurmctld
+	has_looked # with the libslurm of 24.11
+	is_held "$job"
+	bench service start
+	has_looked
+	wait_for 60 lease_is_in_force
+	assert_equal "$(hold_of "$job")" "$hold"
+	is_held "$job"
+	upgrade_node n1
+	upgrade_node n2
+	job_is "$occupant" RUNNING
+
+	# A slurmd with the plugin of another series does not start: its node gets no job.
+	replace "$OLD/spank_pmem.so" "$(bench_dir)/n2/lib/spank_pmem.so"
+	run bench restart-slurmd --gently n2
+	assert_failure
+	run tail -n 4 "$(bench_dir)/log/slurmd.n2.log"
+	assert_output --partial 'Incompatible plugin version'
+	wait_for 60 state_is n2 'idle*'
+	replace "$NEXT/spank_pmem.so" "$(bench_dir)/n2/lib/spank_pmem.so"
+	bench restart-slurmd n2
+	wait_for 60 state_is n2 idle
+
+	is_held "$job"
+	admin scancel "$occupant"
+	wait_for 60 job_is "$job" COMPLETED
+	assert_equal "$(cat "$(bench_dir)/home/out")" memory
+	assert_equal "$(admin scontrol show job "$job" | sed -n 's/^ *NodeList=//p')" n1
+	assert_equal "$(boot_id n2)" "$boot"
+	assert_equal "$(aside)" ''
+}
