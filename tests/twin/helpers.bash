@@ -39,7 +39,8 @@ events_of() { pmtwin events | awk -v node="$1" '$2 == node { print $3 }'; }
 restore_node() {
 	pmtwin inject "$1" none
 	pmtwin exec "$1" -- true 2>/dev/null || pmtwin power-cycle --wait 120 "$1"
-	node_is "$1" idle ||
+	# A node that does not answer yet is idle*, which Slurm 22.05 refuses to resume; it is idle when slurmd has registered.
+	[[ $(node_state "$1") == idle?(\*) ]] ||
 		pmtwin exec head -- scontrol update "nodename=$1" state=resume reason=
 	wait_for 300 node_is "$1" idle
 }
