@@ -265,8 +265,8 @@ killed_at() {
 		refute_output --partial devdax
 		provision empty
 		assert_state empty
-		run -0 node grep dirty /var/lib/slurm-pmem/substate.json
-		assert_output --partial '[]'
+		run -0 node python3 -c 'import json; print(json.load(open("/var/lib/slurm-pmem/substate.json"))["dirty"])'
+		assert_output '[]'
 	done
 }
 
