@@ -90,6 +90,7 @@ help:
 	'make check-sequences-twin  the same on the emulated cluster, with file systems and memory for users to make a mess of; an hour' \
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, what a profile does, and how fast batches are copied' \
 	'make bench-policy  reboots and waits under the hold rule and others, in a simulated cluster; 20 minutes, a second time none' \
+	'make bench-policy-slurm  24 hours of a trace on a real slurmctld with 64 slurmds, and in the simulator; 2 hours for each policy, needs root' \
 	'make bench-auto   what --pm-mode=auto costs against the default mode and against an oracle, on made-up jobs; seconds' \
 	'make lint         shellcheck, luacheck, cppcheck, clang-format, pyflakes, arrows between rooms' \
 	'make tables       what follows from the tables of keys, modes and options: samples, manual pages, Lua, Ansible, completion' \

@@ -6,17 +6,34 @@ are busy, and reboots nothing. The first blocked jobs get reservations. Sets of 
 """
 
 import heapq
+import math
 import random
+from dataclasses import dataclass
 
 from policies import Policy
 from rule import record, seen_nodes
 from traces import MODES, NODES, Job
 
-REBOOT_S = 600.0  # expected; real ones take 300 to 900 s
+REBOOT_S = 600.0  # expected
 RESERVED, TESTED = 12, 100
-LOOK_S = 5.0  # how often the service looks, if anything has changed
-QUIET_S = 30.0  # and if not
-RELEASE_S = 2.0  # from an update to Slurm's next pass
+USED_OF_LIMIT = .4  # until the service has learnt it
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds. `boot_s`: from the order to the job's start, least and most; `look_s`: how often the service looks, if anything
+    has changed, `quiet_s`: and if not; `release_s`: from an update to Slurm's next pass; `least_s`: the rest of a job that
+    has used its share of the limit; `start_s`, `clean_s`: what a job's nodes do before it and behind it."""
+
+    boot_s: tuple[float, float] = (300.0, 900.0)
+    look_s: float = 5.0
+    quiet_s: float = 30.0
+    release_s: float = 2.0
+    least_s: float = 30.0
+    start_s: float = 0.0
+    clean_s: float = 0.0
+
+
 END, SUBMISSION, WAKE, LOOK = range(4)
 ALL = (1 << NODES) - 1
 
@@ -50,18 +67,21 @@ def partition(shares: list[float]) -> list[int]:
 
 
 class Cluster:
-    def __init__(self, jobs: list[Job], policy: Policy, seed: int):
-        self.jobs, self.policy = jobs, policy
+    """`modes`: the nodes of each mode at the beginning. Jobs that have a `mask` run from the beginning on these nodes."""
+
+    def __init__(self, jobs: list[Job], policy: Policy, seed: int, timing: Timing = Timing(), modes: list[int] | None = None):
+        self.jobs, self.policy, self.timing = jobs, policy, timing
         self.rng = random.Random(f"boots {seed}")
         work = [sum(job.nodes * job.run for job in jobs if job.mode == mode) for mode in MODES]
-        self.modes = partition(policy.partition or [part / sum(work) for part in work])
+        self.modes = list(modes or partition(policy.partition or [part / sum(work) for part in work]))
         self.idle = ALL
         self.free_at = [0.0] * NODES  # as Slurm expects it, by the limit
         self.queue: list[Job] = []
         self.events: list[tuple] = []
         self.looks: set[float] = set()
-        self.used_of_limit = .5  # learned: run time over limit
-        self.boots = self.updates = 0
+        self.used_of_limit = USED_OF_LIMIT
+        self.reboots: list[float] = []  # when they were ordered
+        self.updates = 0
         self.longest_hold = 0.0
         self.work_of = [0.0] * 3
         self.running: set[Job] = set()
@@ -69,11 +89,18 @@ class Cluster:
         for mode in MODES:
             self.see(self.modes[mode], 0.0, mode)
 
-    def run(self) -> None:
-        self.events = [(job.submit, SUBMISSION, job.id) for job in self.jobs]
+    @property
+    def boots(self) -> int:
+        return len(self.reboots)
+
+    def run(self, until: float = math.inf) -> None:
+        self.events = [(job.submit, SUBMISSION, job.id) for job in self.jobs if not job.mask]
         heapq.heapify(self.events)
+        for job in self.jobs:
+            if job.mask:
+                self.start(job, job.mask, 0.0)
         left = len(self.jobs)
-        while left:
+        while left and self.events[0][0] <= until:
             now, kind, number = heapq.heappop(self.events)
             if kind == END:
                 self.finish(self.jobs[number])
@@ -103,16 +130,16 @@ class Cluster:
         job.eligible = now
         job.record = record(job.limit * self.used_of_limit, 0.0, job.nodes, job.mode)
         if self.policy.rule and (self.idle & self.modes[job.mode]).bit_count() < job.nodes:
-            job.eligible = now + 3 * LOOK_S
+            job.eligible = now + 3 * self.timing.look_s
         if self.policy.delay:
             self.at(now + self.policy.delay, WAKE)
 
     def start(self, job: Job, mask: int, now: float) -> None:
         other = mask & ~self.modes[job.mode]
         job.boots = other.bit_count()
-        lasts = max((self.rng.uniform(300, 900) for _ in range(job.boots)), default=0.0)
-        job.allocated, job.begin, job.end, job.mask = now, now + lasts, now + lasts + job.run, mask
-        self.boots += job.boots
+        lasts = max((self.rng.uniform(*self.timing.boot_s) for _ in range(job.boots)), default=0.0) + self.timing.start_s
+        job.allocated, job.begin, job.end, job.mask = now, now + lasts, now + lasts + job.run + self.timing.clean_s, mask
+        self.reboots += [now] * job.boots
         self.idle &= ~mask
         if other:
             for mode in MODES:
@@ -203,7 +230,7 @@ class Cluster:
 
     def look_soon(self, now: float) -> None:
         if self.policy.rule and self.queue:
-            self.look_at((now // LOOK_S + 1) * LOOK_S)
+            self.look_at((now // self.timing.look_s + 1) * self.timing.look_s)
 
     def look_at(self, time: float) -> None:
         if time not in self.looks:
@@ -218,7 +245,7 @@ class Cluster:
         """A job that has used more of its limit than others is expected to use half of the rest."""
         for job in self.running:
             if job.expected_end <= now:
-                job.expected_end = now + .5 * max(30.0, job.allocated + job.limit - now) * self.used_of_limit
+                job.expected_end = now + .5 * max(self.timing.least_s, job.allocated + job.limit - now) * self.used_of_limit
                 self.see(job.mask, job.expected_end, job.mode)
 
     def look(self, now: float) -> None:
@@ -235,12 +262,12 @@ class Cluster:
                 self.hold(job, until, answer.counts, now)
             elif job.eligible > now:
                 released = True
-                job.eligible = now + RELEASE_S
+                job.eligible = now + self.timing.release_s
                 self.updates += 1
         if released:
-            self.at(now + RELEASE_S, WAKE)
+            self.at(now + self.timing.release_s, WAKE)
         if held:
-            self.look_at(now + QUIET_S)
+            self.look_at(now + self.timing.quiet_s)
 
     def weigh(self) -> None:
         if self.policy.weights:
