@@ -125,7 +125,7 @@ def up(args: argparse.Namespace) -> int:
     database = bench.dir if args.accounting else args.accounting_of
     write_config(bench, args.nodes, free_ports(args.nodes + 1 + args.controllers + args.accounting), args.build.resolve(),
                  args.hardware, args.consume_memory, args.controllers, args.own_programs, args.cluster, args.first, database)
-    wait_idle(bench, supervisor=start(bench, args.owner))
+    wait_idle(bench, args.timeout, start(bench, args.owner))
     print(bench.dir)
     return 0
 
@@ -271,6 +271,7 @@ def parser() -> argparse.ArgumentParser:
          ("--consume-memory", {"action": "store_true", "help": "Slurm hands out memory as well (CR_Core_Memory)"}),
          ("--build", {"type": Path, "default": TOP / "build", "help": "folder of the products"}),
          ("--owner", {"type": int, "metavar": "PID", "help": "end with this process"}),
+         ("--timeout", {"type": int, "default": UP_TIMEOUT_S, "metavar": "S"}),
          ("--parent", {"default": "/var/lib", "help": "where its folder is made; only root may "
                                                             "write there and above"}))
     verb("down", down, "end the bench and remove its folder")

@@ -15,11 +15,11 @@ from statistics import median
 from policies import Policy, hold
 from real_cluster import DAEMONS, Settings, play
 from traces import MIXES
-from window import Window, simulate, timing, window
+from window import Window, kept_window, simulate, timing, window
 
 HOLD_MINUTES = {"plain": 0, "ours": 60}
 SEEDS = 20  # of the simulated boots
-START_S, CLEAN_S = 1.0, 1.0  # of the real clock: prologs and launch, epilogs
+START_S, CLEAN_S = 1.5, 0.5  # of the real clock: prologs and launch, epilogs
 
 
 def policy_of(name: str, args: argparse.Namespace) -> Policy:
@@ -30,9 +30,13 @@ def policy_of(name: str, args: argparse.Namespace) -> Policy:
     return policy
 
 
+def path_of(args: argparse.Namespace, what: str, suffix: str = "") -> Path:
+    return args.cache / (f"{what}_{args.mix.replace('/', '-')}_{args.load}_seed{args.seed}_from{args.warm_up:g}h_{args.hours:g}h_"
+                         f"x{args.speed}{suffix}")
+
+
 def kept(args: argparse.Namespace, played: Window, name: str, repeat: int) -> dict:
-    folder = args.cache / (f"{args.mix.replace('/', '-')}_{args.load}_{name}_seed{args.seed}_repeat{repeat}_from{args.warm_up:g}h_"
-                           f"{args.hours:g}h_x{args.speed}")
+    folder = path_of(args, f"{name}{repeat}")
     if not (folder / "result.json").exists():
         print(f"{args.mix}, load {args.load}, {name}, repeat {repeat}: {args.hours / args.speed * 60:.0f} min", file=sys.stderr,
               flush=True)
@@ -108,7 +112,9 @@ def main() -> int:
     parser.add_argument("--speed", type=int, default=12, choices=range(1, 13), metavar="N", help="times faster, at most 12")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
-    played = window(args.mix, args.load, args.seed, args.warm_up, args.hours, args.speed)
+    args.cache.mkdir(parents=True, exist_ok=True)
+    played = kept_window(path_of(args, "window", ".json"), lambda: window(
+        args.mix, args.load, args.seed, args.warm_up, args.hours, args.speed))
     print(f"{args.mix}, load {args.load}, seed {args.seed}, hours {args.warm_up:g} to {args.warm_up + args.hours:g}, "
           f"{args.speed} times faster: {len(played.jobs) - played.carried} jobs behind {played.carried} of the warm-up")
     print(HEADER)

@@ -2,7 +2,7 @@
 
 The main pass is first come, first served; it reboots any idle nodes, and ends at the first job that cannot start. Backfill
 then tries later jobs on nodes that have the mode; if the cluster has enough of those at all, it plans on them, even while they
-are busy, and reboots nothing. The first blocked jobs get reservations. Sets of nodes are the bits of an integer.
+are busy, and reboots nothing. Blocked jobs get reservations. Sets of nodes are the bits of an integer.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from rule import record, seen_nodes
 from traces import MODES, NODES, Job
 
 REBOOT_S = 600.0  # expected
-RESERVED, TESTED = 12, 100
+TESTED = 500  # bf_max_job_test
 USED_OF_LIMIT = .4  # until the service has learnt it
 
 
@@ -45,6 +45,33 @@ def lowest(mask: int, count: int) -> int:
         bit = mask & -mask
         taken |= bit
         mask ^= bit
+    return taken
+
+
+def runs_of(mask: int) -> list[tuple[int, int]]:
+    """Its consecutive nodes: count and the first one."""
+    runs, shift = [], 0
+    while mask:
+        gap = (mask & -mask).bit_length() - 1
+        mask >>= gap
+        count = (~mask & (mask + 1)).bit_length() - 1
+        runs.append((count, shift + gap))
+        mask >>= count
+        shift += gap + count
+    return runs
+
+
+def best_fit(mask: int, count: int) -> int:
+    """The nodes of a set that Slurm takes (_eval_nodes of select/cons_tres): those of the smallest run of consecutive nodes that
+    is enough, else the largest run, and so on."""
+    taken = 0
+    while count:
+        runs = runs_of(mask & ~taken)
+        enough = [run for run in runs if run[0] >= count]
+        length, first = min(enough) if enough else max(runs, key=lambda run: (run[0], -run[1]))
+        part = min(length, count)
+        taken |= ((1 << part) - 1) << first
+        count -= part
     return taken
 
 
@@ -173,9 +200,8 @@ class Cluster:
                 continue
             kept.append(job)
             blocked += 1
-            if blocked <= RESERVED:
-                planned = planned or [max(free, now) for free in self.free_at]
-                self.reserve(job, reserved, planned)
+            planned = planned or [max(free, now) for free in self.free_at]
+            self.reserve(job, reserved, planned)
         self.queue = kept
 
     def choose(self, job: Job, now: float, reserved: list[tuple], blocked: int) -> int:
@@ -185,7 +211,7 @@ class Cluster:
         own = self.unreserved(reserved, now + job.limit)
         own &= self.modes[job.mode]
         if own.bit_count() >= job.nodes:
-            return lowest(own, job.nodes)
+            return best_fit(own, job.nodes)
         if self.policy.partition or (blocked and self.modes[job.mode].bit_count() >= job.nodes):
             return 0
         if now < job.submit + self.policy.delay:
@@ -206,7 +232,7 @@ class Cluster:
     def donors(self, usable: int, count: int, mode: int) -> int:
         """Nodes to reboot: the first ones, or with node weights those of the mode with the shortest queue."""
         if not self.policy.weights:
-            return lowest(usable, count)
+            return best_fit(usable, count)
         taken = 0
         for donor in sorted((m for m in MODES if m != mode), key=lambda m: self.work_of[m]):
             own = usable & self.modes[donor]
@@ -218,11 +244,10 @@ class Cluster:
         enough = own.bit_count() >= job.nodes
         if not enough and self.policy.partition:
             return
-        candidates = sorted(members(own if enough else ALL), key=planned.__getitem__)[:job.nodes]
-        begin = planned[candidates[-1]]
-        mask = 0
-        for node in candidates:
-            mask |= 1 << node
+        candidates = own if enough else ALL
+        begin = sorted(planned[node] for node in members(candidates))[job.nodes - 1]
+        mask = best_fit(sum(1 << node for node in members(candidates) if planned[node] <= begin), job.nodes)
+        for node in members(mask):
             planned[node] = begin + (0 if enough else REBOOT_S) + job.limit
         reserved.append((mask, begin))
 

@@ -64,7 +64,7 @@ class RealCluster:
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             self.bench("up", "--nodes", str(NODES), "--build", str(self.settings.build), "--owner", str(os.getpid()),
-                       "--parent", str(self.settings.parent))
+                       "--parent", str(self.settings.parent), "--timeout", str(READY_S))
             self.dir = Path(self.pointer.read_text().strip())
             self.configure()
         except BaseException:

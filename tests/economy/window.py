@@ -4,8 +4,10 @@ The simulated cluster with plain helpers plays the warm-up. Jobs that run at its
 rest of their time; those that are queued are submitted at once, in their order. All times are seconds of the trace.
 """
 
+import json
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from cluster import Cluster, Timing
 from policies import Policy
@@ -50,6 +52,21 @@ def window(mix: str, load: float, seed: int, warm_up_hours: float, hours: float,
         job.id = number
         job.limit = whole_minutes(job.limit, speed)
     return Window(both, before.modes, length, len(carried))
+
+
+def kept_window(path: Path, make) -> Window:
+    """Runs that were made before a change of the simulator keep their window."""
+    if not path.exists():
+        made: Window = make()
+        rows = [[job.submit, job.nodes, job.run, job.limit, job.mode, job.mask] for job in made.jobs]
+        path.with_suffix(".new").write_text(json.dumps({"jobs": rows, "modes": made.modes, "length_s": made.length_s,
+                                                        "carried": made.carried}))
+        path.with_suffix(".new").rename(path)
+    kept = json.loads(path.read_text())
+    jobs = [Job(*row[:5]) for row in kept["jobs"]]
+    for number, (job, row) in enumerate(zip(jobs, kept["jobs"])):
+        job.id, job.mask = number, row[5]
+    return Window(jobs, kept["modes"], kept["length_s"], kept["carried"])
 
 
 def timing(speed: int, start_s: float, clean_s: float) -> Timing:
