@@ -17,6 +17,10 @@
 /* Limit of names in a list, far above any job's. */
 #define MAX_NAMES 65536
 
+/* Of libslurm, for what Slurm has allocated; its headers do not declare it. It sets the pointer to
+ * NULL. */
+extern void slurm_xfree(void **item);
+
 static const char auth_socket[] = "socket=";
 
 /*
@@ -204,6 +208,13 @@ int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err)
 	return 0;
 }
 
+void pm_cluster_free_jobs(job_info_msg_t *jobs)
+{
+	for (uint32_t i = 0; jobs && i < jobs->record_count; i++)
+		slurm_xfree((void **)&jobs->job_array[i].admin_comment);
+	slurm_free_job_info_msg(jobs);
+}
+
 int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err)
 {
 	time_t last = cluster->jobs ? cluster->jobs->last_update : 0;
@@ -215,7 +226,7 @@ int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err)
 	cluster->job_asks++;
 	if (!rc)
 		return 0;
-	slurm_free_job_info_msg(cluster->jobs);
+	pm_cluster_free_jobs(cluster->jobs);
 	cluster->jobs = jobs;
 	return 0;
 }
@@ -271,7 +282,7 @@ void pm_cluster_drop_tables(struct pm_cluster *cluster)
 	free(cluster->by_name);
 	slurm_free_node_info_msg(cluster->nodes);
 	slurm_free_partition_info_msg(cluster->partitions);
-	slurm_free_job_info_msg(cluster->jobs);
+	pm_cluster_free_jobs(cluster->jobs);
 	cluster->by_name = NULL;
 	cluster->n_by_name = 0;
 	cluster->nodes = NULL;

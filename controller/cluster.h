@@ -74,6 +74,10 @@ int pm_cluster_load_nodes(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_partitions(struct pm_cluster *cluster, struct pm_err *err);
 int pm_cluster_load_jobs(struct pm_cluster *cluster, struct pm_err *err);
 
+/* slurm_free_job_info_msg() of Slurm 22.05 leaves each job's AdminComment, which all jobs with a
+ * mode may have. NULL is allowed. */
+void pm_cluster_free_jobs(job_info_msg_t *jobs);
+
 /*
  * Called before each load, with the time of this host, which is slurmctld's. slurmctld sends a
  * table only if its last change is newer than ours by the wall clock: when that is set back by an

@@ -170,7 +170,7 @@ static int add_fresh(const struct pm_history *history, const struct pm_cluster *
 	for (uint32_t i = 0; !rc && i < jobs->record_count; i++)
 		if (jobs->job_array[i].job_id == use->job_id)
 			rc = add(history, cluster, &jobs->job_array[i], node, use, err);
-	slurm_free_job_info_msg(jobs);
+	pm_cluster_free_jobs(jobs);
 	return rc;
 }
 

@@ -182,7 +182,7 @@ static void carry_out_now(
 		if (job->job_id == old->job_id && pm_job_is_pending(job))
 			carry_out(job, verdict, now_s);
 	}
-	slurm_free_job_info_msg(jobs);
+	pm_cluster_free_jobs(jobs);
 }
 
 /* Returns the number of changes. */

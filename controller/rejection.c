@@ -176,6 +176,6 @@ int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_clust
 		if (jobs->job_array[i].job_id == message->job_id)
 			rc = consider(rejected, cluster, &jobs->job_array[i], message, limit,
 				ret_done, err);
-	slurm_free_job_info_msg(jobs);
+	pm_cluster_free_jobs(jobs);
 	return rc;
 }
