@@ -10,8 +10,9 @@ import json
 import signal
 import sys
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
+from cluster import REBOOT_S
 from policies import Policy, hold
 from real_cluster import DAEMONS, Settings, play
 from traces import MIXES
@@ -19,7 +20,7 @@ from window import Window, kept_window, simulate, timing, window
 
 HOLD_MINUTES = {"plain": 0, "ours": 60}
 SEEDS = 20  # of the simulated boots
-START_S, CLEAN_S = 1.5, 0.5  # of the real clock: prologs and launch, epilogs
+START_S, CLEAN_S = 1.2, 0.5  # of the real clock: prologs and launch, epilogs
 
 
 def policy_of(name: str, args: argparse.Namespace) -> Policy:
@@ -73,16 +74,23 @@ def off(real: float, simulated: list[float]) -> str:
     return f"{100 * (real - middle) / middle:+.0f} %" if middle else "-"
 
 
+def boot_more_s(result: dict, speed: int) -> float:
+    """What the host adds to the mean boot, in seconds of the real clock."""
+    return max(0.0, mean(result["boots_s"]) - REBOOT_S / speed) if result["boots_s"] else 0.0
+
+
 def print_policy(args: argparse.Namespace, played: Window, name: str) -> None:
-    times = timing(args.speed, START_S, CLEAN_S)
-    simulated = [simulate(played, policy_of(name, args), seed, times) for seed in range(SEEDS)]
     for repeat in range(1, args.repeats + 1):
         result = kept(args, played, name, repeat)
-        real = measured(played, result)
+        real, more = measured(played, result), boot_more_s(result, args.speed)
+        times = timing(args.speed, START_S, CLEAN_S, more)
+        simulated = [simulate(played, policy_of(name, args), seed, times) for seed in range(SEEDS)]
         print(f"  {name:6} {repeat:3} {real['reboots']:9} {of_seeds(simulated, 'reboots', 1):>18} "
               f"{off(real['reboots'], [one['reboots'] for one in simulated]):>7} {real['wait_s'] / 60:9.1f} "
               f"{of_seeds(simulated, 'wait_s', 60):>18} {off(real['wait_s'], [one['wait_s'] for one in simulated]):>7} "
               f"{real['begun']:6} {of_seeds(simulated, 'begun', 1):>14}")
+        loads = [row["load"] for row in result["samples"]]
+        print(f"             boots {more:.0f} s longer than asked for, load of the host {mean(loads):.0f}, at most {max(loads):.0f}")
         for daemon in DAEMONS:
             print(f"             {cost(result, daemon)}", flush=True)
 
@@ -91,8 +99,8 @@ HEADER = ("                reboots,          simulator,             mean wait,  
           "  policy repeat    Slurm median (range)       off   min, Slurm     median (range)     off  Slurm  median (range)")
 
 
-def stop(_signal: int, _frame) -> None:
-    raise SystemExit(143)
+def stop(number: int, _frame) -> None:
+    raise SystemExit(128 + number)
 
 
 def main() -> int:
@@ -111,7 +119,8 @@ def main() -> int:
     parser.add_argument("--hours", type=float, default=24, help="of the trace")
     parser.add_argument("--speed", type=int, default=12, choices=range(1, 13), metavar="N", help="times faster, at most 12")
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     args.cache.mkdir(parents=True, exist_ok=True)
     played = kept_window(path_of(args, "window", ".json"), lambda: window(
         args.mix, args.load, args.seed, args.warm_up, args.hours, args.speed))

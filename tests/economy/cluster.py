@@ -285,7 +285,7 @@ class Cluster:
             if until:
                 held = True
                 self.hold(job, until, answer.counts, now)
-            elif job.eligible > now:
+            elif job.eligible >= now:  # a lease that ends now starts no pass of Slurm
                 released = True
                 job.eligible = now + self.timing.release_s
                 self.updates += 1

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from cluster import REBOOT_S, Timing, members
@@ -23,6 +24,8 @@ MODES = ("appdirect", "memory", "mixed")  # those of traces.py; nodes of the ben
 SAMPLE_S, PROGRESS_S, TURN_S = 15.0, 60.0, 0.2
 DAEMONS = ("pm-controller", "slurmctld")
 READY_S = 180
+GONE_S = 5  # no boot is shorter
+READ_S = 10  # a node that reboots has read its seconds
 
 
 @dataclass
@@ -55,6 +58,7 @@ class RealCluster:
         self.rng = random.Random(f"real boots {seed}")
         self.pointer = folder / "bench.dir"
         self.reboots: list[tuple[float, str]] = []  # seconds of the real clock since the begin, node
+        self.set_later: list[tuple[float, str]] = []  # when a node gets the seconds of its next boot
         self.samples: list[dict] = []
         self.pids: dict[str, int] = {}
         self.begun_s = 0.0
@@ -180,8 +184,9 @@ class RealCluster:
                 found = re.fullmatch(r"\S+ reboot (n\d+)\n", line)
                 if found and self.begun_s:
                     self.reboots.append((time.time() - self.begun_s, found[1]))
-                    time.sleep(.5)  # it reads the old one meanwhile
-                    self.set_boot(found[1])
+                    self.set_later.append((time.monotonic() + READ_S, found[1]))
+        while self.set_later and self.set_later[0][0] < time.monotonic():
+            self.set_boot(self.set_later.pop(0)[1])
 
     def tell(self, now: float, window: Window, submitted: int) -> None:
         begun = len(list((self.dir / "home").glob("j*.begin")))
@@ -216,13 +221,11 @@ class RealCluster:
         for name in ("slurmctld.log", "supervisor.log", "pm-controller.out", "jobcomp"):
             if (self.dir / "log" / name).exists():
                 shutil.copy(self.dir / "log" / name, self.folder / name)
-        for name in ("reboots",):
-            if (self.dir / "kept" / name).exists():
-                shutil.copy(self.dir / "kept" / name, self.folder / f"kept-{name}")
         rows = [{"id": job.id, "nodes": job.nodes, "mode": MODES[job.mode], "run_s": job.run, "limit_s": job.limit,
                  "planned_s": job.submit, "submit_s": submitted[job.id] * self.settings.speed, "begin_s": self.when(job, "begin"),
                  "end_s": self.when(job, "end")} for job in window.jobs if job.id in submitted]
-        return {"jobs": rows, "reboots": [(at * self.settings.speed, node) for at, node in self.reboots], "samples": self.samples,
+        boots = boots_of((self.dir / "log" / "slurmctld.log").read_text(errors="replace"), self.reboots, self.begun_s)
+        return {"jobs": rows, "boots_s": boots, "reboots": [(at * self.settings.speed, node) for at, node in self.reboots], "samples": self.samples,
                 "begun_s": self.begun_s, "nodes": self.bench("exec", "sinfo", "-h", "-o", "%T %D"),
                 "state_bytes": sum(path.stat().st_size for path in (self.dir / "kept").rglob("*") if path.is_file())}
 
@@ -230,6 +233,15 @@ class RealCluster:
         path = self.dir / "home" / f"j{job.id}.{what}"
         text = path.read_text().strip() if path.exists() else ""
         return (float(text) - self.begun_s) * self.settings.speed if text else None
+
+
+def boots_of(log: str, reboots: list[tuple[float, str]], begun_s: float) -> list[float]:
+    """Seconds from each reboot, which has seconds since the begin, until slurmctld's log has its node again."""
+    back: dict[str, list[float]] = {}
+    for day, node in re.findall(r"^\[(\S+)\] Node (\S+) now responding", log, flags=re.M):
+        back.setdefault(node, []).append(datetime.fromisoformat(day).timestamp() - begun_s)
+    ends = ((at, next((end for end in back.get(node, []) if end > at + GONE_S), None)) for at, node in reboots)
+    return [end - at for at, end in ends if end is not None]
 
 
 def play(settings: Settings, folder: Path, window: Window, seed: int) -> dict:

@@ -1,4 +1,5 @@
 """How the simulated slurmctld chooses nodes: as select/cons_tres does."""
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,8 +8,19 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from cluster import Cluster, best_fit, runs_of  # noqa: E402
-from policies import Policy  # noqa: E402
+from policies import Policy, hold  # noqa: E402
 from traces import NODES, Job  # noqa: E402
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(name="hold_rule", scope="module")
+def built_hold_rule(tmp_path_factory) -> Path:
+    """controller/hold_rule.c as a shared object."""
+    library = tmp_path_factory.mktemp("rule") / "hold_rule.so"
+    subprocess.run(["cc", "-std=gnu11", "-shared", "-fPIC", "-I", str(TOP), "-o", str(library), str(TOP / "controller/hold_rule.c")],
+                   check=True)
+    return library
 
 
 def test_runs_of_consecutive_nodes():
@@ -42,3 +54,11 @@ def test_a_job_is_planned_on_the_nodes_that_it_would_get_then_not_on_those_that_
     cluster.run()
     assert jobs[3].begin == 2 and jobs[3].mask == 1 << 63
     assert jobs[2].begin == 1000 and jobs[2].mask == 0b1111
+
+
+def test_a_job_starts_though_its_last_lease_ends_at_a_look(hold_rule):
+    """Held from second 5 on for the longest time, on a cluster on which nothing else happens."""
+    jobs = jobs_of((0, NODES, 100, 900, 0, 0), (5000, NODES, 100, 900, 1, 0))
+    cluster = Cluster(jobs, hold(hold_rule, "held", 60, 4, 2, 8, guarded=8), 1, modes=[(1 << NODES) - 1, 0, 0])
+    cluster.run()
+    assert jobs[1].first_held and 3600 <= jobs[1].allocated - jobs[1].first_held <= 3610

@@ -1,5 +1,6 @@
 """What holds for a window of a trace: tests/economy/window.py, and what bench_policy_slurm.py reads from a run."""
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bench_policy_slurm import measured  # noqa: E402
 from cluster import ALL  # noqa: E402
 from policies import Policy  # noqa: E402
-from real_cluster import Settings, names_of, scaled  # noqa: E402
+from real_cluster import Settings, boots_of, names_of, scaled  # noqa: E402
 from traces import Job, trace  # noqa: E402
 from window import HOUR_S, Window, simulate, timing, whole_minutes, window  # noqa: E402
 
@@ -67,6 +68,13 @@ def test_times_of_slurm_are_divided_by_the_speed():
     assert scaled(text, Settings(Path(), Path(), SPEED, 0, Path())) == (
         "ResumeTimeout=150\nHealthCheckInterval=60\n"
         "SchedulerParameters=salloc_wait_nodes,sched_interval=5,bf_interval=2,bf_resolution=5\n")
+
+
+def test_a_boot_lasts_until_slurmctld_has_the_node_again():
+    log = "".join(f"[2026-11-27T12:00:{second:02}.500] Node {node} now responding\n" for second, node in
+                  ((1, "n1"), (32, "n2"), (40, "n1"), (41, "n1")))
+    begun = datetime.fromisoformat("2026-11-27T12:00:00").timestamp()
+    assert boots_of(log, [(0.5, "n1"), (2.5, "n2"), (9.0, "n3")], begun) == [40.0, 30.0]
 
 
 def test_nodes_are_counted_from_one():

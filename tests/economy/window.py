@@ -69,10 +69,11 @@ def kept_window(path: Path, make) -> Window:
     return Window(jobs, kept["modes"], kept["length_s"], kept["carried"])
 
 
-def timing(speed: int, start_s: float, clean_s: float) -> Timing:
-    """Of the service and of Slurm nothing is faster than they are; `start_s`, `clean_s`: seconds of the real clock."""
+def timing(speed: int, start_s: float, clean_s: float, boot_more_s: float = 0) -> Timing:
+    """Of the service and of Slurm nothing is faster than they are; what is passed here are seconds of the real clock."""
     usual = Timing()
-    return Timing(boot_s=usual.boot_s, look_s=usual.look_s * speed, quiet_s=usual.look_s * speed,
+    least, most = usual.boot_s
+    return Timing(boot_s=(least + boot_more_s * speed, most + boot_more_s * speed), look_s=usual.look_s * speed, quiet_s=usual.look_s * speed,
                   release_s=usual.release_s * speed, least_s=usual.least_s, start_s=start_s * speed, clean_s=clean_s * speed)
 
 
