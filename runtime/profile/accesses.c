@@ -28,6 +28,8 @@ static struct {
 	atomic_bool is_started; /* the thread */
 	enum pm_profile_source source;
 	uint64_t start_ns;
+	int failure; /* -errno: why nothing is measured; the thread cannot log, stderr is closed
+			there */
 	struct pm_record_source record; /* the thread's own until it has ended */
 } accesses;
 
@@ -48,12 +50,6 @@ static bool measure_by_samples(int *ret_rc)
 	return true;
 }
 
-static void log_failure(int rc)
-{
-	pm_log("PM_PROFILE: accesses are not measured by %s: %s",
-		pm_profile_source_names[accesses.source], strerrordesc_np(-rc));
-}
-
 static void measure(void)
 {
 	int rc = 0;
@@ -64,7 +60,7 @@ static void measure(void)
 	if (accesses.source == PM_PROFILE_AUTO || accesses.source == PM_PROFILE_BURSTS)
 		rc = pm_bursts_open();
 	if (rc)
-		log_failure(rc);
+		accesses.failure = rc;
 	else
 		pm_bursts_run(accesses.start_ns, &accesses.record);
 }
@@ -74,7 +70,7 @@ static void *run(void *context)
 {
 	(void)context;
 	if (close_range(0, ~0U, CLOSE_RANGE_UNSHARE))
-		log_failure(-errno);
+		accesses.failure = -errno;
 	else
 		measure();
 	return NULL;
@@ -135,6 +131,10 @@ bool pm_accesses_end(struct pm_record_source *ret)
 	pm_loop_end();
 	pthread_join(accesses.thread, NULL);
 	accesses.is_on = false;
+	if (accesses.failure)
+		pm_log("PM_PROFILE: accesses are not measured by %s: %s",
+			pm_profile_source_names[accesses.source],
+			strerrordesc_np(-accesses.failure));
 	*ret = accesses.record;
 	ret->head.kind = PM_RECORD_SOURCE;
 	ret->head.bytes = sizeof(*ret);

@@ -19,6 +19,7 @@ static struct {
 	pthread_mutex_t lock;
 	bool is_created;
 	bool is_off;		    /* closed, or a write has failed */
+	int unreported;		    /* errno of a write that failed in a thread without stderr */
 	size_t program_bytes, used; /* in `bytes`: the program's record alone; all records */
 	char path[PATH_MAX];
 	char bytes[1 << 16];
@@ -57,9 +58,20 @@ bool pm_profile_file_prepare(
 
 /* --- under the lock --- */
 
+static void report(int error)
+{
+	pm_log("profile '%.200s': %s; it is incomplete", file.path, strerrordesc_np(error));
+}
+
+/* The thread that measures accesses has a table of descriptors of its own: accesses.h. */
 static void fail(void)
 {
-	pm_log("profile '%.200s': %s; it is incomplete", file.path, strerrordesc_np(errno));
+	int error = errno;
+
+	if (fcntl(STDERR_FILENO, F_GETFD) < 0)
+		file.unreported = error;
+	else
+		report(error);
 	file.is_off = true;
 }
 
@@ -139,6 +151,9 @@ void pm_profile_file_close(void)
 	pm_profile_file_lock();
 	if (!file.is_off)
 		flush();
+	if (file.unreported)
+		report(file.unreported);
+	file.unreported = 0;
 	file.is_off = true;
 	pm_profile_file_unlock();
 }
