@@ -112,6 +112,7 @@ static void test_bad(void)
 {
 	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 4};
 	struct pm_ring ring = new_ring(0);
+	uint64_t fields[2] = {0};
 
 	write_bytes(&header, sizeof(header));
 	write_sample(0x1000);
@@ -126,7 +127,7 @@ static void test_bad(void)
 	ring = new_ring(0);
 	header.size = 24;
 	write_bytes(&header, sizeof(header));
-	write_bytes(&header, 16);
+	write_bytes(fields, sizeof(fields));
 	pm_ring_drain(&ring, see, NULL);
 	ok(!n_seen && !ring.bad, "a sample with fewer fields is none");
 }
