@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 from pmprofile.records import BURSTS, Profile
+from pmprofile.weights import WRITES
 
-WRITES = 3      # a byte that is written to the slow tier costs as much as so many that are read: paper 004's written arrays in DRAM
 Key = tuple[int, bool]      # a site's key, and whether its objects are large
 
 
@@ -23,6 +23,7 @@ class Traffic:
     accessed: int = 0
     written: int = 0
     count: int = 0          # epochs, or samples
+    weight: float = WRITES  # bytes read from the slow tier that a byte written to it costs
 
     @property
     def error(self) -> float:
@@ -30,8 +31,8 @@ class Traffic:
         return min(1.0, 2 / sqrt(self.count)) if self.count else 1.0
 
     @property
-    def cost(self) -> int:
-        return self.accessed + (WRITES - 1) * self.written
+    def cost(self) -> float:
+        return self.accessed + (self.weight - 1) * self.written
 
 
 def spans(profile: Profile) -> dict[int, float]:
@@ -41,12 +42,12 @@ def spans(profile: Profile) -> dict[int, float]:
     return {number: (end - begin) / max(1, length) for (_, number, length), begin, end in zip(bursts, begins, begins[1:])}
 
 
-def traffic(profile: Profile) -> dict[Key, Traffic] | None:
+def traffic(profile: Profile, weight: float = WRITES) -> dict[Key, Traffic] | None:
     """None: not measured."""
     if profile.source is None:
         return None
     weights = spans(profile)
-    found: dict[Key, Traffic] = defaultdict(Traffic)
+    found: dict[Key, Traffic] = defaultdict(lambda: Traffic(weight=weight))
     for a in profile.accesses:
         sum_ = found[a.site, bool(a.is_large)]
         sum_.accessed += round(weights[a.burst] * a.read_bytes)

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from pmprofile import advice, html, text
+from pmprofile import advice, html, text, weights
 from pmprofile.measure import Report, reports
 from pmprofile.records import COUNTERS, SOURCES, Frame, Profile, ProfileError, read
 from pmprofile.symbols import Calls, Names, function_of, names, plain
@@ -34,6 +34,8 @@ def parser() -> argparse.ArgumentParser:
                    help="DRAM of each rank of the next run; without it, this one's")
     p.add_argument("--data", metavar="SIZE", type=parse_size,
                    help="what large objects of each rank hold at most in the next run; without it, what they held in this one")
+    p.add_argument("--site-profile", metavar="FILE", type=Path,
+                   help="weigh writes by this node's measured bandwidths; without it, a written byte counts three times")
     p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")
     p.add_argument("--json", action="store_true", help="print it as JSON")
     p.add_argument("--top", metavar="N", type=int, default=20, help="so many call sites; without it, 20")
@@ -119,7 +121,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ProfileError("none of the profiles has an object in it")
     known, by_function = known_calls(profiles, not arguments.no_names), arguments.group_by == "function"
     told = [(report, Names((site.frames for site in report.sites), known, by_function))
-            for report in reports(profiles, (lambda frames: function_of(frames, known)) if by_function else None)]
+            for report in reports(profiles, (lambda frames: function_of(frames, known)) if by_function else None, weights.writes(arguments.site_profile))]
     if arguments.advice:
         write_advice(arguments.advice, told, arguments.budget, arguments.data)
     if arguments.html:

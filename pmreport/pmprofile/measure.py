@@ -10,6 +10,7 @@ from pmprofile.lifetimes import Clock, clock, is_short
 from pmprofile.packing import peak
 from pmprofile.phases import Phase, phases
 from pmprofile.records import SPACES, Frame, Object, Profile
+from pmprofile.weights import WRITES
 
 MIB = 1 << 20
 PMEM = SPACES.index("pmem")
@@ -136,6 +137,7 @@ def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock, m
             site.traffic.accessed += one.accessed
             site.traffic.written += one.written
             site.traffic.count += one.count
+            site.traffic.weight = one.weight
 
 
 @dataclass
@@ -174,9 +176,9 @@ class Report:
 Group = Callable[[tuple[Frame, ...]], str]
 
 
-def all_traffic(profiles: list[Profile]) -> list[dict[Key, Traffic]]:
+def all_traffic(profiles: list[Profile], weight: float) -> list[dict[Key, Traffic]]:
     """Of each profile; none if one has not measured them: a site's would be of some ranks only."""
-    found = [one for profile in profiles if (one := traffic(profile)) is not None]
+    found = [one for profile in profiles if (one := traffic(profile, weight)) is not None]
     return found if len(found) == len(profiles) else []
 
 
@@ -194,8 +196,8 @@ def all_sites(profiles: list[Profile], clocks: list[Clock], measured: list[dict[
     return sorted(sites.values(), key=lambda site: (-(site.costs() if measured else site.uses), site.largest, site.key))
 
 
-def report(profiles: list[Profile], group: Group | None = None) -> Report:
-    clocks, measured = [clock(profile) for profile in profiles], all_traffic(profiles)
+def report(profiles: list[Profile], group: Group | None = None, weight: float = WRITES) -> Report:
+    clocks, measured = [clock(profile) for profile in profiles], all_traffic(profiles, weight)
     result = Report(profiles[0].program, profiles[0].build, profiles, clocks, all_sites(profiles, clocks, measured, group),
                     added(sizes(*both) for both in zip(profiles, clocks)), phases=phases(profiles), traffic=measured)
     for profile, when in zip(profiles, clocks):
@@ -205,9 +207,9 @@ def report(profiles: list[Profile], group: Group | None = None) -> Report:
     return result
 
 
-def reports(profiles: list[Profile], group: Group | None = None) -> list[Report]:
-    """A report for each program; the program with most bytes comes first."""
+def reports(profiles: list[Profile], group: Group | None = None, weight: float = WRITES) -> list[Report]:
+    """A report for each program; the program with most bytes comes first. `weight` is that of a written byte."""
     groups: dict[tuple[int, str], list[Profile]] = defaultdict(list)
     for profile in profiles:
         groups[profile.build, profile.program].append(profile)
-    return sorted((report(of_one, group) for of_one in groups.values()), key=lambda r: -r.allocated)
+    return sorted((report(of_one, group, weight) for of_one in groups.values()), key=lambda r: -r.allocated)

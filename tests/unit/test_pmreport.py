@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 from jobreport import cli as job_cli  # noqa: E402
 from siteprofile import cli as calibration_cli  # noqa: E402
 
-from pmprofile import advice, cli, lifetimes, measure, records, symbols, text  # noqa: E402
+from pmprofile import advice, cli, lifetimes, measure, records, symbols, text, weights  # noqa: E402
 
 
 def fails(*parts: bytes) -> str:
@@ -167,6 +167,31 @@ def phasing() -> list[tuple[bool, str]]:
              "what is absent is said to be")]
 
 
+def weighing() -> list[tuple[bool, str]]:
+    """Site 1 is read, site 2 is written; PMem reads at 20, writes at 5, DRAM at 100 and 50 GB/s: (1/5 - 1/50) / (1/20 - 1/100) = 4.5."""
+    profile = {"format": "slurm-pmem site profile", "version": 1, "class": "a", "sockets": [{"socket": 0, "values": [
+        {"name": name, "bytes_per_s": value * 10 ** 9} for name, value in
+        (("pmem-read", 20), ("pmem-write", 5), ("dram-read", 100), ("dram-write", 50))]}]}
+    p = read(program(), thing(1, MIB, 0, 0), thing(2, MIB, 0, 0), accesses(1, 400 * MIB, 0, length=100), accesses(2, 100 * MIB, 100 * MIB, length=100),
+             source(10 ** 6), end(100))
+    light, heavy = (measure.report([p], weight=weight).sites[0].key for weight in (weights.WRITES, 4.5))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "site.json"
+        path.write_text(json.dumps(profile))
+        found = weights.writes(path)
+        profile["sockets"][0]["values"] = []  # type: ignore[index]
+        path.write_text(json.dumps(profile))
+        try:
+            weights.writes(path)
+            said = ""
+        except records.ProfileError as error:
+            said = str(error)
+    return [(round(found, 6) == 4.5, "a written byte counts by the site's bandwidths"),
+            (weights.writes(None) == 3, "or three times"),
+            (light == 1 and heavy == 2, "which ranks sites"),
+            (said.endswith("has no 'pmem-read', by which writes would be weighed; leave --site-profile out"), "a profile without them is refused")]
+
+
 Told = list[tuple[int, bool, int | None]]
 
 
@@ -308,4 +333,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + over_time() + written() + keys() + naming() + asking() + grouping() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + weighing() + over_time() + written() + keys() + naming() + asking() + grouping() + documented()))
