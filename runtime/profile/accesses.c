@@ -62,7 +62,8 @@ static void measure(void)
 	if (rc)
 		accesses.failure = rc;
 	else
-		pm_bursts_run(accesses.start_ns, &accesses.record);
+		pm_bursts_run(
+			accesses.start_ns, accesses.source == PM_PROFILE_BURSTS, &accesses.record);
 }
 
 /* A table of descriptors of its own, and empty: the program's files are not kept open by it. */

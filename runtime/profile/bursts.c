@@ -23,14 +23,17 @@
 #define FIRST	    (100 * MILLISECOND) /* not before */
 #define LOST_CLOCK  10 /* no iteration for so many of them: the main loop has ended */
 #define PAGE	    4096
-#define PAGE_NS	    120	 /* to set an accessed bit again, measured */
-#define WRITE_NS    1000 /* to lift a write protection */
+#define PAGE_NS	    120			/* to set an accessed bit again, measured */
+#define WRITE_NS    1000		/* to lift a write protection */
+#define EPOCH_NS    300			/* a page in an epoch, before the first burst has told */
+#define LOOK	    (100 * MILLISECOND) /* from one estimate of the first burst's cost to the next */
 
 static struct {
 	atomic_bool is_running;
 	uint64_t start_ns, next_ns, epoch_ns; /* of CLOCK_MONOTONIC: the profile, the next burst */
 	uint64_t accessed_bytes, written_bytes;
 	uint32_t n;
+	bool by_name; /* the first burst comes whatever it costs */
 	struct pm_record_source *record;
 } bursts;
 
@@ -167,17 +170,47 @@ static void burst(const struct pm_loop *loop)
 	bursts.next_ns = now() + PM_BURST_SHARE * cost_ns(cpu_ns);
 }
 
-/* True: a burst is to begin. False: wait until *ret_until_ns, or for an iteration. */
-static bool is_due(const struct pm_loop *loop, uint64_t *ret_until_ns)
+/* What the first burst is likely to cost, from the bytes that the heap holds. */
+static uint64_t first_cost_ns(void)
 {
-	uint64_t at_ns = now();
+	uint64_t bytes = 0;
 
-	if (loop->is_first ||
-		(at_ns >= bursts.next_ns && (!has_iterations(loop) || loop->is_fresh)))
-		return true;
-	*ret_until_ns = at_ns < bursts.next_ns ? bursts.next_ns
-					       : loop->began_ns + LOST_CLOCK * loop->period_ns;
-	return false;
+	for (int i = 0; i < PM_SPACES; i++)
+		bytes += pm_heap_used_bytes((enum pm_space_id)i);
+	return bytes / PAGE * EPOCH_NS * PM_BURST_EPOCHS;
+}
+
+/* When the first burst may begin. */
+static uint64_t first_ns(void)
+{
+	uint64_t rest_ns = MIN(PM_BURST_SHARE * first_cost_ns(), PM_BURST_REST_NS);
+
+	return bursts.start_ns + (bursts.by_name ? FIRST : MAX(FIRST, rest_ns));
+}
+
+/* True: a burst is to begin. */
+static bool is_due(const struct pm_loop *loop)
+{
+	if (!bursts.n)
+		bursts.next_ns = first_ns();
+	return (bursts.by_name && loop->is_first) ||
+	       (now() >= bursts.next_ns && (!has_iterations(loop) || loop->is_fresh));
+}
+
+/*
+ * Waits until a burst may be due. An iteration that begins before that time is none to wait for,
+ * but for the first one where it does not matter what bursts cost. False: the process ends.
+ */
+static bool rest(const struct pm_loop *loop)
+{
+	uint64_t at_ns = now(), until_ns = bursts.next_ns;
+
+	if (at_ns >= until_ns)
+		return pm_loop_wait_for_iteration(loop->began_ns + LOST_CLOCK * loop->period_ns);
+	if (!bursts.n)
+		until_ns = MIN(until_ns, at_ns + LOOK);
+	return bursts.by_name && loop->number < 2 ? pm_loop_wait_for_iteration(until_ns)
+						  : pm_loop_wait(until_ns);
 }
 
 /* --- public --- */
@@ -190,28 +223,23 @@ int pm_bursts_open(void)
 	return rc ? rc : pm_accessed_pages_open();
 }
 
-void pm_bursts_run(uint64_t start_ns, struct pm_record_source *record)
+void pm_bursts_run(uint64_t start_ns, bool by_name, struct pm_record_source *record)
 {
 	struct pm_loop loop;
-	uint64_t until_ns;
 
 	bursts.start_ns = start_ns;
-	bursts.next_ns = start_ns + FIRST;
+	bursts.by_name = by_name;
 	bursts.record = record;
 	record->head.number = PM_ACCESSES_BY_BURSTS;
-	for (;;) {
+	do {
 		loop = pm_loop_get(false);
-		if (is_due(&loop, &until_ns)) {
-			loop = pm_loop_get(true);
-			bursts.epoch_ns =
-				has_iterations(&loop) ? loop.period_ns / PM_BURST_EPOCHS : EPOCH;
-			bursts.epoch_ns = MAX(EPOCH_MIN, MIN(bursts.epoch_ns, EPOCH_MAX));
-			burst(&loop);
-			until_ns = now();
-		}
-		if (!pm_loop_wait_for_iteration(until_ns))
-			break;
-	}
+		if (!is_due(&loop))
+			continue;
+		loop = pm_loop_get(true);
+		bursts.epoch_ns = has_iterations(&loop) ? loop.period_ns / PM_BURST_EPOCHS : EPOCH;
+		bursts.epoch_ns = MAX(EPOCH_MIN, MIN(bursts.epoch_ns, EPOCH_MAX));
+		burst(&loop);
+	} while (rest(&loop));
 	record->period = record->count ? record->running_ns / record->count : 0;
 }
 

@@ -46,7 +46,7 @@ in_configuration() {
 	roomy) place 256 "$@" ;;
 	tight) place 16 "$@" ;;
 	empty) place 0 "$@" ;;
-	profiled) PM_PROFILE=$profiles place 32 "$@" ;;
+	profiled) PM_PROFILE=$profiles:bursts place 32 "$@" ;;
 	advised) advised "$@" ;;
 	esac
 }

@@ -469,7 +469,7 @@ accessed() {
 @test "a profile tells how often pages are accessed and written, in epochs, also of a program that forks" {
 	for how in '' fork; do
 		rm -rf "$profiles"
-		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=$profiles LD_PRELOAD=$runtime run -0 "$own/touch" 4 $how
+		PM_RANK_DRAM=$((64 * MIB)) PM_PROFILE=$profiles:bursts LD_PRELOAD=$runtime run -0 "$own/touch" 4 $how
 		assert_output 'cold 1'
 		read -r cold _ <<<"$(accessed 4)"
 		read -r often never <<<"$(accessed 5)"
@@ -591,7 +591,7 @@ counts() {
 	share() {
 		perl -ane '$F[2] or next; $all += $F[1]; $dram += $F[2]; END { printf "%d", 100 * $dram / 1867776000 }' <<<"$output"
 	}
-	PM_PROFILE=$profiles run -0 pic
+	PM_PROFILE=$profiles:bursts run -0 pic
 	first=$(share) sum=$(grep ^sum <<<"$output")
 	[ "$first" -le 20 ]
 	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
@@ -648,7 +648,7 @@ kinds() {
 }
 
 @test "small objects of some sites are in PMem when that is advised, and leave their DRAM to others" {
-	PM_PROFILE=$profiles run -0 pic 40000
+	PM_PROFILE=$profiles:bursts run -0 pic 40000
 	sum=$(grep ^sum <<<"$output")
 	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
 	assert_equal "$(grep -c '^small [0-9a-f]* [0-9a-f]* 0 .*  # ' "$BATS_TEST_TMPDIR/advice")" 2
@@ -686,7 +686,7 @@ kinds() {
 }
 
 @test "profiles of many threads and of children are whole" {
-	PM_PROFILE=$profiles run -0 place 32 "$own/family"
+	PM_PROFILE=$profiles:bursts run -0 place 32 "$own/family"
 	assert_equal "$(found '"$_->{processes} $_->{whole} " . sum0 map { $_->{objects} } grep { $_->{from_mib} == 64 } @{$_->{sizes}}')" \
 		'1 1 1'
 }

@@ -122,7 +122,7 @@ shares() {
 				"pages demoted until then $(awk '/^pgdemote_/ { printf " %d", $2 }' /proc/vmstat)"
 		}
 		pic() { node "$1"; srun -n 2 -c 2 --pm-mode=flat "${@:2}" ./pic 2 0 28 >"$1"; }
-		pic first && pic profiled --pm-runtime=place --pm-profile=prof &&
+		pic first && pic profiled --pm-runtime=place --pm-profile=prof:bursts &&
 			pmreport prof --advice next && pic advised --pm-advice=next
 	END
 	assert_line --partial 'call sites, by how often a byte of their memory is allocated'
