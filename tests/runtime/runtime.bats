@@ -506,7 +506,7 @@ counts() {
 }
 
 @test "samples: a program that forks, with none of the events of its child" {
-	PM_RANK_DRAM=$((4 * MIB)) PM_NODE_DRAM=0 PM_PROFILE=$profiles:faults LD_PRELOAD=$runtime run -0 "$own/touch" 1 fork
+	PM_RANK_DRAM=$((4 * MIB)) PM_NODE_DRAM=0 PM_PROFILE=$profiles:faults LD_PRELOAD=$runtime run -0 "$own/touch" 3 fork
 	assert_output 'cold 1'
 	read -r five six seven _ <<<"$(counts)"
 	[ "$six" -gt $((2 * 1536)) ] # after each fork it copies what it writes

@@ -77,7 +77,7 @@ static void fork_once(void)
 static void *make_in_thread(void *unused)
 {
 	(void)unused;
-	usleep(400000);
+	usleep(600000);
 	by_thread = make(8 * MIB);
 	usleep(200000);
 	return NULL;
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 	const char *how = argc > 2 ? argv[2] : "";
 
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-	rest_us = strcmp(how, "threads") ? 0 : 20000;
+	rest_us = strcmp(how, "threads") ? 0 : 40000;
 	free(malloc(MIB)); /* the first large object: now a profile looks for threads */
 	usleep(10 * rest_us);
 	cold = make(4 * MIB);
