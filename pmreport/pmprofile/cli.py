@@ -103,13 +103,14 @@ def write(name: str, what: str) -> None:
         raise ProfileError(f"write '{name}': {error.strerror}") from None
 
 
-def write_advice(name: str, told: list[tuple[Report, Names]], budget: int | None, data: int | None) -> None:
+def write_advice(name: str, planned: list[tuple[advice.Plan, Names]], budget: int | None, data: int | None) -> None:
     sections = []
-    for report, known in told:
+    for plan, known in planned:
+        report = plan.report
         if not report.is_measured:
             print(f"pmreport: {os.path.basename(report.program)}: accesses were not measured: this advice is in the order of the first "
                   "allocations", file=sys.stderr)
-        sections.append(advice.section(advice.Plan(report), report.budget_bytes if budget is None else budget, known, data))
+        sections.append(advice.section(plan, report.budget_bytes if budget is None else budget, known, data))
     write(name, "\n".join([advice.HEAD, *sections]))
 
 
@@ -122,15 +123,16 @@ def run(arguments: argparse.Namespace) -> None:
     known, by_function = known_calls(profiles, not arguments.no_names), arguments.group_by == "function"
     told = [(report, Names((site.frames for site in report.sites), known, by_function))
             for report in reports(profiles, (lambda frames: function_of(frames, known)) if by_function else None, weights.writes(arguments.site_profile))]
+    plans = [advice.Plan(report) for report, _ in told]
     if arguments.advice:
-        write_advice(arguments.advice, told, arguments.budget, arguments.data)
+        write_advice(arguments.advice, [(plan, known) for plan, (_, known) in zip(plans, told)], arguments.budget, arguments.data)
     if arguments.html:
         write(arguments.html, html.page(told, arguments.budget, arguments.top))
     if arguments.json:
         print(json.dumps([as_json(*one) for one in told], indent=1))
     elif not arguments.html and arguments.advice != "-":
-        print("\n\n".join(text.tell(report, known, arguments.top, "" if by_function else text.curve(advice.Plan(report)))
-                          for report, known in told))
+        print("\n\n".join(text.tell(report, known, arguments.top, "" if by_function else text.curve(plan))
+                          for plan, (report, known) in zip(plans, told)))
 
 
 def main(words: list[str]) -> int:

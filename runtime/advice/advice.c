@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/advice/site.h"
 #include "runtime/common/log.h"
+#include "runtime/common/table.h"
 #include "runtime/heap/jemalloc.h"
 
 #define SITES	  (1u << 16)
@@ -293,15 +293,6 @@ static const char *read_file(int fd)
 	return advice.has_program ? NULL : "it has nothing for this program as it is built now";
 }
 
-static bool reserve(void)
-{
-	void *start = mmap(NULL, SITES * sizeof(*advice.sites), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	advice.sites = start == MAP_FAILED ? NULL : start;
-	return advice.sites;
-}
-
 static const char *load(void)
 {
 	int fd = open(advice.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -309,7 +300,8 @@ static const char *load(void)
 
 	if (fd < 0)
 		return strerrordesc_np(errno);
-	wrong = reserve() ? read_file(fd) : "out of memory";
+	advice.sites = pm_table_reserve(SITES * sizeof(*advice.sites));
+	wrong = advice.sites ? read_file(fd) : "out of memory";
 	close(fd);
 	return wrong;
 }

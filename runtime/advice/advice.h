@@ -53,7 +53,8 @@ struct pm_advised_bytes {
 
 /*
  * Takes DRAM for an object of the call site that the stack of the calling thread shows: at most
- * `bytes` together. What it does not use, and what it used when it is freed, is to be given back.
+ * `bytes` together. The caller gives back the bytes that the object does not use, and the others
+ * when the object is freed.
  */
 struct pm_advised_bytes pm_advice_take(size_t bytes);
 void pm_advice_give(const struct pm_advised_bytes *bytes);

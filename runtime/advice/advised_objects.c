@@ -5,12 +5,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/param.h>
 #include <unistd.h>
 
 #include "runtime/advice/advice.h"
 #include "runtime/common/log.h"
+#include "runtime/common/table.h"
 #include "runtime/heap/heap.h"
 #include "runtime/heap/moved_pages.h"
 
@@ -25,10 +25,7 @@ static struct {
 
 bool pm_advised_start(bool attached)
 {
-	void *start = mmap(NULL, pm_heap.size / PM_GRANULE * sizeof(*advised.taken),
-		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	advised.taken = start == MAP_FAILED ? NULL : start;
+	advised.taken = pm_table_reserve(pm_heap.size / PM_GRANULE * sizeof(*advised.taken));
 	advised.rank = attached ? getpid() : 0;
 	return advised.taken;
 }

@@ -3,25 +3,17 @@
 #include "runtime/profile/live_objects.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
 
+#include "runtime/common/table.h"
 #include "runtime/heap/heap.h"
 
 static struct pm_live_object *table;
 static atomic_uint_least32_t *begins; /* of a granule: 1 + its distance from its object's first */
 
-static void *reserve(size_t bytes)
-{
-	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return start == MAP_FAILED ? NULL : start;
-}
-
 bool pm_live_objects_start(void)
 {
-	table = reserve(pm_heap.size / PM_GRANULE * sizeof(*table));
-	begins = reserve(pm_heap.size / PM_GRANULE * sizeof(*begins));
+	table = pm_table_reserve(pm_heap.size / PM_GRANULE * sizeof(*table));
+	begins = pm_table_reserve(pm_heap.size / PM_GRANULE * sizeof(*begins));
 	return table && begins;
 }
 

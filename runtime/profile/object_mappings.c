@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "runtime/common/table.h"
 #include "runtime/heap/heap.h"
 #include "runtime/profile/live_objects.h"
 
@@ -21,13 +22,8 @@ static struct {
 
 int pm_object_mappings_start(void)
 {
-	void *start = mmap(NULL, pm_heap.size / PM_GRANULE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (start == MAP_FAILED)
-		return -errno;
-	mappings.colours = start;
-	return 0;
+	mappings.colours = pm_table_reserve(pm_heap.size / PM_GRANULE);
+	return mappings.colours ? 0 : -errno;
 }
 
 static unsigned colour_at(uint64_t granule)

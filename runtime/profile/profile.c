@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "runtime/advice/site.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/log.h"
+#include "runtime/common/table.h"
 #include "runtime/heap/heap.h"
 #include "runtime/lifetime/iteration.h"
 #include "runtime/profile/accesses.h"
@@ -287,14 +287,6 @@ static uint64_t slab_bytes(void)
 	return granules * PM_GRANULE;
 }
 
-static void *reserve(size_t bytes)
-{
-	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return start == MAP_FAILED ? NULL : start;
-}
-
 static bool prepare_file(const char *directory)
 {
 	union {
@@ -330,7 +322,7 @@ void pm_profile_start(bool attached)
 	strncat(directory, request, MIN(pm_profile_request_parse(request, &source), PATH_MAX - 1));
 	if (!prepare_file(directory))
 		return;
-	profile.sites = reserve(SITES * sizeof(*profile.sites));
+	profile.sites = pm_table_reserve(SITES * sizeof(*profile.sites));
 	if (!pm_live_objects_start() || !profile.sites) {
 		pm_log("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
 		return;
