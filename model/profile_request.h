@@ -22,12 +22,12 @@ enum pm_profile_source {
 extern const char *const pm_profile_source_names[PM_PROFILE_SOURCES];
 
 /*
- * Length of the directory's name. *ret_source is PM_PROFILE_AUTO where there is no colon with the
- * name of a source behind it; then all of the text is the directory.
+ * Length of the directory's name. If no source's name follows the last colon, all of the text is
+ * the directory, and *ret_source is PM_PROFILE_AUTO.
  */
 size_t pm_profile_request_parse(const char *text, enum pm_profile_source *ret_source);
 
-/* True: a word of small letters stands behind the last colon that is no source's name. */
+/* True: a word in lower case follows the last colon, and it is not a source's name. */
 bool pm_profile_request_is_odd(const char *text);
 
 #endif

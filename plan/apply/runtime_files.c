@@ -17,7 +17,7 @@ static int check_source(const char *request, struct pm_err *err)
 	if (!pm_profile_request_is_odd(request) || !access(request, F_OK))
 		return 0;
 	return pm_err_set(err, -EINVAL,
-		"'%.200s': behind the colon stands none of auto, samples, bursts, faults and none, "
+		"'%.200s': the word behind the colon is not auto, samples, bursts, faults or none, "
 		"and "
 		"there is no such directory",
 		request);

@@ -1,8 +1,8 @@
 """How much of the traffic each call site has, estimated from the accesses in a profile.
 
 A burst tells in how many of its epochs a page was accessed, a window how many bytes samples stand for. Each stands for the time from
-its begin to the next one's. What is allocated is written once at least, also where it is gone before an epoch ends, so that
-allocated bytes are added.
+its begin to the next one's. Allocated bytes are added: they are written at least once, also if the object is freed before an
+epoch ends.
 """
 from __future__ import annotations
 

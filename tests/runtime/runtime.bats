@@ -525,7 +525,7 @@ counts() {
 	had=$(profiles=$profiles.samples found '$_->{accesses}{source} // "none"')
 	assert_equal "$had $said" "$([ "$had" = none ] && echo 'none 1' || echo 'samples 0')"
 	run -1 "$build/pmrun" --pm-bind=none --pm-runtime="$runtime" --pm-profile="$profiles:sampels" "$own/touch" 1
-	assert_output --partial ":sampels': behind the colon stands none of auto, samples, bursts, faults and none, and there is no such directory"
+	assert_output --partial ":sampels': the word behind the colon is not auto, samples, bursts, faults or none, and there is no such directory"
 	[ ! -e "$profiles:sampels" ]
 }
 
