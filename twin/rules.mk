@@ -1,3 +1,5 @@
+include twin/meter/rules.mk
+
 # The agent of the twin's guests. pmtwin makes it with the headers and libraries of the guests' release.
 PMTWIN_AGENT_SRCS := $(addprefix twin/guest/agent/,main.c clock.c frames.c session.c sysfs.c)
 

@@ -41,6 +41,7 @@ $(BUILD)/tests/unit/spank_plugin/test_job_output.o: PM_CFLAGS += $(SLURM_CFLAGS)
 $(BUILD)/tests/unit/agent/test_drain_cause: $(BUILD)/agent/drain_cause.o
 $(BUILD)/tests/unit/agent/test_tell_substate: $(BUILD)/agent/tell_substate.o
 $(BUILD)/tests/unit/agent/test_metrics_text: $(BUILD)/agent/metrics.o
+$(BUILD)/tests/unit/twin/meter/test_models: $(addprefix $(BUILD)/twin/meter/,cache.o near_memory.o objects.o instructions.o)
 $(BUILD)/tests/unit/launcher/test_ranks: $(BUILD)/launcher/ranks.o
 $(BUILD)/tests/unit/launcher/test_srun: $(BUILD)/launcher/srun.o
 

@@ -1,0 +1,1 @@
+"""The meter: what programs and guests load and store, counted by QEMU, whatever they say of themselves."""

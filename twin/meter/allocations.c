@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preloaded into a program under qemu-x86_64: tells the emulator's plugin which objects the program
+ * allocates and frees. Objects are those of the C library; call sites have the keys that they have
+ * in the runtime's profiles. Objects below PM_METER_LEAST bytes (4,096 if not set) are not told.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/advice/site.h"
+#include "twin/meter/allocation_calls.h"
+#include "twin/meter/instructions.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *object, size_t bytes);
+void *__libc_memalign(size_t align, size_t bytes);
+void __libc_free(void *object);
+
+static size_t least = 4096;
+static _Thread_local bool is_inside
+	__attribute__((tls_model("initial-exec"))); /* libgcc's unwinder may allocate */
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *text = getenv("PM_METER_LEAST");
+
+	if (text)
+		least = strtoul(text, NULL, 10);
+	pm_site_program();
+}
+
+static void tell(long number, void *object, size_t bytes, uint64_t site)
+{
+	int saved = errno;
+
+	syscall(number, object, bytes, site);
+	errno = saved;
+}
+
+/* In both, the walk of the stack and the rest are not the program's accesses. */
+static void *told(void *object, size_t bytes)
+{
+	PM_METER_PAUSE();
+	if (is_inside) /* stays paused */
+		return object;
+	is_inside = true;
+	if (object && bytes >= least)
+		tell(PM_METER_ALLOCATED, object, bytes, pm_site_capture(PM_SITE_LEAST).key);
+	is_inside = false;
+	PM_METER_RESUME();
+	return object;
+}
+
+static void tell_freed(void *object)
+{
+	PM_METER_PAUSE();
+	if (object && malloc_usable_size(object) >= least)
+		tell(PM_METER_FREED, object, 0, 0);
+	if (!is_inside)
+		PM_METER_RESUME();
+}
+
+EXPORT void *malloc(size_t bytes)
+{
+	return told(__libc_malloc(bytes), bytes);
+}
+
+EXPORT void *calloc(size_t n, size_t bytes)
+{
+	return told(__libc_calloc(n, bytes), n * bytes);
+}
+
+EXPORT void free(void *object)
+{
+	tell_freed(object);
+	__libc_free(object);
+}
+
+/* The plugin has forgotten the object when another thread may get its memory. */
+EXPORT void *realloc(void *object, size_t bytes)
+{
+	tell_freed(object);
+	return told(__libc_realloc(object, bytes), bytes);
+}
+
+EXPORT void *memalign(size_t align, size_t bytes)
+{
+	return told(__libc_memalign(align, bytes), bytes);
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t bytes)
+{
+	return told(__libc_memalign(align, bytes), bytes);
+}
+
+EXPORT int posix_memalign(void **ret, size_t align, size_t bytes)
+{
+	void *object;
+
+	if (!align || align % sizeof(void *) || align & (align - 1))
+		return EINVAL;
+	object = told(__libc_memalign(align, bytes), bytes);
+	if (!object)
+		return ENOMEM;
+	*ret = object;
+	return 0;
+}
+
+EXPORT void *valloc(size_t bytes)
+{
+	return told(__libc_memalign(sysconf(_SC_PAGESIZE), bytes), bytes);
+}
