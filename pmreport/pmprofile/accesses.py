@@ -1,8 +1,8 @@
 """How much of the traffic each call site has, estimated from the accesses in a profile.
 
 A burst tells in how many of its epochs a page was accessed, a window how many bytes samples stand for. Each stands for the time from
-its begin to the next one's. Allocated bytes are added: they are written at least once, also if the object is freed before an
-epoch ends.
+its begin to the next one's. To pages that are looked at allocated bytes are added: they are written at least once, also if the
+object is freed before an epoch ends. Samples have these writes among the others.
 """
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Traffic:
     written: int = 0
     count: int = 0          # epochs, or samples
     weight: float = WRITES  # bytes read from the slow tier that a byte written to it costs
+    allocated: float = 1    # what an allocated byte adds
 
     @property
     def error(self) -> float:
@@ -33,6 +34,11 @@ class Traffic:
     @property
     def cost(self) -> float:
         return self.accessed + (self.weight - 1) * self.written
+
+
+def nothing(profile: Profile, weight: float = WRITES) -> Traffic:
+    """Of a site without accesses in a profile that has a source of them."""
+    return Traffic(weight=weight, allocated=float(profile.source.kind == BURSTS))
 
 
 def spans(profile: Profile) -> dict[int, float]:
@@ -47,7 +53,7 @@ def traffic(profile: Profile, weight: float = WRITES) -> dict[Key, Traffic] | No
     if profile.source is None:
         return None
     weights = spans(profile)
-    found: dict[Key, Traffic] = defaultdict(lambda: Traffic(weight=weight))
+    found: dict[Key, Traffic] = defaultdict(lambda: nothing(profile, weight))
     for a in profile.accesses:
         sum_ = found[a.site, bool(a.is_large)]
         sum_.accessed += round(weights[a.burst] * a.read_bytes)

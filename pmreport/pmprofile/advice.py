@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Collection, Iterable
 
-from pmprofile.accesses import Key, Traffic
+from pmprofile.accesses import Key, Traffic, nothing
 from pmprofile.measure import MIB, Report, Site, held, life, span
 from pmprofile.packing import Items, Levels, Object, Packed, Span, first_come, levels, moments, peak, share, steps
 from pmprofile.records import SITE_FRAMES, Frame, Profile
@@ -54,14 +54,8 @@ def others_bytes(report: Report) -> int:
 
 
 def ranked(sites: list[Site]) -> list[Site]:
-    """By traffic for each byte. Sites that are not told apart from the first of them go by size: small objects pack better."""
-    left = sorted(sites, key=lambda site: -site.costs())
-    found: list[Site] = []
-    while left:
-        alike = [site for site in left if site is left[0] or site.is_like(left[0])]
-        found += sorted(alike, key=lambda site: (site.largest, site.key))
-        left = [site for site in left if site not in alike]
-    return found
+    """By traffic for each byte, as estimated: an order of sites that the measurement does not tell apart by anything else serves less."""
+    return sorted(sites, key=lambda site: (-site.costs(), site.largest, site.key))
 
 
 def order(report: Report) -> list[Site]:
@@ -111,10 +105,11 @@ class Plan:
             begin, end = life(o, p)
             sums[o.site, o.bytes >= p.large_bytes] += held(o, p) * (end - begin)
         found = []
+        unseen = nothing(p) if measured else Traffic()
         for o in p.objects:
             key, (begin, end), size = (o.site, o.bytes >= p.large_bytes), life(o, p), held(o, p)
             if key[1] or key in self.index:     # small objects of unknown sites have their own part of the budget
-                traffic = size + measured.get(key, Traffic()).cost * size * (end - begin) / sums[key]
+                traffic = unseen.allocated * size + measured.get(key, unseen).cost * size * (end - begin) / sums[key]
                 found.append(Object(begin, end, size, self.index.get(key), traffic))
         return found
 

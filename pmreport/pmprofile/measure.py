@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Callable, Iterable
 
-from pmprofile.accesses import Key, Traffic, traffic
+from pmprofile.accesses import Key, Traffic, nothing, traffic
 from pmprofile.lifetimes import Clock, clock, is_short
 from pmprofile.packing import peak
 from pmprofile.phases import Phase, phases
@@ -103,9 +103,11 @@ class Site:
     traffic: Traffic | None = None  # of all ranks; None: not measured
 
     def costs(self, errors: int = 0) -> float:
-        """Traffic of a rank for each byte of the peak, with so many errors of its measurement. Allocated bytes are written once at least."""
-        accessed = 0.0 if self.traffic is None else self.traffic.cost * (1 + errors * self.traffic.error)
-        return (accessed + self.allocated) / self.ranks / self.peak
+        """Traffic of a rank for each byte of the peak, with so many errors of its measurement."""
+        if self.traffic is None:
+            return self.allocated / self.ranks / self.peak
+        accessed = self.traffic.cost * (1 + errors * self.traffic.error)
+        return (accessed + self.traffic.allocated * self.allocated) / self.ranks / self.peak
 
     def is_like(self, other: Site) -> bool:
         """True: it has less, and the measurement does not tell it apart."""
@@ -132,7 +134,7 @@ def add_site(site: Site, objects: list[Object], profile: Profile, when: Clock, m
     site.ranks += 1
     site.first_ns = min(site.first_ns, min(o.from_ns for o in objects))
     if measured is not None:
-        site.traffic = site.traffic or Traffic()
+        site.traffic = site.traffic or nothing(profile)
         for one in (measured[key, site.is_large] for key in {o.site for o in objects} if (key, site.is_large) in measured):
             site.traffic.accessed += one.accessed
             site.traffic.written += one.written

@@ -59,7 +59,7 @@ def site_row(site: Site, names: Names) -> tuple[str, ...]:
 def rate(site: Site) -> tuple[str, ...]:
     if site.traffic is None:
         return (f"{site.uses:.1f}",)
-    return f"{site.costs():.1f}", f"{100 * (site.costs(1) / site.costs() - 1):.0f}%"
+    return f"{site.costs():.1f}", f"{100 * (site.costs(1) / site.costs() - 1):.0f}%" if site.costs() else "-"
 
 
 def site_rows(sites: Sequence[Site], names: Names) -> list[tuple[str, ...]]:
