@@ -30,6 +30,10 @@ class Program:
     def is_there(self) -> bool:
         return shutil.which(self.tool) is not None
 
+    @property
+    def command_file(self) -> str:
+        return shutil.which(self.tool) or self.tool
+
     def command(self, folder: Path, part: float = 1) -> list[str]:
         """With the program's path in front: an emulator does not look it up."""
         command = self.make(folder, part)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "twin"))
+sys.path[:0] = [str(TOP / "twin"), str(TOP / "pmreport")]
 BUILD = Path(os.environ.get("PM_BUILD", TOP / "build"))
 
 

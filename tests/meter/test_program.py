@@ -1,14 +1,13 @@
 """A program's objects are counted to the byte."""
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from meter import program
+from pmprofile import records
 
 MIB = 1 << 20
-TOP = Path(__file__).resolve().parents[2]
 
 
 def object_of(kernels: Path, build: Path, tmp_path: Path, name: str, passes: int = 2, **settings) -> dict[str, int]:
@@ -48,16 +47,13 @@ def test_pages_count_once_an_epoch(kernels, build, tmp_path):
 def test_objects_have_the_call_sites_of_the_runtimes_profiles(build, tmp_path):
     """Keys are made of build IDs and offsets: the same in the meter as in a profile of the same program."""
     pic = build / "tests/runtime/pic"
-    out, profile, advice = tmp_path / "table", tmp_path / "profile", tmp_path / "advice"
+    out, profile = tmp_path / "table", tmp_path / "profile"
     program.count([str(pic), "1"], build / "meter", out, quiet=True, least=256 << 10)
     _, objects = program.read(out)
     subprocess.run([build / "pmrun", f"--pm-runtime={build}/libpmplace.so", "--pm-dram=28M", f"--pm-profile={profile}:none", pic, "1"],
                    check=True, stdout=subprocess.DEVNULL)
-    found = subprocess.run([TOP / "pmreport/pmreport", "--no-names", "--json", profile, "--advice", advice], check=True, capture_output=True, text=True)
-    assert json.loads(found.stdout)
-    known = {int(line.split()[1], 16) for line in advice.read_text().splitlines() if line.startswith(("site ", "small "))}
-    ours = {row["site"] for row in objects}
-    assert ours and ours <= known
+    found = records.read(next(profile.iterdir()))
+    assert {row["site"] for row in objects} == {one.site for one in found.objects if one.bytes >= found.large_bytes}
 
 
 def test_a_missing_program_is_an_error(build, tmp_path):

@@ -16,6 +16,9 @@
 #include "twin/meter/allocation_calls.h"
 #include "twin/meter/instructions.h"
 
+#define LARGE                                                                                      \
+	(256 << 10) /* PM_LARGE of runtime/heap/heap.h: from there on, profiles have more frames   \
+		     */
 #define EXPORT __attribute__((visibility("default")))
 
 void *__libc_malloc(size_t bytes);
@@ -53,7 +56,8 @@ static void *told(void *object, size_t bytes)
 		return object;
 	is_inside = true;
 	if (object && bytes >= least)
-		tell(PM_METER_ALLOCATED, object, bytes, pm_site_capture(PM_SITE_LEAST).key);
+		tell(PM_METER_ALLOCATED, object, bytes,
+			pm_site_capture(bytes >= LARGE ? PM_SITE_FRAMES : PM_SITE_LEAST).key);
 	is_inside = false;
 	PM_METER_RESUME();
 	return object;

@@ -24,7 +24,7 @@ from meter.errors import MeterError, plugin
 
 MIB = 1 << 20
 LOW_MEMORY = 2 << 30         # q35 has a hole above it, behind which addresses go on at 4 GiB
-DISTANCES = {(True, True): 10, (True, False): 17, (False, True): 21, (False, False): 28}    # (same socket, to DRAM)
+DISTANCES = {(True, False): 17, (False, True): 21, (False, False): 28}    # (same socket, both DRAM)
 COPIES = re.compile(r"copy_page(_regs)?|copy_mc_.*|memcpy(_orig)?|__memcpy|copy_highpage|folio_mc_copy")
 CLEARS = re.compile(r"clear_page(_rep|_orig|_erms)?|clear_huge_page|clear_subpage|folio_zero_user")
 
@@ -53,15 +53,25 @@ class Machine:
     def arguments(self) -> list[str]:
         """Memory is one block of QEMU's: its plugins add a block's place among all blocks to its address (plugins/api.c of 7.2). Machines
         up to 5.0 may divide one block into nodes."""
-        sizes, found = self.sizes(), ["-machine", "pc-q35-5.0", "-smp", f"{self.sockets},sockets={self.sockets}", "-m", f"{sum(self.sizes()) // MIB}M"]
+        sizes, found = self.sizes(), ["-machine", "pc-q35-5.0,hmat=on", "-smp", f"{self.sockets},sockets={self.sockets}", "-m", f"{sum(self.sizes()) // MIB}M"]
         for i, size in enumerate(sizes):
-            cpus = f",cpus={i}" if i < self.sockets else ""
+            cpus = f",cpus={i}" if i < self.sockets else f",initiator={i % self.sockets}"
             found += ["-numa", f"node,nodeid={i},mem={size // MIB}M{cpus}"]
         for a in range(len(sizes)):
             for b in range(len(sizes)):
                 if a != b:
-                    distance = DISTANCES[a % self.sockets == b % self.sockets, b < self.sockets]
+                    distance = DISTANCES[a % self.sockets == b % self.sockets, max(a, b) < self.sockets]
                     found += ["-numa", f"dist,src={a},dst={b},val={distance}"]
+        return found + self.tiers()
+
+    def tiers(self) -> list[str]:
+        """The HMAT, by which the kernel tells tiers of memory: figures that paper 000 has for a socket."""
+        found = []
+        for initiator in range(self.sockets):
+            for target in range(len(self.sizes())):
+                latency, bandwidth = (79, 106496) if target < self.sockets else (174, 39936)
+                what = f"hmat-lb,initiator={initiator},target={target},hierarchy=memory"
+                found += ["-numa", f"{what},data-type=access-latency,latency={latency}", "-numa", f"{what},data-type=access-bandwidth,bandwidth={bandwidth}M"]
         return found
 
 

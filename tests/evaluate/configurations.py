@@ -1,0 +1,82 @@
+"""How a program's memory is placed in a guest with DRAM on node 0 and PMem on node 1: a shell script's lines for each.
+
+`dram` is what its heap may have of DRAM, `others` what else it holds. Where the kernel places, huge pages that nobody uses fill DRAM
+up to that sum; where a library places, it is told `dram`, and DRAM is free.
+"""
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+HUGE = 2 << 20
+NODE = "/sys/devices/system/node/node0"
+MEMTIER = "/usr/lib/x86_64-linux-gnu/libmemtier.so.0"
+FREE = "awk '/MemFree/ {print $4 * 1024}' " + NODE + "/meminfo"
+LEFT = 3 << 20       # free memory that the kernel keeps, and the pages of files
+
+
+@dataclass(frozen=True)
+class Job:
+    """`advice` files are made beforehand: from exact counts, and from a profile of a native run."""
+
+    command: list[str]
+    dram: int
+    others: int
+    runtime: Path
+    advice: dict[str, Path]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    name: str
+    about: str
+    lines: Callable[[Job], list[str]]
+    is_memory_mode: bool = False
+
+
+def region(job: Job, prefix: str = "", **variables: object) -> str:
+    """The counted command; what it prints goes nowhere."""
+    words = [f"{name}={shlex.quote(str(value))}" for name, value in variables.items()]
+    return " ".join([*words, "/mnt/region", *prefix.split(), shlex.join(job.command), ">/dev/null"])
+
+
+def filled(job: Job, *lines: str) -> list[str]:
+    """DRAM has room for the job, and no more."""
+    pages = f"{NODE}/hugepages/hugepages-2048kB/nr_hugepages"
+    return ["echo 2048 >/proc/sys/vm/min_free_kbytes", "echo 3 >/proc/sys/vm/drop_caches", f"free=$({FREE})",
+            f"echo $(((free - {job.dram + job.others + LEFT}) / {HUGE})) >{pages}", *lines, f"echo 0 >{pages}"]
+
+
+def tiering(job: Job) -> list[str]:
+    balancing, demotion = "/proc/sys/kernel/numa_balancing", "/sys/kernel/mm/numa/demotion_enabled"
+    return filled(job, f"echo 2 >{balancing}; echo true >{demotion}", region(job), f"echo 0 >{balancing}; echo false >{demotion}")
+
+
+def memtier(policy: str) -> Callable[[Job], list[str]]:
+    def lines(job: Job) -> list[str]:
+        tiers = f"KIND:DRAM,RATIO:1;KIND:KMEM_DAX,RATIO:3;POLICY:{policy}"
+        return [region(job, LD_PRELOAD=MEMTIER, MEMKIND_DAX_KMEM_NODES=1, MEMKIND_MEM_TIERS=tiers)]
+    return lines
+
+
+def ours(advice: str | None = None) -> Callable[[Job], list[str]]:
+    def lines(job: Job) -> list[str]:
+        told = {} if advice is None else {"PM_ADVICE": job.advice[advice]}
+        return [region(job, LD_PRELOAD=job.runtime, PM_RANK_DRAM=job.dram, PM_LOCAL_RANK=0, PM_NODE_DRAM=0, PM_NODE_PMEM=1, **told)]
+    return lines
+
+
+CONFIGURATIONS = (
+    Configuration("dram", "all in DRAM", lambda job: [region(job, "numactl --membind=0")]),
+    Configuration("pmem", "all in PMem", lambda job: [region(job, "numactl --membind=1")]),
+    Configuration("first touch", "the kernel, DRAM first", lambda job: filled(job, region(job))),
+    Configuration("tiering", "the kernel, with promotion (numa_balancing=2) and demotion", tiering),
+    Configuration("memtier ratio", "memkind's memtier, STATIC_RATIO 1:3", memtier("STATIC_RATIO")),
+    Configuration("memtier size", "memkind's memtier, DYNAMIC_THRESHOLD 1:3", memtier("DYNAMIC_THRESHOLD")),
+    Configuration("ours", "the runtime without advice", ours()),
+    Configuration("ours, advised", "advice from a profile of pages that were accessed, of a native run", ours("profiled")),
+    Configuration("ours, exact", "advice from exact counts", ours("exact")),
+    Configuration("memory mode", "DRAM as a direct-mapped cache", lambda job: [region(job)], is_memory_mode=True),
+)
