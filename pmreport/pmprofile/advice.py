@@ -17,7 +17,7 @@ from typing import Collection, Iterable
 from pmprofile.accesses import Key, Traffic, nothing
 from pmprofile.measure import MIB, Report, Site, held, life, span
 from pmprofile.packing import Items, Levels, Object, Packed, Span, first_come, levels, moments, peak, share, steps
-from pmprofile.records import SITE_FRAMES, Frame, Profile
+from pmprofile.records import BURSTS, SITE_FRAMES, Frame, Profile
 from pmprofile.symbols import Names
 
 HEAD = "pmadvice 2"
@@ -54,14 +54,26 @@ def others_bytes(report: Report) -> int:
 
 
 def ranked(sites: list[Site]) -> list[Site]:
-    """By traffic for each byte, as estimated: an order of sites that the measurement does not tell apart by anything else serves less."""
+    """By traffic for each byte, as estimated: any other order of sites that samples do not tell apart serves less."""
     return sorted(sites, key=lambda site: (-site.costs(), site.largest, site.key))
+
+
+def ranked_by_pages(sites: list[Site]) -> list[Site]:
+    """The same for looks at pages; but sites that are not told apart from the first of them go by size. Of a page it is known whether
+    it was accessed in an epoch, not how often, so that a hot small site and a large one look alike: this one costs less DRAM."""
+    left = ranked(sites)
+    found: list[Site] = []
+    while left:
+        alike = [site for site in left if site is left[0] or site.is_like(left[0])]
+        found += sorted(alike, key=lambda site: (site.largest, site.key))
+        left = [site for site in left if site not in alike]
+    return found
 
 
 def order(report: Report) -> list[Site]:
     known = [site for site in report.sites if is_known(site, report)]
     if report.is_measured:
-        return ranked(known)
+        return ranked_by_pages(known) if any(p.source.kind == BURSTS for p in report.profiles) else ranked(known)
     return sorted(known, key=lambda site: (site.first_ns, site.key))
 
 
@@ -113,8 +125,17 @@ class Plan:
                 found.append(Object(begin, end, size, self.index.get(key), traffic))
         return found
 
+    def left(self, budget: int) -> int:
+        """What a budget has besides small objects of unknown sites. They are kept half of it at most: they may be cold, and large
+        objects that are known to be hot would have nothing."""
+        return max(0, budget - min(self.others, budget // 2))
+
+    def budget_of(self, left: int) -> int:
+        """The budget that has so much left."""
+        return left + min(self.others, left)
+
     def pack(self, budget: int) -> Packed:
-        return self.items.pack(max(0, budget - self.others))
+        return self.items.pack(self.left(budget))
 
     @cached_property
     def all_bytes(self) -> int:
@@ -133,10 +154,10 @@ class Plan:
 
     def share(self, budget: int) -> float:
         """The part of the counted traffic that a budget serves, as advised."""
-        return share(self.objects, self.steps, self.pack(budget), max(0, budget - self.others))
+        return share(self.objects, self.steps, self.pack(budget), self.left(budget))
 
     def first_come(self, budget: int) -> float:
-        return first_come(self.objects, self.steps, max(0, budget - self.others))
+        return first_come(self.objects, self.steps, self.left(budget))
 
     def budgets(self, budget: int) -> list[int]:
         """The columns of the advice: this budget, and others from a 16th of all bytes to all of them."""
@@ -177,16 +198,21 @@ def line(site: Site, limits: list[int], names: Names, keys: dict[int, int]) -> s
     return f"{told} {' '.join(map(str, limits))}  # {site.peak / MIB:.1f}M at most, {site.worth}: {names[site.frames]}"
 
 
+def scaled_budget(plan: Plan, budget: int, scale: float) -> int:
+    """The budget for large objects of `scale` times the size; small ones need as much as before."""
+    return plan.budget_of(round(plan.left(budget) * scale))
+
+
 def section(plan: Plan, budget: int, names: Names, data: int | None = None) -> str:
     """For a run of which the large objects hold `data` bytes at most: each site then holds as much more or less."""
     report, scale = plan.report, 1 if data is None else data / (plan.data_bytes or 1)
-    budgets = plan.budgets(min(budget, plan.others) + round(max(0, budget - plan.others) / scale))
+    budgets = plan.budgets(budget if data is None else scaled_budget(plan, budget, 1 / scale))
     packed = [plan.pack(one) for one in budgets]
     keys = shortest_keys([site for site in report.sites if site.is_large and site.key])
 
     def scaled(sizes: Iterable[int]) -> list[int]:
         return [round(size * scale) for size in sizes]
-    told = [min(one, plan.others) + round(max(0, one - plan.others) * scale) for one in budgets]
+    told = budgets if data is None else [scaled_budget(plan, one, scale) for one in budgets]
     return "\n".join([f"program {report.build:016x} {os.path.basename(report.program)}",
                       *["# accesses were not measured: sites are in the order of their first allocation"] * (not report.is_measured),
                       f"data {round(plan.data_bytes * scale)}  # bytes that large objects hold at most",

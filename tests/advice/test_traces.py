@@ -142,7 +142,7 @@ def profiles(rows: list[Row]) -> list[tuple[str, records.Profile]]:
 def advised(rows: list[Row], found: records.Profile, budget: int, scale: float = 1) -> float:
     """By a profile of an input that has 1/scale of these bytes: each site's limit grows with it, as by pmreport --data."""
     plan = advice.Plan(measure.report([found]))
-    limits = plan.pack(plan.others + round(budget / scale)).limits
+    limits = plan.pack(plan.budget_of(round(budget / scale))).limits
     of_site = defaultdict(float, {site.key: scale * limits[i] for i, site in enumerate(plan.sites)})
     return place(rows, budget, lambda site: of_site[site])
 
