@@ -54,13 +54,19 @@ run-containers-trixie: $(BUILD)/tests/apptainer.tar
 run-containers-bookworm:
 	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,bookworm,$(OLDER),300-containers 310-health 320-suspend)
 
-# The security module that Debian's kernels have, which the twin's leave out, and cgroup v1, which Debian 12's kernel has.
-.PHONY: run-security run-security-trixie run-security-bookworm
-run-security: run-security-trixie run-security-bookworm
+# The security modules that Debian's kernels have, which the twin's leave out, and cgroup v1, which Debian 12's kernel has.
+# One image of Debian 12 for both modules.
+SECURITY_BOOKWORM := apparmor,auditd,selinux-basics,selinux-policy-default
+.PHONY: run-security run-security-trixie run-security-bookworm run-selinux-bookworm
+run-security: run-security-trixie run-security-bookworm run-selinux-bookworm
 run-security-trixie:
 	TWIN_SHAPE='--nodes 1 --packages apparmor,auditd' $(call twin_bats,trixie,long,330-security)
 run-security-bookworm:
-	TWIN_SHAPE='--nodes 1 --packages apparmor,auditd' $(call twin_bats,bookworm,long,330-security 340-cgroup-v1)
+	TWIN_SHAPE='--nodes 1 --packages $(SECURITY_BOOKWORM)' $(call twin_bats,bookworm,long,330-security 340-cgroup-v1)
+
+# Each file of the image gets a label on the node's own disk, so this is a cluster of its own.
+run-selinux-bookworm:
+	TWIN_SHAPE='--nodes 1 --packages $(SECURITY_BOOKWORM)' $(call twin_bats,bookworm,long,360-selinux)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, the codes, and what docs/user/containers.md needs.

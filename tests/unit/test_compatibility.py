@@ -8,7 +8,7 @@ from report import report
 
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs/admin/compatibility.md"
-TWIN = ("300-containers", "310-health", "320-suspend", "330-security", "340-cgroup-v1")  # of tests/twin
+TWIN = ("300-containers", "310-health", "320-suspend", "330-security", "340-cgroup-v1", "360-selinux")  # of tests/twin
 ROW = re.compile(r"^\| .* \| `([^`|]+\.bats)`: (.+) \|$", re.M)
 TEST = re.compile(r'^@test "((?:[^"\\]|\\.)+)" \{$', re.M)
 
