@@ -31,6 +31,7 @@ run-modes-trixie: $(BUILD)/tests/pattern
 run-modes-bookworm: $(BUILD)/tests/pattern
 	$(call twin_bats,bookworm,!none,200-modes 300-faults 350-memory 400-transitions 450-secrets \
 		600-required-nodes)
+	TWIN_SHAPE='--nodes 1' $(call twin_bats,bookworm,long,250-substates 255-idle 260-jobs)
 
 # Slurm's accounting, in an image of its own.
 .PHONY: run-accounting-trixie run-accounting-bookworm
