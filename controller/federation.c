@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/federation.h"
 
+#include <errno.h>
 #include <slurm/slurm.h>
 #include <slurm/slurmdb.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <strings.h>
 
 #include "base/asprintf.h"
+#include "controller/node_features.h"
 
 /* "one" and "two" to "one,two"; frees `list`, which may be NULL. */
 static char *append(char *list, const char *name)
@@ -50,4 +52,46 @@ char *pm_federation_others(const char *own_cluster, char **ret_federation)
 		return names;
 	free(names);
 	return NULL;
+}
+
+static bool offers_modes(slurmdb_cluster_rec_t *cluster)
+{
+	node_info_msg_t *nodes = NULL;
+	bool has = false;
+
+	if (slurm_load_node2(0, &nodes, SHOW_ALL, cluster))
+		return false;
+	for (uint32_t i = 0; i < nodes->record_count && !has; i++)
+		has = pm_node_has_modes(&nodes->node_array[i]);
+	slurm_free_node_info_msg(nodes);
+	return has;
+}
+
+int pm_federation_offers(const char *own_cluster, char **ret_with, char **ret_without)
+{
+	const slurmdb_federation_rec_t *federation;
+	slurmdb_cluster_rec_t *cluster;
+	void *loaded = NULL;
+
+	*ret_with = *ret_without = NULL;
+	if (slurm_load_federation(&loaded))
+		return -EREMOTEIO;
+	federation = loaded;
+	if (federation && federation->cluster_list) {
+		__auto_type all = slurm_list_iterator_create(federation->cluster_list);
+
+		while ((cluster = slurm_list_next(all))) {
+			char **list = ret_without;
+
+			if (!cluster->name)
+				continue;
+			if (!strcasecmp(cluster->name, own_cluster) || offers_modes(cluster))
+				list = ret_with;
+			*list = append(*list, cluster->name);
+		}
+		slurm_list_iterator_destroy(all);
+	}
+	if (loaded)
+		slurm_destroy_federation_rec(loaded);
+	return 0;
 }

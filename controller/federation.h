@@ -9,4 +9,12 @@
  */
 char *pm_federation_others(const char *own_cluster, char **ret_federation);
 
+/*
+ * Asks each other cluster of the federation for its nodes. *ret_with: this cluster and those that
+ * have nodes with modes; *ret_without: those that have none, or do not answer, which may take some
+ * seconds. Both are malloc'ed comma lists; NULL: no such cluster. -errno: slurmctld does not
+ * answer.
+ */
+int pm_federation_offers(const char *own_cluster, char **ret_with, char **ret_without);
+
 #endif

@@ -6,24 +6,18 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/strv.h"
 #include "site/config.h"
 
 #define HEAD	  "slurm-pmem-groups 1\n"
-#define PERIOD_MS 60000
 #define MAX_BYTES (4 * 1024 * 1024)
 
 /* --- the groups that pmem.conf names --- */
@@ -147,44 +141,26 @@ static int write_file(const char *config_path, const char *run_dir, struct pm_er
 	return pm_file_write(path, 0644, text, strlen(text), err);
 }
 
-/* Without descriptors of the service: peers would not see that theirs is closed. */
-static _Noreturn void run_child(const char *config_path, const char *run_dir)
+struct place {
+	const char *config_path, *run_dir;
+};
+
+static void write_or_say(const void *context)
 {
+	const struct place *place = context;
 	struct pm_err err;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-	if (write_file(config_path, run_dir, &err))
+	if (write_file(place->config_path, place->run_dir, &err))
 		fprintf(stderr, "%s\n", err.text);
-	_exit(0);
 }
 
-static void end_child(struct pm_groups *groups)
+void pm_groups_turn(struct pm_child *child, const char *config_path, const char *run_dir)
 {
-	if (!groups->child || waitpid(groups->child, NULL, WNOHANG) == 0)
-		return;
-	groups->child = 0;
-}
+	const struct place place = {config_path, run_dir};
 
-void pm_groups_turn(struct pm_groups *groups, const char *config_path, const char *run_dir)
-{
-	uint64_t now_ms = pm_now_ms();
-
-	end_child(groups);
-	if (groups->started_ms && now_ms - groups->started_ms < PERIOD_MS)
-		return;
-	groups->started_ms = now_ms;
-	if (groups->child) {
-		fprintf(stderr, "the groups of pmem.conf: no answer of the directory service in "
-				"60 s; those of before stay\n");
-		(void)kill(groups->child, SIGKILL);
-		return;
-	}
-	groups->child = fork();
-	if (!groups->child)
-		run_child(config_path, run_dir);
-	if (groups->child < 0)
-		groups->child = 0; /* the next minute */
+	if (pm_child_turn(child, write_or_say, &place))
+		fprintf(stderr, "the groups of pmem.conf: no answer of the directory service in 60 "
+				"s; those of before stay\n");
 }
 
 /* --- reading --- */

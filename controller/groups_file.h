@@ -13,19 +13,11 @@
  * A group that does not exist has none. If the directory service fails the file stays as it is.
  */
 #include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
-struct pm_groups {
-	uint64_t started_ms; /* of the last child; 0: none yet */
-	pid_t child;	     /* that writes the file; 0: none runs */
-};
+#include "controller/child.h"
 
-/*
- * Writes <run_dir>/groups each minute, in a child: a directory service may take long to answer. A
- * child that has not ended by the next minute is killed. Call it in each turn of the service.
- */
-void pm_groups_turn(struct pm_groups *groups, const char *config_path, const char *run_dir);
+/* Writes <run_dir>/groups each minute, in a child. Call it in each turn of the service. */
+void pm_groups_turn(struct pm_child *child, const char *config_path, const char *run_dir);
 
 /* The text of <run_dir>/groups, malloc'ed; NULL: it cannot be read, or it is torn. */
 char *pm_groups_load(const char *run_dir);

@@ -46,6 +46,7 @@ pm.modes = conf.modes
 local MIB = 2 ^ 20
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
 local PENDING, STATE_FLAGS = 0, 256 -- of job_state, slurm.h
+local CLUSTERS_BYTES = 1024 * 1024
 
 -- An option of plan/options.def, the variable by which Slurm carries it here, and its twin.
 local function our_option(name)
@@ -949,18 +950,29 @@ local function has_defaults(config, partitions, who)
 	return false
 end
 
+-- The clusters of the federation to which jobs with a mode go, as pm-controller has found them
+-- (controller/clusters_file.h); nil: all, or it is not known. Its last look counts while it is dead.
+local function clusters_that_offer()
+	local file = io.open(run_dir() .. "clusters", "r")
+	local text = file and file:read(CLUSTERS_BYTES) or ""
+	if file then
+		file:close()
+	end
+	return string.match(text, "^slurm%-pmem%-clusters 1\n([^\n]+)\n$")
+end
+
 -- The clusters of a federation for a job with a mode, nil if they stay as they are; nil and the
 -- sentence if the job names one without slurm-pmem.
 local function clusters_with(named, policy)
-	if not policy.Clusters then
+	local with = policy.Clusters or clusters_that_offer()
+	if not with then
 		return nil
 	elseif named == "" then
-		return policy.Clusters
+		return with
 	end
 	for name in string.gmatch(named, "[^,]+") do
-		if not string.find("," .. policy.Clusters .. ",", "," .. name .. ",", 1, true) then
-			return nil, problem("--clusters=%s: cluster '%s' offers no modes, take of %s", named, name,
-				policy.Clusters)
+		if not string.find("," .. with .. ",", "," .. name .. ",", 1, true) then
+			return nil, problem("--clusters=%s: cluster '%s' offers no modes, take of %s", named, name, with)
 		end
 	end
 	return nil

@@ -554,6 +554,9 @@ void pm_service_run(struct pm_service *service, const volatile sig_atomic_t *sto
 			load_all(service);
 		pm_control_check(service);
 		pm_groups_turn(&service->groups, service->config_path, service->run_dir);
+		if (service->serves && service->cluster.name)
+			pm_clusters_turn(&service->clusters, service->config_path, service->run_dir,
+				service->cluster.name);
 		serve_waiters(service);
 		pm_notify("WATCHDOG=1");
 	}

@@ -10,6 +10,7 @@
 
 #include "controller/announce.h"
 #include "controller/cluster.h"
+#include "controller/clusters_file.h"
 #include "controller/groups_file.h"
 #include "controller/history.h"
 #include "controller/holds.h"
@@ -37,7 +38,7 @@ struct pm_service {
 	struct pm_reports reports;
 	struct pm_history history;
 	struct pm_substates substates;
-	struct pm_groups groups;
+	struct pm_child groups, clusters;
 	struct pm_leases leases;
 	struct pm_permits permits;
 	json_object *modes_answer; /* to PM_MESSAGE_CLUSTER */

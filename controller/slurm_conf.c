@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "controller/federation.h"
 #include "controller/memory_sizes.h"
 #include "controller/slurmctld_options.h"
 #include "site/config.h"
@@ -137,22 +136,6 @@ static void warn_of_health_check(const struct pm_cluster *cluster)
 		warn_of_health_states(cluster);
 }
 
-/* Slurm offers a job of a federation to all of its clusters, as the user wrote it. */
-static void warn_of_federation(const struct pm_cluster *cluster, const struct pm_config *config)
-{
-	cleanup_free char *federation = NULL, *others = NULL;
-
-	if (strcmp(config->clusters, "none") != 0)
-		return;
-	others = pm_federation_others(cluster->name, &federation);
-	if (others)
-		fprintf(stderr,
-			"federation %s with %s: a cluster without slurm-pmem runs jobs with a mode "
-			"without that mode; write Clusters=%s and those that have it into "
-			"pmem.conf\n",
-			federation, others, cluster->name);
-}
-
 void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_path)
 {
 	cleanup_with(pm_config_done) struct pm_config config = {0};
@@ -164,6 +147,5 @@ void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_
 	if (pm_config_load(config_path, &config, NULL))
 		return; /* main() has told */
 	warn_of_power_saving(cluster, &config);
-	warn_of_federation(cluster, &config);
 	pm_warn_of_memory_sizes(cluster, &config);
 }

@@ -252,6 +252,24 @@ end
 check("garbage", is_frank_in_staff("\0\1\2\n"), true)
 check("a whole one without the user", is_frank_in_staff("slurm-pmem-groups 1\nstaff erin\n"), false)
 
+-- The clusters of the federation that offer modes, as pm-controller has found them.
+local clusters = (string.match(file, "^.*/") or "") .. "clusters"
+local function clusters_after(text, site, named)
+	local stream = assert(io.open(clusters, "w"))
+	stream:write(text)
+	stream:close()
+	write(SITES[site])
+	local desc = job({ mode = "memory", clusters = named })
+	return pm.submit(desc, PARTITIONS, 1000) == slurm.SUCCESS and desc.clusters
+end
+check("clusters", clusters_after("slurm-pmem-clusters 1\none,two\n", "none"), "one,two")
+check("named", clusters_after("slurm-pmem-clusters 1\none,two\n", "none", "two"), "two")
+check("one that offers none", clusters_after("slurm-pmem-clusters 1\none,two\n", "none", "two,three"), false)
+check("Clusters= wins", clusters_after("slurm-pmem-clusters 1\nthree\n", "federated"), "one,two")
+check("all offer modes", clusters_after("slurm-pmem-clusters 1\n\n", "none"), nil)
+check("a torn file", clusters_after("slurm-pmem-clusters 1\none", "none"), nil)
+os.remove(clusters)
+
 os.remove(groups)
 check("no file", load_groups(groups)("staff", "erin"), false)
 print("# " .. submissions .. " submissions, " .. #changed .. " changes")

@@ -172,6 +172,57 @@ ran() {
 	done
 }
 
+# in_environment VARIABLE COMMAND [RC] ARGUMENT...: run_client with it.
+in_environment() {
+	local variable=$1 command=$2 wanted=0
+	shift 2
+	if [[ $1 =~ ^[0-9]+$ ]]; then
+		wanted=$1
+		shift
+	fi
+	run_client user "$wanted" env "$variable" "$command" "$@"
+}
+
+@test "SLURM_CLUSTERS: a job goes to the cluster of the environment as by -M, and has its mode there" {
+	local command
+	for command in srun salloc; do
+		in_environment SLURM_CLUSTERS=other $command -w n3 --pm-mode=memory sh -c 'echo "$SLURM_CLUSTER_NAME"'
+		assert_line other
+		run on_other bench node n3 pmctl mode
+		assert_output memory
+		in_environment SLURM_CLUSTERS=other $command -w n3 --pm-mode=appdirect true
+		run on_other bench node n3 pmctl mode
+		assert_output appdirect
+	done
+	for command in SLURM_CLUSTERS SBATCH_CLUSTERS; do
+		in_environment $command=other sbatch --wait -w n3 --pm-mode=memory --wrap="$write_mode"
+		ran
+		assert_output 'other n3 memory'
+	done
+	in_environment SLURM_CLUSTERS=other sbatch 1 -w n1 --pm-mode=memory --wrap=true
+	assert_output --partial 'Invalid node name specified'
+	in_environment SLURM_CLUSTERS=other sbatch --wait -M bench -w n1 --pm-mode=memory --wrap="$write_mode"
+	ran
+	assert_output 'bench n1 memory'
+	in_environment SLURM_CLUSTERS=other sbatch 1 -C '[rack3|rack4]' --pm-mode=memory --wrap=true
+	assert_output --partial "a job for other clusters needs its mode in the constraint: write pm_memory into --constraint=[rack3|rack4]"
+	all_in_service
+}
+
+@test "SLURM_CLUSTERS: a cluster with nothing of slurm-pmem refuses a job with a mode" {
+	local command
+	with_little_there
+	for command in srun salloc; do
+		in_environment SLURM_CLUSTERS=other $command 1 --pm-mode=memory true
+		assert_output --regexp "$no_feature"
+	done
+	for command in SLURM_CLUSTERS SBATCH_CLUSTERS; do
+		in_environment $command=other sbatch 1 --pm-mode=memory --wrap=true
+		assert_output --regexp "$no_feature"
+	done
+	in_environment SLURM_CLUSTERS=other sbatch --wait --output=/dev/null --wrap=true
+}
+
 @test "-M c1,c2: the job runs on one of them, in its mode" {
 	submit -M bench,other --pm-mode=mixed --wrap="$write_mode"
 	wait_for 60 test -e "$(bench_dir)/home/ran"
@@ -346,18 +397,21 @@ turns_away_no_more() {
 }
 
 @test "federation with a cluster with nothing of slurm-pmem: jobs with a mode keep to those of Clusters=" {
-	local log
-	log=$(bench_dir)/log/pm-controller.out
 	with_little_there
 	federate
-	: >"$log"
-	bench service kill
-	bench service start
-	wait_for 20 grep -q '^federation fed with other: .*; write Clusters=bench and those that have it into pmem.conf$' "$log"
 	with_site Clusters=bench
-	: >"$log"
 	bench service kill
 	bench service start
+	wait_for 20 names_no_clusters
+	jobs_with_a_mode_keep_to_bench
+}
+
+clusters_file() { echo "$(bench_dir)/run/controller/clusters"; }
+names_no_clusters() { [ "$(tail -n +2 "$(clusters_file)")" = '' ]; }
+keeps_to_bench() { [ "$(tail -n +2 "$(clusters_file)")" = bench ]; }
+
+jobs_with_a_mode_keep_to_bench() {
+	local job
 	fill_own
 	run_client sbatch 1 --clusters=bench,other --pm-mode=memory --wrap=true
 	assert_output --partial "--clusters=bench,other: cluster 'other' offers no modes, take of bench"
@@ -371,6 +425,30 @@ turns_away_no_more() {
 	wait_for 60 test -e "$(bench_dir)/home/ran"
 	ran
 	assert_output --regexp '^bench n[12] memory$'
-	run grep '^federation' "$log"
-	assert_failure
+}
+
+@test "federation without Clusters=: pm-controller finds which clusters offer modes, and jobs with a mode keep to these" {
+	local log
+	log=$(bench_dir)/log/pm-controller.out
+	federate
+	bench service kill
+	bench service start
+	wait_for 20 names_no_clusters # both offer modes: a job goes to either
+	submit --hold --pm-mode=memory --wrap=true
+	run own_field "$job" FedViableSiblings
+	assert_output FedViableSiblings=bench,other
+	bench scancel "$job"
+	leave_federation
+
+	with_little_there
+	federate
+	: >"$log"
+	bench service kill
+	bench service start
+	wait_for 20 keeps_to_bench
+	run grep ^federation "$log"
+	assert_output 'federation: jobs with a mode go to bench alone, since other offers no modes or does not answer; write Clusters=bench into pmem.conf to keep it so'
+	bench service kill # the last look counts
+	jobs_with_a_mode_keep_to_bench
+	bench service start
 }

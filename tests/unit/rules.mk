@@ -27,7 +27,7 @@ $(BUILD)/tests/unit/controller/test_lease_note: $(addprefix $(BUILD)/controller/
 $(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,reader_file.o waiters.o rate.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_reboots: $(addprefix $(BUILD)/controller/,substates.o reboots.o reboot_sums.o announce.o overview.o page.o affected.o rejected_jobs.o candidates.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
 $(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waiters.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
-$(BUILD)/tests/unit/controller/test_groups_file: $(addprefix $(BUILD)/controller/,groups_file.o)
+$(BUILD)/tests/unit/controller/test_groups_file: $(addprefix $(BUILD)/controller/,groups_file.o child.o)
 $(BUILD)/tests/unit/controller/test_own_host: $(addprefix $(BUILD)/controller/,own_host.o cluster.o)
 $(BUILD)/tests/unit/controller/test_cluster: $(BUILD)/controller/cluster.o
 $(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,holds.o candidates.o waiters.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)

@@ -27,17 +27,17 @@ static void test_text(void)
 /* The file once the child that is started now has ended; the caller frees it. */
 static char *after_turn(const char *config, const char *run_dir)
 {
-	struct pm_groups groups = {0};
+	struct pm_child child = {0};
 	cleanup_free char *path = pm_asprintf("%s/groups", run_dir);
 	char *text = NULL;
 
-	pm_groups_turn(&groups, config, run_dir);
-	ok(groups.child > 0, "a child looks them up");
-	for (int i = 0; groups.child && i < 1000; i++) {
+	pm_groups_turn(&child, config, run_dir);
+	ok(child.pid > 0, "a child looks them up");
+	for (int i = 0; child.pid && i < 1000; i++) {
 		(void)usleep(10000);
-		pm_groups_turn(&groups, config, run_dir);
+		pm_groups_turn(&child, config, run_dir);
 	}
-	ok(!groups.child, "and ends");
+	ok(!child.pid, "and ends");
 	(void)pm_file_read(AT_FDCWD, path, 4096, &text, NULL, NULL);
 	return text;
 }
