@@ -69,19 +69,29 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def start_slurmdbd(daemons) -> None:
-    """With MariaDB below it. Returns when it takes requests."""
-    directory = daemons.bench.dir
-    data, mysql = directory / "mariadb", directory / "run" / "mariadb.socket"
-    first = directory / "etc" / "mariadb.sql"
-    first.write_text(DATABASE)
-    subprocess.run(["mariadb-install-db", "--no-defaults", "--user=root", "--skip-test-db", f"--datadir={data}",
+def install_mariadb(directory: Path) -> None:
+    (directory / "etc" / "mariadb.sql").write_text(DATABASE)
+    subprocess.run(["mariadb-install-db", "--no-defaults", "--user=root", "--skip-test-db", f"--datadir={directory}/mariadb",
                     "--auth-root-authentication-method=socket"], check=True, stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL)
-    daemons.start("mariadbd", "mariadbd", *MARIADB, f"--datadir={data}", f"--socket={mysql}",
-                  f"--pid-file={directory}/run/mariadb.pid", f"--init-file={first}")
-    wait_until(mysql.exists)
-    daemons.start("slurmdbd", "slurmdbd", "-D", MYSQL_UNIX_PORT=str(mysql))
+
+
+def mariadb_socket(directory: Path) -> Path:
+    return directory / "run" / "mariadb.socket"
+
+
+def start_mariadbd(daemons) -> None:
+    directory = daemons.bench.dir
+    mariadb_socket(directory).unlink(missing_ok=True)
+    daemons.start("mariadbd", "mariadbd", *MARIADB, f"--datadir={directory}/mariadb", f"--socket={mariadb_socket(directory)}",
+                  f"--pid-file={directory}/run/mariadb.pid", f"--init-file={directory}/etc/mariadb.sql")
+    wait_until(mariadb_socket(directory).exists)
+
+
+def start_slurmdbd(daemons) -> None:
+    """Returns when it takes requests. What it has for itself is in the folder "database"."""
+    directory = daemons.bench.dir
+    daemons.start("slurmdbd", *daemons.places("database"), "slurmdbd", "-D", MYSQL_UNIX_PORT=str(mariadb_socket(directory)))
     wait_until(lambda: answers(port_of(directory)))
 
 
@@ -91,6 +101,8 @@ def start(daemons) -> None:
     if "accounting_storage/slurmdbd" not in conf.read_text():
         return
     if (daemons.bench.dir / "etc" / "slurmdbd.conf").exists():
+        install_mariadb(daemons.bench.dir)
+        start_mariadbd(daemons)
         start_slurmdbd(daemons)
     name = conf.read_text().partition("ClusterName=")[2].split()[0]
     subprocess.run(["sacctmgr", "--immediate", "add", "cluster", name], env=daemons.bench.environment(), check=True)

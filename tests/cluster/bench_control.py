@@ -290,9 +290,9 @@ def parser() -> argparse.ArgumentParser:
     verb("restart-slurmctld", restart_slurmctld, "end slurmctld and start it again")
     verb("service", run_service, "kill pm-controller, or start it (anew)",
          ("what", {"choices": ("start", "kill")}))
-    verb("daemon", run_daemon, "kill or start a daemon of one controller of two",
-         ("what", {"choices": ("kill", "start")}), ("daemon", {"choices": ("slurmctld", "service")}),
-         ("host", {"choices": ("primary", "backup")}))
+    verb("daemon", run_daemon, "kill, end (primary alone) or start a daemon of one controller",
+         ("what", {"choices": ("kill", "end", "start")}),
+         ("daemon", {"choices": ("slurmctld", "service", "slurmdbd", "mariadbd")}), ("host", {"choices": ("primary", "backup")}))
     verb("exec", enter, "run a command as root with the bench's SLURM_CONF", words)
     verb("node", enter, "run a command as root on one node", node, words)
     verb("user", enter, "run a command as the ordinary user", words)

@@ -78,6 +78,9 @@ class Daemons:
     def start_backup_service(self) -> None:
         self.start_on_backup("pm-controller", *self.service_command())
 
+    def places(self, machine_name: str) -> list[str]:
+        return own_places(self.bench, machine_name)
+
     def kill_service(self) -> None:
         self.kill("pm-controller")
 
@@ -292,24 +295,31 @@ def controller(daemons: Daemons, _node: str) -> None:
     daemons.restart_controller()
 
 
-NAMES = {"slurmctld": "slurmctld", "service": "pm-controller"}
+NAMES = {"slurmctld": "slurmctld", "service": "pm-controller", "slurmdbd": "slurmdbd", "mariadbd": "mariadbd"}
 
 
 def kill_daemon(what: str):
     return lambda daemons, host: daemons.kill(NAMES[what] + (".backup" if host == "backup" else ""))
 
 
+def end_daemon(what: str):
+    return lambda daemons, _host: daemons.end(NAMES[what])
+
+
 def start_daemon(what: str):
     def start(daemons: Daemons, host: str) -> None:
         kill_daemon(what)(daemons, host)
         {("slurmctld", "primary"): daemons.start_controller, ("slurmctld", "backup"): daemons.start_backup,
-         ("service", "primary"): daemons.start_service, ("service", "backup"): daemons.start_backup_service}[what, host]()
+         ("service", "primary"): daemons.start_service, ("service", "backup"): daemons.start_backup_service,
+         ("slurmdbd", "primary"): lambda: bench_accounting.start_slurmdbd(daemons),
+         ("mariadbd", "primary"): lambda: bench_accounting.start_mariadbd(daemons)}[what, host]()
     return start
 
 
 ORDERS = {"reboot": reboot, "off": turn_off, "on": turn_on, "restart": restart, "gently": restart_gently,
           "booted": restart_as_booted, "crash": crash, "service": service, "controller": controller}
-ORDERS |= {f"kill-{what}": kill_daemon(what) for what in NAMES} | {f"start-{what}": start_daemon(what) for what in NAMES}
+ORDERS |= {f"{how}-{what}": made(what) for what in NAMES
+           for how, made in (("kill", kill_daemon), ("end", end_daemon), ("start", start_daemon))}
 
 
 def reap_orphans(daemons: Daemons) -> None:

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016,SC2154 # the single quotes are for the shell in the job; submit sets job
 
 USR=/sid/usr
+more=()
 
 setup_file() {
 	export PM_BENCH=$BATS_FILE_TMPDIR/bench.dir NEXT=$BATS_FILE_TMPDIR/next OLD=$BATS_FILE_TMPDIR/old
@@ -20,11 +21,11 @@ setup() {
 	export LIMIT_S=120
 }
 
-# bench_with NODES LINE...: a bench on 24.11 where pmem.conf has these lines, and jobs stay known.
+# bench_with NODES LINE...: a bench on 24.11 where pmem.conf has these lines, and jobs stay known; with the options `more`.
 bench_with() {
 	local nodes=$1 dir node
 	shift
-	"$BATS_TEST_DIRNAME/../cluster/bench" up --owner $$ --build "$PM_BUILD" --nodes "$nodes" --own-programs 3>&-
+	"$BATS_TEST_DIRNAME/../cluster/bench" up --owner $$ --build "$PM_BUILD" --nodes "$nodes" --own-programs "${more[@]}" 3>&-
 	dir=$(bench_dir)
 	rm -rf "$OLD" "$NEXT"
 	cp -r "$dir/lib" "$OLD" # builds may go on meanwhile
@@ -209,7 +210,7 @@ queue() { bench squeue -hr -o '%i %T' | sort; }
 	put_in memory n1
 	put_in appdirect n2
 	bench service kill
-	rm "$(bench_dir)"/kept/reboots* # these took a second: no wait were cheaper
+	rm -f "$(bench_dir)"/kept/reboots* # these took a second: no wait were cheaper
 	bench service start
 	wait_for 60 lease_is_in_force
 	run_client sbatch --parsable --output=/dev/null -J waiting -w n1 --pm-mode=memory --time=10 --wrap='sleep 500'
@@ -251,4 +252,99 @@ queue() { bench squeue -hr -o '%i %T' | sort; }
 	assert_equal "$(admin scontrol show job "$job" | sed -n 's/^ *NodeList=//p')" n1
 	assert_equal "$(boot_id n2)" "$boot"
 	assert_equal "$(aside)" ''
+}
+
+not_read='fatal: Can not recover assoc_usage state, incompatible version, got 11520'
+
+has_no() { [ -z "$(bench_pids "$1")" ]; }
+has_job() { [ "$(admin squeue -h -j "$1" -o %T 2>/dev/null)" = PENDING ]; }
+# known_to_sacct JOB: as slurmdbd has it.
+known_to_sacct() { [ "$(admin sacct -Xn -j "$1" -o State%9 | tr -d ' ')" = "$2" ]; }
+copy_database() {
+	bench daemon end mariadbd primary
+	wait_for 60 has_no mariadbd
+	cp -a "$(bench_dir)/mariadb" "$(bench_dir)/mariadb.before"
+	bench daemon start mariadbd primary
+	wait_for 60 test -S "$(bench_dir)/run/mariadb.socket"
+}
+
+@test "slurmdbd is upgraded first, with its database; back to 24.11 the copies lead alone, of state and of database" {
+	local dir ended waiting later
+	more=(--accounting)
+	bench_with 2
+	dir=$(bench_dir)
+	put_in memory n1
+	run_client sbatch --parsable --wait --output=/dev/null --pm-mode=memory --wrap=true
+	ended=$output
+	run_client sbatch --parsable --begin=now+1hour --output="$dir/home/out" --pm-mode=memory --wrap='pmctl mode'
+	waiting=$output
+	wait_for 60 known_to_sacct "$ended" COMPLETED
+
+	# slurmdbd: a copy of its database first.
+	bench daemon end slurmdbd primary
+	wait_for 60 has_no slurmdbd
+	copy_database
+	mkdir "$dir/database"
+	echo $USR >"$dir/database/usr"
+	bench daemon start slurmdbd primary
+	wait_for 120 grep -q 'slurmdbd version 26.05.* started' "$dir/log/slurmdbd.log"
+	wait_for 60 known_to_sacct "$ended" COMPLETED
+	run_client sbatch --parsable --wait --output=/dev/null --pm-mode=memory --wrap=true # under slurmctld 24.11
+	wait_for 60 known_to_sacct "$output" COMPLETED
+
+	# slurmctld: a copy of its state, with slurmctld ended.
+	bench daemon end slurmctld primary
+	wait_for 60 has_no slurmctld
+	cp -a "$dir/state" "$dir/state.before"
+	upgrade_slurmctld
+	bench service start
+	has_job "$waiting"
+	wait_for 60 state_is n1 idle
+	run_client sbatch --parsable --wait --output=/dev/null --pm-mode=memory --wrap=true
+	later=$output
+	wait_for 60 known_to_sacct "$later" COMPLETED
+
+	# Back: slurmctld of 24.11 does not read what 26.05 has saved.
+	bench daemon end slurmctld primary
+	wait_for 60 has_no slurmctld
+	rm -r "$dir/controller"
+	sed -i 's/^pm.slurm_version = .*/pm.slurm_version = 24.11/' "$dir/etc/job_submit.lua"
+	: >"$dir/log/slurmctld.log"
+	bench daemon start slurmctld primary
+	wait_for 60 grep -q "$not_read" "$dir/log/slurmctld.log"
+	wait_for 60 has_no slurmctld
+
+	# slurmdbd of 24.11 refuses nothing: it takes out of the database what it does not know.
+	bench daemon end slurmdbd primary
+	wait_for 60 has_no slurmdbd
+	rm -r "$dir/database"
+	: >"$dir/log/slurmdbd.log"
+	bench daemon start slurmdbd primary
+	wait_for 60 grep -q 'slurmdbd version 24.11.* started' "$dir/log/slurmdbd.log"
+	grep -q 'dropping column std_out from table "bench_step_table"' "$dir/log/slurmdbd.log"
+
+	# With both copies.
+	bench daemon end slurmdbd primary
+	wait_for 60 has_no slurmdbd
+	bench daemon end mariadbd primary
+	wait_for 60 has_no mariadbd
+	rm -rf "$dir/mariadb" "$dir/state"
+	cp -a "$dir/mariadb.before" "$dir/mariadb"
+	cp -a "$dir/state.before" "$dir/state"
+	bench daemon start mariadbd primary
+	wait_for 60 test -S "$dir/run/mariadb.socket"
+	bench daemon start slurmdbd primary
+	wait_for 60 known_to_sacct "$ended" COMPLETED
+	bench daemon start slurmctld primary
+	bench service start
+	bench restart-slurmd n1
+	bench restart-slurmd n2
+	wait_for 60 all_have_modes 2
+	has_job "$waiting"
+	known_to_sacct "$later" ''
+	admin scontrol update jobid="$waiting" starttime=now
+	wait_for 120 job_is "$waiting" COMPLETED
+	assert_equal "$(cat "$dir/home/out")" memory
+	wait_for 60 known_to_sacct "$waiting" COMPLETED
+	no_node_has_left
 }
