@@ -3,6 +3,7 @@
 from actions import ACTIONS, Action
 from common import Cluster
 from controllers import CONTROLLERS
+from mixed import MIXED
 from power_saving import POWER
 from preemption import PREEMPTION
 from suspending import SUSPENDING
@@ -12,9 +13,9 @@ from twin_actions import ON_NODES
 OF_BENCH = ("flat", "policy", "turn away", "epilog reboot", "kill pmctl", "unseen change", "tamper")
 ON_TWIN = (*(action for action in ACTIONS if action.name not in OF_BENCH), *ON_NODES)
 # Of benches that have what it takes, by their place.
-OF_PLACE = {"power": POWER, "preemption": PREEMPTION, "controllers": CONTROLLERS}
+OF_PLACE = {"power": POWER, "preemption": PREEMPTION, "controllers": CONTROLLERS, "mixed": MIXED}
 ALL = (*ACTIONS, *(action for action in ON_NODES if action.name not in OF_BENCH), *SUSPENDING,
-       *(action for actions in OF_PLACE.values() for action in actions))
+       *dict.fromkeys(action for actions in OF_PLACE.values() for action in actions))
 # Of sites that do so; a run has them with --with.
 EXTRA = tuple(action.name for action in SUSPENDING)
 
@@ -25,16 +26,18 @@ STIRRING = ("drain", "scontrol reboot", "restart slurmd", "power cycle", "fault"
 MAKES_ROOM = {"drain": "resume", "fault": "repair", "fail over": "take back", "power down": "power up", "long": "urgent"}
 
 
-# Of the steps, each action of such a bench has this part, and all actions together have that one.
-OWN, ALL_OF_THEM = 0.08, 0.98
+# Of the steps, each action of such a bench has the first part, all of these at most the second, and all actions the third.
+OWN, ALL_OWN, ALL_OF_THEM = 0.08, 0.4, 0.98
 
 
 def parts_of(place: str) -> dict[str, float]:
     """The least part of the steps that each action is to have; empty: that of all sites."""
     own = [action.name for action in OF_PLACE.get(place, ())]
     others = [action.name for action in of_place(place) if action.name not in (*own, *EXTRA)]
-    rest = (ALL_OF_THEM - OWN * len(own)) / len(others)
-    return dict.fromkeys(own, OWN) | dict.fromkeys(others, rest) if own else {}
+    if not own:
+        return {}
+    part = min(OWN, ALL_OWN / len(own))
+    return dict.fromkeys(own, part) | dict.fromkeys(others, (ALL_OF_THEM - part * len(own)) / len(others))
 
 
 def of_place(place: str) -> tuple[Action, ...]:

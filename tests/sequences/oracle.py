@@ -3,10 +3,11 @@
 import re
 import time
 from dataclasses import dataclass
+from datetime import datetime
 
 from promises import Promises
 from request import Request
-from world import Submission, World, nodes_of
+from world import NEVER, Submission, World, nodes_of
 
 
 # A node that drains again behind so many repairs, with nothing else done to it, does so by itself.
@@ -80,8 +81,16 @@ def wrong_looks(job: Submission, looks: list[Look]) -> list[Violation]:
 def spans_of(job: Submission, looks: list[Look]) -> list[tuple[str, float, float, str]]:
     """Where it ran from when to when, by what it printed at both ends: node, start, end, Slurm's number."""
     starts = {(look.job, look.restarts, look.node): look.at for look in looks if look.word == "start"}
-    return [(look.node, starts[key], look.at, look.job) for look in looks if look.word == "end"
+    return [(look.node, starts[key], min(look.at, revoked_at(job, look.job)), look.job) for look in looks if look.word == "end"
             and (key := (look.job, look.restarts, look.node)) in starts]
+
+
+def revoked_at(job: Submission, number: str) -> float:
+    """When Slurm took the nodes of a salloc that gave way to a higher job: its command goes on, on the login node."""
+    ends = [record.get("EndTime", "Unknown") for record in job.records if record["JobId"] == number]
+    if not ends or ends[0] == "Unknown" or job.argv[0] != "salloc" or not job.outranked:
+        return NEVER
+    return datetime.fromisoformat(ends[0]).timestamp()
 
 
 def wants_whole_nodes(job: Submission) -> bool:

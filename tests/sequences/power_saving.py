@@ -41,17 +41,7 @@ class PowerSite(BenchSite):
     times = replace(BENCH, idle=PASS_S + 50, down=80, settle=200)
 
     def _configure(self) -> None:
-        for name, what in (("site-suspend", "off"), ("site-resume", "on")):
-            write(self.home / "bin" / name, PROGRAM.format(home=self.home, top=TOP, what=what), 0o755)
-        write_script(self.home / "bin" / "slurmctld", 'exec /usr/sbin/slurmctld -R "$@"')
-        etc = self.home / "etc"
-        conf = re.sub(r"^DebugFlags=.*\n", "", (etc / "slurm.conf").read_text(), flags=re.M)
-        (etc / "slurm.conf").write_text(conf + POWER_CONF.format(home=self.home, idle=IDLE_S))
-        more = re.sub(r"^ResumeTimeout=.*\n", "", (etc / "slurm-pmem.conf").read_text(), flags=re.M)
-        more = re.sub(r"^(SlurmctldParameters=.*)$", r"\1,power_save_interval=1,power_save_min_interval=0", more, flags=re.M)
-        (etc / "slurm-pmem.conf").write_text(more)
-        self.own["pmem.conf"] += f"SiteResumeProgram={self.home}/bin/site-resume\n"
-        self.set_policy("plain")
+        save_power(self)
         self.restart_all()
 
     def repair_node(self, node: str) -> None:
@@ -60,6 +50,21 @@ class PowerSite(BenchSite):
         call(self.bench, node, "on")
         wait_for(3, lambda: self.boot_id(node) not in ("", before))
         super().repair_node(node)
+
+
+def save_power(site: BenchSite) -> None:
+    """Daemons that start then do so."""
+    for name, what in (("site-suspend", "off"), ("site-resume", "on")):
+        write(site.home / "bin" / name, PROGRAM.format(home=site.home, top=TOP, what=what), 0o755)
+    write_script(site.home / "bin" / "slurmctld", 'exec /usr/sbin/slurmctld -R "$@"')
+    etc = site.home / "etc"
+    conf = re.sub(r"^DebugFlags=.*\n", "", (etc / "slurm.conf").read_text(), flags=re.M)
+    (etc / "slurm.conf").write_text(conf + POWER_CONF.format(home=site.home, idle=IDLE_S))
+    more = re.sub(r"^ResumeTimeout=.*\n", "", (etc / "slurm-pmem.conf").read_text(), flags=re.M)
+    more = re.sub(r"^(SlurmctldParameters=.*)$", r"\1,power_save_interval=1,power_save_min_interval=0", more, flags=re.M)
+    (etc / "slurm-pmem.conf").write_text(more)
+    site.own["pmem.conf"] += f"SiteResumeProgram={site.home}/bin/site-resume\n"
+    site.set_policy("plain")
 
 
 class PowerDown(OfNode):

@@ -24,10 +24,15 @@ class PreemptionSite(BenchSite):
     place = "preemption"
 
     def _configure(self) -> None:
-        path = self.home / "etc/slurm.conf"
-        conf = re.sub(r"^(PartitionName=main .*)$", r"\1 PriorityTier=5", path.read_text(), flags=re.M)
-        path.write_text(conf + PREEMPT_CONF)
+        preempt(self)
         self.restart_all()
+
+
+def preempt(site: BenchSite) -> None:
+    """Daemons that start then know the partitions."""
+    path = site.home / "etc/slurm.conf"
+    conf = re.sub(r"^(PartitionName=main .*)$", r"\1 PriorityTier=5", path.read_text(), flags=re.M)
+    path.write_text(conf + PREEMPT_CONF)
 
 
 class Long(Submit):

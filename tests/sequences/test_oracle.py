@@ -103,6 +103,18 @@ def test_two_jobs_on_a_node(tmp_path, other, marks, found):
     assert seen == found
 
 
+@pytest.mark.parametrize("client, outranked, found", [
+    ("salloc", True, []), ("salloc", False, ["shared"]), ("srun", True, ["shared"])])
+def test_the_command_of_a_salloc_that_gave_way_is_on_no_node(tmp_path, client, outranked, found):
+    judge = Oracle(None)
+    (tmp_path / "other").mkdir()
+    low = job_of(f"{client} --pm-mode=memory", tmp_path, "start 11 7 0 n1 memory", "end 20 7 0 n1 memory")
+    high = job_of("sbatch", tmp_path / "other", "start 16 8 0 n1 memory", "end 17 8 0 n1 memory")
+    low.outranked = outranked
+    low.records = [{"JobId": "7", "JobState": "PREEMPTED", "EndTime": datetime.fromtimestamp(15).isoformat()}]
+    assert [violation.kind for job in (low, high) for violation in judge._check_shared(job, looks_of(job, str))] == found
+
+
 @pytest.mark.parametrize("repairs, broken, found", [(2, {"n1"}, []), (3, set(), ["drained"])])
 def test_a_node_that_drains_again_and_again_does_so_by_itself(repairs, broken, found):
     world = World(SimpleNamespace(times=replace(BENCH, drain=-1), gives_back_misread=False),

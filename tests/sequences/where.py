@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from controllers import ControllersSite
+from mixed import MixedSite
 from power_saving import PowerSite
 from preemption import PreemptionSite
 from sites import BenchSite
@@ -33,5 +34,5 @@ def twin() -> Iterator[TwinSite]:
     yield site
 
 
-BENCHES = {kind.place: fresh(kind) for kind in (BenchSite, PowerSite, PreemptionSite, ControllersSite)}
+BENCHES = {kind.place: fresh(kind) for kind in (BenchSite, PowerSite, PreemptionSite, ControllersSite, MixedSite)}
 PLACES = BENCHES | {"twin": twin}
