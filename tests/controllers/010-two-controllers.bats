@@ -5,7 +5,7 @@ setup() {
 	load ../slurm/helper
 	nodes=(n1 n2 n3 n4)
 	both_run
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 20 no_jobs
 	let_epilogs_end
 	resume "${nodes[@]}"
@@ -19,7 +19,7 @@ teardown() {
 		bench inject "$node" none
 		state_is "$node" idle || bench power-cycle "$node"
 	done
-	admin scancel -f -u nobody || true
+	cancel_jobs -f || true
 }
 
 # --- the controllers ---

@@ -239,7 +239,7 @@ class Site:
 
     def prepare(self, mode: str) -> None:
         """The first node idle in this mode, the second one kept for later."""
-        self.root("scancel", "-f", "-u", "nobody", check=False)
+        self.root("scancel", "-f", "-u", str(self.bench.uid), check=False)
         self.update(SPARE, state="drain", reason="campaign")
         self.heal()
         wait_for(15, self.offers_all)

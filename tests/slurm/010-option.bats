@@ -121,7 +121,7 @@ teardown() {
 	PM_MODE=none submit_held -C pm_appdirect
 	assert_equal "$(job_field "$output" Features)" Features=pm_appdirect
 	restore_site
-	admin scancel -f -u 65534
+	cancel_jobs -f
 	put_in appdirect n1
 	let_epilogs_end
 	# shellcheck disable=SC2016

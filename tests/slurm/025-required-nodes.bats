@@ -11,7 +11,7 @@ setup() {
 
 teardown() {
 	local partition
-	admin scancel -u nobody
+	cancel_jobs
 	wait_for 20 no_jobs
 	for partition in other third; do # a node of two is listed twice
 		admin scontrol delete partition=$partition >/dev/null 2>&1 || true

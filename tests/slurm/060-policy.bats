@@ -6,7 +6,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -u nobody
+	cancel_jobs
 	admin scancel -u root
 	! grep -q '^AllowUserBoot' "$(bench_dir)/etc/helpers.conf" || allow_boot ''
 	restore_site

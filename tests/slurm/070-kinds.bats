@@ -8,7 +8,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -u nobody
+	cancel_jobs
 }
 
 # The features of a heterogeneous job's components, in one line.

@@ -11,7 +11,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -u nobody
+	cancel_jobs
 	[ -z "${full-}" ] || in_bench umount "$full"
 	[ ! -e "$real/pmctl.real" ] || mv "$real/pmctl.real" "$real/pmctl"
 	restore_site

@@ -12,7 +12,7 @@ setup() {
 
 teardown() {
 	put_pmctl_back
-	admin scancel -u nobody
+	cancel_jobs
 }
 
 # n2_turns_away [SECONDS]: what pmctl says there, as late as that.

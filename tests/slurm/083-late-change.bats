@@ -12,7 +12,7 @@ setup() {
 
 teardown() {
 	put_pmctl_back
-	admin scancel -u nobody
+	cancel_jobs
 }
 
 is_powering_up() {

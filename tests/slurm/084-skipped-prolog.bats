@@ -13,7 +13,7 @@ setup() {
 
 teardown() {
 	put_pmctl_back
-	admin scancel -u nobody
+	cancel_jobs
 }
 
 skip_prolog_once() {

@@ -11,7 +11,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -u nobody
+	cancel_jobs
 	restore_site
 	sed -i "s|^ScontrolPath=.*|ScontrolPath=$real/scontrol|" "$(bench_dir)/n1/pmem.conf"
 }

@@ -24,7 +24,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -u nobody
+	cancel_jobs
 	restore_site
 	wait_for 20 no_jobs
 }

@@ -109,7 +109,7 @@ ends_with() {
 	assert_output "sbatch: error: pm: PM_RUNTIME: unknown runtime 'Place', did you mean 'place'?"
 	assert_nothing_queued
 	run_client sbatch --hold --pm-runtime=other --wrap=true
-	admin scancel -f -u nobody
+	cancel_jobs -f
 }
 
 @test "without a runtime's name they ask for ours" {

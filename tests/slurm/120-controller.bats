@@ -13,7 +13,7 @@ teardown() {
 	put_pmctl_back
 	restore_slurm_conf
 	bench inject n1 none
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	state_is n1 idle || bench power-cycle n1 # out of a hung boot
 	wait_for 60 state_is n1 idle
 }

@@ -11,7 +11,7 @@ teardown() {
 	restore_lua
 	restore_slurm_conf
 	bench inject n1 none
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	state_is n1 idle || bench power-cycle n1
 	wait_for 60 state_is n1 idle
 }

@@ -11,7 +11,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	bench inject n1 none
 	state_is n1 idle || bench power-cycle n1
 	resume n1 n2

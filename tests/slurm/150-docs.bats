@@ -28,7 +28,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 30 no_jobs
 }
 
@@ -82,7 +82,7 @@ script_of() {
 	while read -r at file <&4; do
 		on_login_node bash -e -c "$(what_runs "$file")"
 		[ "$status" -eq 0 ] || fail "$at ended with $status: $output"
-		admin scancel -f -u nobody
+		cancel_jobs -f
 		wait_for 30 no_jobs
 	done 4< <(typed 'on a login node')
 }

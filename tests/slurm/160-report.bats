@@ -9,7 +9,7 @@ setup() {
 
 teardown() {
 	restore_site
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 60 state_is n1 idle
 }
 

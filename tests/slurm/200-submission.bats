@@ -9,7 +9,7 @@ setup() {
 
 teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/restd.pid" ] || kill "$(cat "$BATS_TEST_TMPDIR/restd.pid")" || true
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	restore_slurm_conf
 	[ ! -e "$BATS_TEST_TMPDIR/restd.pid" ] || bench restart-slurmctld
 	rm -rf "$(bench_dir)/rest"

@@ -8,7 +8,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	admin scontrol delete reservation=pm >/dev/null 2>&1 || true
 	rm -f "$(bench_dir)/etc/gres.conf"
 	restore_site

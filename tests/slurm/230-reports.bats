@@ -21,7 +21,7 @@ setup() {
 
 teardown() {
 	restore_site
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 60 no_jobs
 }
 

@@ -25,7 +25,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	admin scontrol delete reservation night >/dev/null 2>&1 || true
 	restore_site
 	wait_for 60 no_jobs

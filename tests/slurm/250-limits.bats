@@ -8,7 +8,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	kill "$(cat "$BATS_TEST_TMPDIR/pid" 2>/dev/null)" 2>/dev/null || true
 	in_bench umount "$(bench_dir)/n1/state" "$(bench_dir)/kept" /etc/resolv.conf /etc/nsswitch.conf 2>/dev/null || true
 	rm -f "$(bench_dir)/n1/read-only"

@@ -172,7 +172,7 @@ version_on() { bench exec "$(bench_dir)/$1/lib/pmctl" --version; }
 
 @test "a service whose messages are of another version: jobs get their modes without it, and pmctl names both" {
 	boots_end
-	admin scancel -u nobody
+	cancel_jobs
 	wait_for 120 no_jobs
 	replace "$NEXT/build/pm-controller.protocol" "$(bench_dir)/lib/pm-controller"
 	bench service start

@@ -42,8 +42,8 @@ no_jobs_anywhere() {
 }
 
 end_jobs() {
-	admin scancel -f -u nobody >/dev/null 2>&1 || true
-	on_other admin scancel -f -u nobody >/dev/null 2>&1 || true
+	cancel_jobs -f >/dev/null 2>&1 || true
+	on_other cancel_jobs -f >/dev/null 2>&1 || true
 	wait_for 60 no_jobs_anywhere
 	let_epilogs_end
 	on_other let_epilogs_end

@@ -22,7 +22,7 @@ teardown() {
 		kill "$pid" 2>/dev/null || true
 	done
 	bench inject n1 none
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	restore_site
 	restore_slurm_conf
 	wait_for 60 nodes_have_modes

@@ -17,7 +17,7 @@ teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || put_pmctl_back
 	[ ! -e "$BATS_TEST_TMPDIR/prolog" ] || replace "$BATS_TEST_TMPDIR/prolog" "$(bench_dir)/bin/prolog_slurmctld"
 	bench inject n1 none
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	state_is n1 idle || bench power-cycle n1
 	bench service start
 	resume n1 n2

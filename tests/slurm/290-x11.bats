@@ -16,7 +16,7 @@ setup() {
 
 teardown() {
 	kill "$(cat "$BATS_TEST_TMPDIR/pid" 2>/dev/null)" 2>/dev/null || true
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 30 no_jobs
 	cp "$BATS_TEST_TMPDIR/pmem.conf" "$conf"
 	cp "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"

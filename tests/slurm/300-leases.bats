@@ -25,7 +25,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 30 no_jobs
 	admin scontrol delete ReservationName=pm_wait >/dev/null 2>&1 || true
 	restore_lua
@@ -113,7 +113,7 @@ first_tasks_run() {
 	submitted=$(job_field "$job" SubmitTime)
 	sleep 2
 	lease "$job" now+1
-	admin scancel -u nobody -t running
+	cancel_jobs -t running
 	wait_for 60 job_is "$job" COMPLETED
 	wait_for 30 eval '[ -n "$(bench sacct -hXj "$job" -s CD -o Eligible)" ]'
 	eligible=$(bench sacct -hXj "$job" -o Eligible | tr -d ' ')
@@ -144,7 +144,7 @@ lease_once_counted() {
 @test "with enforced limits a leased job loses that time, and with ACCRUE_ALWAYS it does not" {
 	lease_once_counted AccountingStorageEnforce=limits
 	assert_equal "$during" AccrueTime=Unknown
-	admin scancel -u nobody
+	cancel_jobs
 	wait_for 30 no_jobs
 	replace "$BATS_TEST_TMPDIR/slurm.conf" "$(bench_dir)/etc/slurm.conf"
 	lease_once_counted AccountingStorageEnforce=limits PriorityFlags=ACCRUE_ALWAYS
@@ -247,7 +247,7 @@ lease_once_counted() {
 	sleep 4
 	wait_for 30 eval '[ "$(job_field "$second" Reason)" = Reason=Dependency ]'
 	lease "$first" now+3600
-	admin scancel -u nobody -t running
+	cancel_jobs -t running
 	wait_for 30 waits_for_its_time "$first"
 	assert_equal "$(job_field "$second" Reason)" Reason=Dependency
 	lease "$first" now
@@ -366,7 +366,7 @@ waits_for_licence() {
 	array=$job
 	admin scontrol update JobId="${array}_[0-9]" Licenses=pm_wait:1
 	assert_equal "$(records "$array")" 1
-	admin scancel -u nobody -t running
+	cancel_jobs -t running
 	wait_for 30 waits_for_licence "$array"
 	submit --nice=1000 --wrap=true
 	wait_for 60 job_is "$job" COMPLETED

@@ -25,7 +25,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u 65534
+	cancel_jobs -f
 	wait_for 60 no_jobs
 	restore_site
 }

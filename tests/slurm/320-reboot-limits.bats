@@ -28,7 +28,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	wait_for 60 no_jobs
 }
 

@@ -40,7 +40,7 @@ teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/faked" ] || kill "$(bench_pids pm-controller)" || true
 	in_bench umount "$dir/kept" 2>/dev/null || true
 	rm -f "$dir"/n?/boot_s
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	site HoldTime=0
 	wait_for 60 no_jobs
 }

@@ -310,10 +310,15 @@ assert_drained() {
 	assert_output --partial "$2"
 }
 
+# cancel_jobs [OPTION...]: of the ordinary user, by number: Slurm 26.05 takes the name nobody for no user.
+cancel_jobs() {
+	admin scancel -u 65534 "$@"
+}
+
 # Each test starts with idle nodes, no jobs and no fault waiting.
 clean_nodes() {
 	local node
-	admin scancel -f -u 65534 >/dev/null 2>&1 || true
+	cancel_jobs -f >/dev/null 2>&1 || true
 	wait_for 20 no_jobs
 	let_epilogs_end
 	for node in n1 n2; do
