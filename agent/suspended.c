@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/suspended.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/run.h"
+#include "node/state/job_use.h"
 
 /* Below the limit of the callers: slurmd ends a helper after ExecTime, 120 s in the sample. */
 #define SQUEUE_MS 20000
@@ -24,6 +27,10 @@
 #define LISTENS		  0x10000
 #define READ_SOCKET	  "%*s %*s %*s %lx %*s %*s %*s %255s"
 #define READ_JOB_AND_STEP "_%u.%u"
+
+#define STAT_MAX 4096
+#define JOBS_MAX 256
+#define AGAIN_S	 60
 
 /* Only root makes files in SlurmdSpoolDir. */
 static bool is_roots(const char *path)
@@ -141,6 +148,80 @@ int pm_suspended_check(const struct pm_operation *op, struct pm_err *err)
 	else if (pm_file_write(mark, 0600, "", 0, &why))
 		pm_warn(op, "%s", why.text);
 	return rc;
+}
+
+/* --- a boot that does not come --- */
+
+/* "123 (name) T ...": the name may have blanks and parentheses. */
+static bool is_stopped(int proc_fd, const char *pid)
+{
+	cleanup_free char *name = pm_asprintf("%s/stat", pid), *text = NULL;
+	const char *state;
+
+	if (!name || pm_file_read(proc_fd, name, STAT_MAX, &text, NULL, NULL))
+		return false;
+	state = strrchr(text, ')');
+	return state && !strncmp(state, ") T", 3);
+}
+
+/* Slurm stops the processes of a step; root's are not a job's. */
+static bool has_stopped_process(void)
+{
+	cleanup_dir DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	struct stat status;
+
+	while (proc && (entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+			!fstatat(dirfd(proc), entry->d_name, &status, 0) && status.st_uid != 0 &&
+			is_stopped(dirfd(proc), entry->d_name))
+			return true;
+	return false;
+}
+
+/* As that of a salloc between its steps. */
+static bool has_job_without_step(const struct pm_operation *op)
+{
+	uint32_t jobs[JOBS_MAX], found;
+	size_t n = pm_use_list(&op->config, /* ended= */ false, jobs, JOBS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		if (!has_step(op, jobs[i], &found))
+			return true;
+	return false;
+}
+
+static bool has_waiting_job(const char *lines)
+{
+	return strstr(lines, " CONFIGURING") != NULL;
+}
+
+/* The restart that follows has slurmd look once more, when slurmctld may not have heard of it. */
+static bool is_second_look(const struct pm_operation *op)
+{
+	cleanup_free char *path = pm_asprintf("%s/awaited", op->config.run_dir);
+	struct stat status;
+	struct pm_err why;
+
+	if (!path)
+		return true;
+	if (!stat(path, &status) && time(NULL) - status.st_mtime < AGAIN_S)
+		return true;
+	if (pm_file_write(path, 0600, "", 0, &why))
+		pm_warn(op, "%s", why.text);
+	return false;
+}
+
+bool pm_suspended_awaits_boot(const struct pm_operation *op)
+{
+	cleanup_with(pm_output_done) struct pm_output output = {0};
+	struct pm_err why;
+
+	if (!has_stopped_process() && !has_job_without_step(op))
+		return false;
+	if (run_squeue(op, &output, &why) || !has_waiting_job(output.out))
+		return false;
+	return pm_suspended_check(op, &why) && !is_second_look(op);
 }
 
 int pm_suspended_recheck(const struct pm_operation *op, struct pm_err *err)

@@ -10,6 +10,8 @@
  * meanwhile. A step that is left of a job that Slurm has ended does not count: a reboot may be the
  * cure for it.
  */
+#include <stdbool.h>
+
 #include "node/operation.h"
 
 /*
@@ -20,7 +22,17 @@
  */
 int pm_suspended_check(const struct pm_operation *op, struct pm_err *err);
 
-/* The same for a node that has the mark; without it 0 at once. Removes the mark when none is left.
+/*
+ * For slurmd's look at the node's features, at its start and with each `scontrol reconfigure`. With
+ * power saving nobody asks the node before a change of its mode. True: a job that is suspended here
+ * stands, and another job waits for this node's boot, which does not come since pm-resume leaves
+ * the node on; the mark is then there. Once in a minute at most. It asks squeue only where a user's
+ * process is stopped, or a job with a record has no step.
+ */
+bool pm_suspended_awaits_boot(const struct pm_operation *op);
+
+/* pm_suspended_check() for a node that has the mark; without it 0 at once. Removes the mark when
+ * none is left.
  */
 int pm_suspended_recheck(const struct pm_operation *op, struct pm_err *err);
 

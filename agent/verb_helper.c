@@ -23,7 +23,7 @@ static int print_feature(struct pm_agent *agent)
 		return PM_EXIT_FAILED;
 	}
 	puts(row->feature);
-	return PM_EXIT_DONE;
+	return pm_suspended_awaits_boot(&agent->op) ? PM_EXIT_SUSPENDED : PM_EXIT_DONE;
 }
 
 /* Slurm changes the features of a node only when no job is on it, except for suspended ones. */

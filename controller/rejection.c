@@ -51,7 +51,7 @@ static int hold(const slurm_job_info_t *job, const char *sentence, struct pm_err
 	return comment ? pm_job_hold(job, comment, err) : pm_err_nomem(err);
 }
 
-static int requeue(const slurm_job_info_t *job, struct pm_err *err)
+int pm_job_back_to_queue(const slurm_job_info_t *job, uint32_t flags, struct pm_err *err)
 {
 	job_array_resp_msg_t *answers = NULL;
 	char id[32];
@@ -63,17 +63,23 @@ static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 			(unsigned)job->array_task_id);
 	else
 		snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
-	/*
-	 * JOB_RUNNING as in 'scontrol requeue Incomplete': without it a job that was cancelled in
-	 * the meantime would be requeued, too. In a federation the cluster where the job was
-	 * submitted decides, and to it the job is not running: with JOB_RUNNING it does nothing,
-	 * and reports success.
-	 */
-	rc = slurm_requeue2(id, pm_job_id_is_federated(job->job_id) ? 0 : JOB_RUNNING, &answers);
+	rc = slurm_requeue2(id, flags, &answers);
 	slurm_free_job_array_resp(answers);
 	if (rc && errno == ESLURM_JOB_PENDING) /* another of its nodes was faster */
 		return 0;
 	return rc ? refused(job->job_id, "requeue it", err) : 0;
+}
+
+/*
+ * JOB_RUNNING as in 'scontrol requeue Incomplete': without it a job that was cancelled in the
+ * meantime would be requeued, too. In a federation the cluster where the job was submitted decides,
+ * and to it the job is not running: with JOB_RUNNING it does nothing, and reports success.
+ */
+static int requeue(const slurm_job_info_t *job, struct pm_err *err)
+{
+	uint32_t flags = pm_job_id_is_federated(job->job_id) ? 0 : JOB_RUNNING;
+
+	return pm_job_back_to_queue(job, flags, err);
 }
 
 int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err)

@@ -22,6 +22,12 @@ int pm_rejection_handle(struct pm_rejected_jobs *rejected, const struct pm_clust
 int pm_job_hold(const slurm_job_info_t *job, char *admin_comment, struct pm_err *err);
 
 /*
+ * Requeues the job, of an array this task alone. `flags` are those of slurm_requeue(). 0 also if it
+ * is in the queue already. -EIO.
+ */
+int pm_job_back_to_queue(const slurm_job_info_t *job, uint32_t flags, struct pm_err *err);
+
+/*
  * Sets the job's ExcNodeList; "" for none. The update makes slurmctld test a pending job again,
  * even one that it holds because no node satisfies the constraint. -EIO.
  */

@@ -242,11 +242,51 @@ static void load_all(struct pm_service *service)
 	load_tables(service);
 }
 
+/*
+ * Slurm suspends a job for which nodes still boot, and never launches it: resumed, it is RUNNING
+ * without a process (22.05, also without slurm-pmem). Slurm requeues batch jobs alone.
+ */
+static void take_back_suspended(const struct pm_service *service, const struct pm_waiter *waiter)
+{
+	const slurm_job_info_t *job = pm_cluster_job(&service->cluster, waiter->job_id);
+	struct pm_err err;
+
+	if (service->cluster.job_asks <= waiter->job_asks) /* of before it was started again */
+		return;
+	if (!job || (job->job_state & JOB_STATE_BASE) != JOB_SUSPENDED || !job->batch_flag)
+		return;
+	if (pm_job_back_to_queue(job, JOB_REQUEUE_HOLD, &err))
+		fprintf(stderr, "%s\n", err.text);
+	else
+		fprintf(stderr,
+			"job %u was suspended while its nodes boot, before it began: requeued and "
+			"held, as Slurm would not start it; 'scontrol release %u' lets it run\n",
+			(unsigned)job->job_id, (unsigned)job->job_id);
+}
+
+/* A suspended job's nodes are free: the table of jobs may be older than that of nodes. */
+static void refresh_job(struct pm_service *service, const struct pm_waiter *waiter)
+{
+	struct pm_err err;
+
+	for (char **name = waiter->names; *name; name++) {
+		const node_info_t *node = pm_cluster_node(&service->cluster, *name);
+
+		if (node && pm_node_is_free(node->node_state)) {
+			if (pm_cluster_load_jobs(&service->cluster, &err))
+				fprintf(stderr, "%s\n", err.text);
+			return;
+		}
+	}
+}
+
 static void end_waiter(struct pm_service *service, struct pm_waiter *waiter)
 {
 	struct pm_message reply = {.type = PM_MESSAGE_READY};
 	struct pm_peer *peer = waiter->peer;
 
+	refresh_job(service, waiter);
+	take_back_suspended(service, waiter);
 	pm_waiters_remove(&service->waiters, waiter);
 	pm_server_reply(&service->server, peer, &reply, /* last= */ true);
 }

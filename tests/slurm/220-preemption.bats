@@ -8,7 +8,7 @@ setup() {
 }
 
 teardown() {
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	restore_site
 	wait_for 30 no_jobs
 	resume n1 n2
@@ -198,6 +198,25 @@ node_is_booting() { [[ $(admin scontrol -o show node n1) == *State=*POWERING_UP*
 	admin scancel "$job"
 	wait_for 90 job_is "$other" COMPLETED
 	assert [ "$(boot_id n1)" != "$before" ]
+	nodes_are_in_service
+}
+
+is_held() { job_is "$1" PENDING && [ "$(job_field "$1" Priority)" = Priority=0 ]; }
+
+@test "an operator's suspension of a job for which its node reboots: it is requeued and held, and runs in its mode when released" {
+	put_in appdirect n1
+	bench inject n1 hang
+	run_client sbatch --parsable -w n1 --pm-mode=memory --output="$(bench_dir)/home/began" --wrap='pmctl mode'
+	job=${output##*$'\n'}
+	wait_for 20 boot_hangs n1
+	admin scontrol suspend "$job"
+	wait_for 30 is_held "$job"
+	run grep "^job $job was suspended while its nodes boot, before it began: requeued and held" "$(bench_dir)/log/pm-controller.out"
+	assert_success
+	bench power-cycle n1
+	wait_for 60 state_is n1 idle
+	release_suspended "$job"
+	assert_equal "$(cat "$(bench_dir)/home/began")" memory
 	nodes_are_in_service
 }
 

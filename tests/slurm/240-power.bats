@@ -35,7 +35,7 @@ setup() {
 
 teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || put_pmctl_back
-	admin scancel -f -u nobody
+	cancel_jobs -f
 	rm -f "$(bench_dir)"/fail-*
 	restore_site
 	rm -f "$(bench_dir)/bin/slurmctld"
@@ -348,6 +348,122 @@ job_has_left_n1() { state_is n1 idle && job_is "$job" PENDING; }
 	run_salloc -w n1 --pm-mode=memory srun pmctl mode
 	bench service start
 	assert_line memory
+	no_node_is_out
+}
+
+# suspended OPTION...: a job on n1 that counts, and stands. Its number is in $stood, what it writes in $count.
+suspended() {
+	count=$(bench_dir)/home/count.$BATS_TEST_NUMBER
+	rm -f "$count"
+	run_client sbatch --parsable -w n1 "$@" --output=/dev/null --wrap="i=0; while :; do i=\$((i + 1)); echo \$i >$count; sleep 0.2; done"
+	stood=${output##*$'\n'}
+	wait_for 60 test -s "$count"
+	admin scontrol suspend "$stood"
+	wait_for 30 job_is "$stood" SUSPENDED
+	wait_for 30 stands
+}
+
+stands() {
+	local before
+	before=$(cat "$count")
+	sleep 1
+	[ "$(cat "$count")" = "$before" ]
+}
+
+# The same process counts on from where it stood.
+goes_on() {
+	local before boot=$1
+	before=$(cat "$count")
+	assert_equal "$(boot_id n1)" "$boot"
+	admin scontrol resume "$stood"
+	wait_for 30 job_is "$stood" RUNNING
+	wait_for 30 eval '[ "$(cat "$count")" -gt '"$before"' ]'
+	[ "$(cat "$count")" -ge "$before" ]
+	run job_field "$stood" Restarts
+	assert_output Restarts=0
+}
+
+waits_for_n1() { state_is n1 idle && job_is "$1" PENDING && [[ $(job_field "$1" Restarts) != Restarts=0 ]]; }
+
+@test "scontrol suspend: pm-resume leaves the node on for a job of another mode, which waits until the suspended one has ended" {
+	local stood count boot
+	put_in appdirect n1
+	suspended --pm-mode=appdirect
+	boot=$(boot_id n1)
+	: >"$(power_log)"
+	submit -w n1 --pm-mode=memory
+	wait_for 120 waits_for_n1 "$job"
+	run ! was_called 'off n1.*'
+	goes_on "$boot"
+	bench scancel "$stood"
+	wait_for 120 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	no_node_is_out
+}
+
+@test "scontrol suspend: a job of another mode on two nodes turns off the one without a suspended job alone" {
+	local stood count boot
+	put_in appdirect n1 n2
+	suspended --pm-mode=appdirect
+	boot=$(boot_id n1)
+	: >"$(power_log)"
+	submit -N2 --pm-mode=memory
+	wait_for 120 was_called 'on n2 pm_memory.*'
+	wait_for 120 waits_for_n1 "$job"
+	run ! was_called 'off .*n1.*'
+	goes_on "$boot"
+	bench scancel "$stood"
+	wait_for 180 job_is "$job" COMPLETED
+	assert_equal "$(sort "$out" | uniq -c | tr -s ' ')" ' 1 memory memory'
+	no_node_is_out
+}
+
+@test "scontrol suspend of a job without a mode: its node stays on for a job with one" {
+	local stood count boot
+	put_in appdirect n1
+	suspended
+	boot=$(boot_id n1)
+	: >"$(power_log)"
+	submit -w n1 --pm-mode=memory
+	wait_for 120 waits_for_n1 "$job"
+	run ! was_called 'off n1.*'
+	goes_on "$boot"
+	bench scancel "$stood"
+	wait_for 120 job_is "$job" COMPLETED
+	no_node_is_out
+}
+
+@test "SuspendTime and power_down leave a node with a suspended job on, until that has ended" {
+	local stood count boot state
+	put_in appdirect n1
+	with_power 's/^SuspendTime=.*/SuspendTime=6/;$aSuspendExcNodes=n2'
+	suspended --pm-mode=appdirect
+	boot=$(boot_id n1)
+	: >"$(power_log)"
+	sleep 12
+	for state in power_down power_down_asap; do
+		admin scontrol update nodename=n1 state=$state
+		sleep 3
+	done
+	run cat "$(power_log)"
+	assert_output ''
+	goes_on "$boot"
+	bench scancel "$stood"
+	wait_for 60 was_called 'off n1'
+	wait_for 30 node_is n1 POWERED_DOWN
+	wake n1
+}
+
+is_held() { job_is "$1" PENDING && [ "$(job_field "$1" Priority)" = Priority=0 ]; }
+
+@test "scontrol suspend of a job for which its node changes: it is requeued and held, and runs in its mode when it is released" {
+	start_change
+	admin scontrol suspend "$job"
+	wait_for 30 is_held "$job"
+	bench power-cycle n1
+	wait_for 60 is_awake n1
+	release_suspended "$job"
+	assert_equal "$(cat "$out")" 'memory memory'
 	no_node_is_out
 }
 

@@ -310,6 +310,17 @@ assert_drained() {
 	assert_output --partial "$2"
 }
 
+# release_suspended JOB: one that was suspended before it began. slurmctld brings its order to suspend to a node that did not
+# answer, and slurmd keeps it for a few seconds, also for the job's next run, which then stands: as compatibility.md says.
+release_suspended() {
+	admin scontrol release "$1"
+	wait_for 20 job_is "$1" COMPLETED && return
+	admin scontrol suspend "$1"
+	sleep 4
+	admin scontrol resume "$1"
+	wait_for 60 job_is "$1" COMPLETED
+}
+
 # cancel_jobs [OPTION...]: of the ordinary user, by number: Slurm 26.05 takes the name nobody for no user.
 cancel_jobs() {
 	admin scancel -u 65534 "$@"
