@@ -48,7 +48,7 @@ def test_objects_have_the_call_sites_of_the_runtimes_profiles(build, tmp_path):
     """Keys are made of build IDs and offsets: the same in the meter as in a profile of the same program."""
     pic = build / "tests/runtime/pic"
     out, profile = tmp_path / "table", tmp_path / "profile"
-    program.count([str(pic), "1"], build / "meter", out, quiet=True, least=256 << 10)
+    program.count([str(pic), "1"], build / "meter", out, quiet=True, least=256 << 10, frames=8)
     _, objects = program.read(out)
     subprocess.run([build / "pmrun", f"--pm-runtime={build}/libpmplace.so", "--pm-dram=28M", f"--pm-profile={profile}:none", pic, "1"],
                    check=True, stdout=subprocess.DEVNULL)

@@ -3,6 +3,7 @@
  * Preloaded into a program under qemu-x86_64: tells the emulator's plugin which objects the program
  * allocates and frees. Objects are those of the C library; call sites have the keys that they have
  * in the runtime's profiles. Objects below PM_METER_LEAST bytes (4,096 if not set) are not told.
+ * Call sites have three frames, with PM_METER_FRAMES=8 as many as in profiles for large objects.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,9 +17,7 @@
 #include "twin/meter/allocation_calls.h"
 #include "twin/meter/instructions.h"
 
-#define LARGE                                                                                      \
-	(256 << 10) /* PM_LARGE of runtime/heap/heap.h: from there on, profiles have more frames   \
-		     */
+#define LARGE  (256 << 10) /* PM_LARGE of runtime/heap/heap.h */
 #define EXPORT __attribute__((visibility("default")))
 
 void *__libc_malloc(size_t bytes);
@@ -28,15 +27,18 @@ void *__libc_memalign(size_t align, size_t bytes);
 void __libc_free(void *object);
 
 static size_t least = 4096;
+static unsigned frames = PM_SITE_LEAST; /* of call sites of objects of LARGE bytes and more */
 static _Thread_local bool is_inside
 	__attribute__((tls_model("initial-exec"))); /* libgcc's unwinder may allocate */
 
 __attribute__((constructor)) static void start(void)
 {
-	const char *text = getenv("PM_METER_LEAST");
+	const char *text = getenv("PM_METER_LEAST"), *deep = getenv("PM_METER_FRAMES");
 
 	if (text)
 		least = strtoul(text, NULL, 10);
+	if (deep)
+		frames = strtoul(deep, NULL, 10);
 	pm_site_program();
 }
 
@@ -57,7 +59,7 @@ static void *told(void *object, size_t bytes)
 	is_inside = true;
 	if (object && bytes >= least)
 		tell(PM_METER_ALLOCATED, object, bytes,
-			pm_site_capture(bytes >= LARGE ? PM_SITE_FRAMES : PM_SITE_LEAST).key);
+			pm_site_capture(bytes >= LARGE ? frames : PM_SITE_LEAST).key);
 	is_inside = false;
 	PM_METER_RESUME();
 	return object;

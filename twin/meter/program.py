@@ -25,10 +25,11 @@ class Caches:
 
 
 def count(command: Sequence[str], plugins: Path, out: Path, caches: Caches = Caches(), epoch: int = 2000000, least: int = 4096,
-          marks: bool = False, variables: Mapping[str, str] | None = None, quiet: bool = False) -> int:
+          marks: bool = False, frames: int = 3, variables: Mapping[str, str] | None = None, quiet: bool = False) -> int:
     """Runs the command and writes its table of objects (see tests/advice/traces/README.md) to `out`; its exit status.
 
-    Objects of fewer bytes than `least` count as no object. Of a program that forks, the first process is counted.
+    Objects of fewer bytes than `least` count as no object. With 8 `frames`, large objects have the call sites that profiles have;
+    with 3, a site is the same if its objects become large. Of a program that forks, the first process is counted.
     """
     program = shutil.which(command[0])
     if not program:
@@ -39,7 +40,7 @@ def count(command: Sequence[str], plugins: Path, out: Path, caches: Caches = Cac
         counter = [str(plugin(plugins, "program.so")), f"out={folder}/table", f"cache={caches.last}", f"first={caches.first}", f"epoch={epoch}"]
         found = subprocess.Popen(
             [EMULATOR, "-cpu", CPU, "-plugin", ",".join(counter + ["marks=on"] * marks), "-E", f"LD_PRELOAD={plugin(plugins, 'allocations.so')}",
-             "-E", f"PM_METER_LEAST={least}", program, *command[1:]],
+             "-E", f"PM_METER_LEAST={least}", "-E", f"PM_METER_FRAMES={frames}", program, *command[1:]],
             env=variables, stdout=subprocess.DEVNULL if quiet else None, stderr=subprocess.DEVNULL if quiet else None)
         try:
             status = found.wait()
