@@ -244,7 +244,7 @@ static void load_all(struct pm_service *service)
 
 /*
  * Slurm suspends a job for which nodes still boot, and never launches it: resumed, it is RUNNING
- * without a process (22.05, also without slurm-pmem). Slurm requeues batch jobs alone.
+ * without a process (seen on 22.05). Slurm requeues batch jobs alone.
  */
 static void take_back_suspended(const struct pm_service *service, const struct pm_waiter *waiter)
 {

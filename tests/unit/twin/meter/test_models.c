@@ -13,6 +13,7 @@ static void test_cache_sizes(void)
 	struct pm_cache cache;
 
 	ok(pm_cache_init(&cache, 1024, 2) && cache.sets == 8, "1 KiB in 2 ways are 8 sets");
+	free(cache.lines);
 	ok(!pm_cache_init(&cache, 1024, 3), "3 ways do not divide it");
 	ok(!pm_cache_init(&cache, 64 * 2 * 3, 2), "3 sets are no power of two");
 	ok(!pm_cache_init(&cache, 1024, 0), "no ways are no cache");
@@ -40,6 +41,7 @@ static void test_cache(void)
 	ok(pm_cache_access(&cache, 8, 2, true, &out) && pm_cache_clean(&cache, 8, &owner) &&
 			owner == 2 && !pm_cache_clean(&cache, 8, &owner),
 		"and written back once");
+	free(cache.lines);
 }
 
 static void test_near_memory(void)
@@ -61,6 +63,7 @@ static void test_near_memory(void)
 	pm_near_memory_access(&near, 2, false, &sum);
 	pm_near_memory_access(&near, 6, false, &sum);
 	ok(sum.pmem_read == 4 && sum.pmem_written == 1, "a clean line is not written back");
+	free(near.tags);
 }
 
 static void test_objects(void)
