@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import signal
 import sys
 import tempfile
 from collections import defaultdict
@@ -147,6 +148,7 @@ def predict(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str]) -> int:
     arguments = parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # and what is running is cleaned up
     calls = {"program": count_program, "guest": count_guest, "predict": predict}
     try:
         return calls[arguments.verb](arguments)

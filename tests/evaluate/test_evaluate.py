@@ -1,0 +1,48 @@
+"""The evaluation's scripts and sums."""
+import importlib.machinery
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+loader = importlib.machinery.SourceFileLoader("evaluate", str(HERE / "evaluate"))
+evaluate = importlib.util.module_from_spec(importlib.util.spec_from_loader("evaluate", loader))
+loader.exec_module(evaluate)
+
+MIB = 1 << 20
+JOB = evaluate.Job(["/usr/bin/sort", "-n", "/mnt/my lines"], 64 * MIB, 8 * MIB, Path("/usr/lib/libpmplace.so"),
+                   {"profiled": Path("/mnt/advice-profiled"), "exact": Path("/mnt/advice-exact")})
+
+
+@pytest.mark.parametrize("one", evaluate.CONFIGURATIONS, ids=lambda one: one.name)
+def test_each_configuration_is_one_region_of_the_same_command(one):
+    lines = [line for line in one.lines(JOB) if "/mnt/region" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith("/usr/bin/sort -n '/mnt/my lines' >/dev/null")
+
+
+def test_statuses_are_told_of_regions_alone():
+    text = evaluate.script(JOB, list(evaluate.CONFIGURATIONS))
+    assert text.count("echo status $?") == len(evaluate.CONFIGURATIONS)
+    assert text.startswith("LANG=C /usr/bin/sort")
+
+
+def row(maker: str, node: int, read: int, written: int = 0, nontemporal: int = 0) -> dict:
+    return {"maker": maker, "node": node, "read_bytes": read, "written_bytes": written, "nontemporal_written_bytes": nontemporal}
+
+
+def test_sums_have_programs_and_copies():
+    region = {"traffic": [row("user", 0, 10, 1, 2), row("user", 1, 20, 3, 4), row("copies", 0, 5), row("copies", 1, 0, 6), row("clears", 0, 999),
+                          row("kernel", 1, 999)]}
+    assert evaluate.sums(region) == {"dram": 18, "pmem_read": 20, "pmem_written": 13, "copied": 11}
+
+
+def test_the_share_is_of_all_bytes():
+    assert evaluate.share({"dram": 30, "pmem_read": 60, "pmem_written": 10}) == 0.3
+    assert evaluate.share({"dram": 0, "pmem_read": 0, "pmem_written": 0}) == 0
+
+
+def test_time_is_longer_where_pmem_is_written():
+    assert evaluate.seconds({"dram": MIB, "pmem_read": 0, "pmem_written": 0}) < evaluate.seconds({"dram": 0, "pmem_read": MIB, "pmem_written": 0}) \
+        < evaluate.seconds({"dram": 0, "pmem_read": 0, "pmem_written": MIB})
