@@ -89,7 +89,7 @@ def start_mariadbd(daemons) -> None:
 
 
 def start_slurmdbd(daemons) -> None:
-    """Returns when it takes requests. What it has for itself is in the folder "database"."""
+    """Returns when it takes requests. Its files are in the folder "database"."""
     directory = daemons.bench.dir
     daemons.start("slurmdbd", *daemons.places("database"), "slurmdbd", "-D", MYSQL_UNIX_PORT=str(mariadb_socket(directory)))
     wait_until(lambda: answers(port_of(directory)))

@@ -1,7 +1,7 @@
 """How a program's memory is placed in a guest with DRAM on node 0 and PMem on node 1: a shell script's lines for each.
 
-`dram` is what its heap may have of DRAM, `others` what else it holds. Where the kernel places, huge pages that nobody uses fill DRAM
-up to that sum; where a library places, it is told `dram`, and DRAM is free.
+`dram` is what its heap may have of DRAM, `others` what else it holds. Where the kernel places, unused huge pages leave so much of DRAM
+free; where a library places, it is told `dram`, and DRAM is free.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Configuration:
 
 
 def region(job: Job, prefix: str = "", **variables: object) -> str:
-    """The counted command; what it prints goes nowhere."""
+    """The counted command; its output is discarded."""
     words = [f"{name}={shlex.quote(str(value))}" for name, value in variables.items()]
     return " ".join([*words, "/mnt/region", *prefix.split(), shlex.join(job.command), ">/dev/null"])
 
