@@ -42,7 +42,7 @@ __attribute__((constructor)) static void start(void)
 	pm_site_program();
 }
 
-static void tell(long number, void *object, size_t bytes, uint64_t site)
+static __attribute__((noinline)) void tell(long number, void *object, size_t bytes, uint64_t site)
 {
 	int saved = errno;
 
@@ -50,22 +50,31 @@ static void tell(long number, void *object, size_t bytes, uint64_t site)
 	errno = saved;
 }
 
-/* In both, the walk of the stack and the rest are not the program's accesses. */
-static void *told(void *object, size_t bytes)
+static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes)
+{
+	struct pm_site site = pm_site_capture(bytes >= LARGE ? frames : PM_SITE_LEAST);
+
+	tell(PM_METER_ALLOCATED, object, bytes, site.key);
+}
+
+/*
+ * In both, the walk of the stack and the rest are not the program's accesses. Inlined: behind
+ * PM_METER_RESUME() only the caller's few loads from the stack are left.
+ */
+static inline __attribute__((always_inline)) void *told(void *object, size_t bytes)
 {
 	PM_METER_PAUSE();
 	if (is_inside) /* stays paused */
 		return object;
 	is_inside = true;
 	if (object && bytes >= least)
-		tell(PM_METER_ALLOCATED, object, bytes,
-			pm_site_capture(bytes >= LARGE ? frames : PM_SITE_LEAST).key);
+		tell_allocated(object, bytes);
 	is_inside = false;
 	PM_METER_RESUME();
 	return object;
 }
 
-static void tell_freed(void *object)
+static inline __attribute__((always_inline)) void tell_freed(void *object)
 {
 	PM_METER_PAUSE();
 	if (object && malloc_usable_size(object) >= least)
