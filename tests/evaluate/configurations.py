@@ -12,6 +12,7 @@ from pathlib import Path
 
 HUGE = 2 << 20
 NODE = "/sys/devices/system/node/node0"
+PAGES = f"{NODE}/hugepages/hugepages-2048kB/nr_hugepages"
 MEMTIER = "/usr/lib/x86_64-linux-gnu/libmemtier.so.0"
 FREE = "awk '/MemFree/ {print $4 * 1024}' " + NODE + "/meminfo"
 LEFT = 3 << 20       # free memory that the kernel keeps, and the pages of files
@@ -34,6 +35,7 @@ class Configuration:
     about: str
     lines: Callable[[Job], list[str]]
     is_memory_mode: bool = False
+    is_filled: bool = False     # DRAM has room for the job alone
 
 
 def region(job: Job, prefix: str = "", **variables: object) -> str:
@@ -42,16 +44,18 @@ def region(job: Job, prefix: str = "", **variables: object) -> str:
     return " ".join([*words, "/mnt/region", *prefix.split(), shlex.join(job.command), ">/dev/null"])
 
 
-def filled(job: Job, *lines: str) -> list[str]:
-    """DRAM has room for the job, and no more."""
-    pages = f"{NODE}/hugepages/hugepages-2048kB/nr_hugepages"
-    return ["echo 2048 >/proc/sys/vm/min_free_kbytes", "echo 3 >/proc/sys/vm/drop_caches", f"free=$({FREE})",
-            f"echo $(((free - {job.dram + job.others + LEFT}) / {HUGE})) >{pages}", *lines, f"echo 0 >{pages}"]
+def fill(job: Job) -> list[str]:
+    """Leaves room for the job in DRAM, and no more; before memory is in pieces. Tells how many huge pages were wanted, and are there."""
+    return ["echo 2048 >/proc/sys/vm/min_free_kbytes", f"free=$({FREE})", f"wanted=$(((free - {job.dram + job.others + LEFT}) / {HUGE}))",
+            f"echo $wanted >{PAGES}", f"echo filled $wanted $(cat {PAGES}) >>/mnt/statuses"]
+
+
+EMPTY = f"echo 0 >{PAGES}"
 
 
 def tiering(job: Job) -> list[str]:
     balancing, demotion = "/proc/sys/kernel/numa_balancing", "/sys/kernel/mm/numa/demotion_enabled"
-    return filled(job, f"echo 2 >{balancing}; echo true >{demotion}", region(job), f"echo 0 >{balancing}; echo false >{demotion}")
+    return [f"echo 2 >{balancing}; echo true >{demotion}", region(job), f"echo 0 >{balancing}; echo false >{demotion}"]
 
 
 def memtier(policy: str) -> Callable[[Job], list[str]]:
@@ -71,8 +75,8 @@ def ours(advice: str | None = None) -> Callable[[Job], list[str]]:
 CONFIGURATIONS = (
     Configuration("dram", "all in DRAM", lambda job: [region(job, "numactl --membind=0")]),
     Configuration("pmem", "all in PMem", lambda job: [region(job, "numactl --membind=1")]),
-    Configuration("first touch", "the kernel, DRAM first", lambda job: filled(job, region(job))),
-    Configuration("tiering", "the kernel, with promotion (numa_balancing=2) and demotion", tiering),
+    Configuration("first touch", "the kernel, DRAM first", lambda job: [region(job)], is_filled=True),
+    Configuration("tiering", "the kernel, with promotion (numa_balancing=2) and demotion", tiering, is_filled=True),
     Configuration("memtier ratio", "memkind's memtier, STATIC_RATIO 1:3", memtier("STATIC_RATIO")),
     Configuration("memtier size", "memkind's memtier, DYNAMIC_THRESHOLD 1:3", memtier("DYNAMIC_THRESHOLD")),
     Configuration("ours", "the runtime without advice", ours()),

@@ -22,10 +22,13 @@ def test_each_configuration_is_one_region_of_the_same_command(one):
     assert lines[0].endswith("/usr/bin/sort -n '/mnt/my lines' >/dev/null")
 
 
-def test_statuses_are_told_of_regions_alone():
-    text = evaluate.script(JOB, list(evaluate.CONFIGURATIONS))
-    assert text.count("echo status $?") == len(evaluate.CONFIGURATIONS)
-    assert text.startswith("LANG=C /usr/bin/sort")
+def test_statuses_are_told_of_regions_and_dram_is_full_for_the_kernel_alone():
+    lines = evaluate.script(JOB, list(evaluate.CONFIGURATIONS)).splitlines()
+    assert sum(line.endswith("; echo status $? >>/mnt/statuses") for line in lines) == len(evaluate.CONFIGURATIONS)
+    full = lines[lines.index("echo 2048 >/proc/sys/vm/min_free_kbytes"):lines.index(evaluate.EMPTY)]
+    assert sum("/mnt/region" in line for line in full) == sum(one.is_filled for one in evaluate.CONFIGURATIONS) == 2
+    assert "LANG=C" in next(line for line in full if "/usr/bin/sort" in line)
+    assert evaluate.script(JOB, [evaluate.CONFIGURATIONS[0]]).startswith("LANG=C /usr/bin/sort")
 
 
 def row(maker: str, node: int, read: int, written: int = 0, nontemporal: int = 0) -> dict:
