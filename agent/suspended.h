@@ -24,10 +24,10 @@ int pm_suspended_check(const struct pm_operation *op, struct pm_err *err);
 
 /*
  * For slurmd's look at the node's features, at its start and with each `scontrol reconfigure`. With
- * power saving nobody asks the node before a change of its mode. True: a job that is suspended here
- * stands, and another job waits for this node's boot, which does not come since pm-resume leaves
- * the node on; the mark is then there. Once in a minute at most. It asks squeue only where a user's
- * process is stopped, or a job with a record has no step.
+ * power saving Slurm does not ask the node before a change of its mode. True: a job that is
+ * suspended here stands, and another job waits for this node's boot, which does not come since
+ * pm-resume leaves the node on; the mark is then there. Once in a minute at most. It asks squeue
+ * only where a user's process is stopped, or a job with a record has no step.
  */
 bool pm_suspended_awaits_boot(const struct pm_operation *op);
 
