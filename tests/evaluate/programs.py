@@ -11,8 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from meter import program
+
 TOP = Path(__file__).resolve().parents[2]
 INPUTS = TOP / "tests/runtime/inputs"
+# Small because the inputs are: 128 KiB are to 20 MiB of data as 32 MiB are to 5 GiB.
+CACHES = program.Caches(last=f"{128 << 10}:8", first=f"{8 << 10}:8")
 VARIABLES = {"OMP_NUM_THREADS": "1", "PATH": os.environ["PATH"], "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1",
              "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 

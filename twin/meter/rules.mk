@@ -1,7 +1,7 @@
 # The meter: plugins of QEMU that count what programs and guests load and store, with the models behind them.
-METER_MODELS   := $(addprefix twin/meter/,cache.c instructions.c near_memory.c)
+METER_MODELS   := $(addprefix twin/meter/,cache.c instructions.c)
 METER_PROGRAM  := $(addprefix twin/meter/,program.c objects.c) $(METER_MODELS)
-METER_GUEST    := $(addprefix twin/meter/,guest.c traffic.c) $(METER_MODELS)
+METER_GUEST    := $(addprefix twin/meter/,guest.c traffic.c near_memory.c) $(METER_MODELS)
 METER_PRELOAD  := twin/meter/allocations.c
 
 METER := $(addprefix $(BUILD)/meter/,program.so guest.so allocations.so region)
