@@ -82,6 +82,7 @@ class FailOver(OfControllers):
         if step["how"] == "kill":
             time.sleep(SAVES_S)
             world.site.order("kill-slurmctld", "primary")
+            note_lost_holds(world)
         else:
             world.admin("scontrol", "takeover")
         world.more.on_backup = True
@@ -106,6 +107,12 @@ def take_back(world: World) -> None:
     take_control(world, "primary")
 
 
+def note_lost_holds(world: World) -> None:
+    """slurmctld was killed now. A hold of pm-controller that slurmctld had not saved is lost, and the job's count begins anew."""
+    recent = {job_id for job_id, at in world.site.turned_away() if at > time.time() - 2 * SAVES_S}
+    world.more.uncounted |= {job.number for job in world.live() if any(record["JobId"] in recent for record in job.records)}
+
+
 def take_control(world: World, host: str) -> None:
     if not world.site.await_control(host):
         world.said.append(f"the {host} has not taken control")
@@ -121,6 +128,7 @@ class KillController(OfControllers):
         time.sleep(SAVES_S)
         host = "backup" if world.more.on_backup else "primary"
         world.site.order("start-slurmctld", host)
+        note_lost_holds(world)
         time.sleep(1)
         take_control(world, host)
 

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import controllers
 import pytest
 from meddling import Meddling
 from promises import Promises, beside, has_too_much
@@ -149,3 +150,13 @@ def test_flat_memory_is_one_jobs_alone(shared, said, told, found):
     judge = promises(has_said=lambda node, text: told)
     judge.world.more.on_shared[1] = shared
     assert kinds(judge.check_job(job_of("sbatch --pm-mode=flat", **said))) == found
+
+
+def test_a_hold_that_a_killed_slurmctld_lost(monkeypatch):
+    """Job 1 was turned away just before, job 2 long ago."""
+    monkeypatch.setattr(controllers.time, "time", lambda: 100)
+    world = promises(turned_away=lambda: [("2", 80), ("1", 95)]).world
+    jobs = [job_of("sbatch --pm-mode=memory", number) for number in (1, 2)]
+    world.live = lambda: jobs
+    controllers.note_lost_holds(world)
+    assert world.more.uncounted == {1}

@@ -241,13 +241,15 @@ boot_hangs() {
 	[ ! -e "$(bench_dir)/$1/fault" ]
 }
 
-# put_in MODE NODE...: by jobs, as a user would.
+# put_in MODE NODE...: by jobs, as a user would. The nodes are idle then: Slurm gives a job another one than it prefers at once,
+# rather than let it wait for an epilog.
 put_in() {
 	local mode=$1 node
 	shift
 	for node in "$@"; do
 		run_srun -w "$node" --pm-mode="$mode" true
 	done
+	let_epilogs_end
 }
 
 # change_behind NODE MODE: the node gets into another mode and Slurm knows nothing of it.
