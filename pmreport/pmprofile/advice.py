@@ -8,7 +8,6 @@ The other ones, and jemalloc's own memory, get a part of the budget first.
 from __future__ import annotations
 
 import os
-import struct
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import Collection, Iterable
 from pmprofile.accesses import Key, Traffic, nothing
 from pmprofile.measure import MIB, Report, Site, held, life, span
 from pmprofile.packing import Items, Levels, Object, Packed, Span, first_come, levels, moments, peak, share, steps
-from pmprofile.records import BURSTS, SITE_FRAMES, Frame, Profile
+from pmprofile.records import BURSTS, SITE_FRAMES, Profile, site_key
 from pmprofile.symbols import Names
 
 HEAD = "pmadvice 2"
@@ -175,26 +174,18 @@ def choose(plan: Plan, budget: int) -> list[Choice]:
             for site, limit in zip(plan.sites, plan.pack(budget).limits)]
 
 
-def key(frames: tuple[Frame, ...]) -> int:
-    """The runtime's key of a call site: FNV-1a of builds and offsets."""
-    found = 0xcbf29ce484222325
-    for byte in b"".join(struct.pack("<QQ", frame.build, frame.offset) for frame in frames):
-        found = (found ^ byte) * 0x100000001b3 % (1 << 64)
-    return found
-
-
 def shortest_keys(sites: list[Site]) -> dict[int, int]:
     """The key that the runtime is told of each site with large objects: of its three innermost frames, or of as many as tell it apart."""
     shared = Counter(frames for site in sites for frames in {site.frames[:n] for n in range(SITE_FRAMES, len(site.frames) + 1)})
     found = {}
     for site in sites:
         fewer = (site.frames[:n] for n in range(SITE_FRAMES, len(site.frames)))
-        found[site.key] = next((key(frames) for frames in fewer if shared[frames] == 1), site.key)
+        found[site.key] = next((site_key(frames) for frames in fewer if shared[frames] == 1), site.key)
     return found
 
 
 def line(site: Site, limits: list[int], names: Names, keys: dict[int, int]) -> str:
-    told = f"site {keys.get(site.key, site.key):016x}" if site.is_large else f"small {site.key:016x} {key(site.frames[:1]):016x}"
+    told = f"site {keys.get(site.key, site.key):016x}" if site.is_large else f"small {site.key:016x} {site_key(site.frames[:1]):016x}"
     return f"{told} {' '.join(map(str, limits))}  # {site.peak / MIB:.1f}M at most, {site.worth}: {names[site.frames]}"
 
 

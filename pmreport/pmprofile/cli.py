@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-from pmprofile import advice, html, text, weights
+from pmprofile import advice, counts, html, text, weights
 from pmprofile.measure import Report, reports
 from pmprofile.records import COUNTERS, SOURCES, Frame, Profile, ProfileError, read
 from pmprofile.symbols import Calls, Names, function_of, names, plain
@@ -34,6 +34,8 @@ def parser() -> argparse.ArgumentParser:
                    help="DRAM of each rank of the next run; without it, this one's")
     p.add_argument("--data", metavar="SIZE", type=parse_size,
                    help="what large objects of each rank hold at most in the next run; without it, what they held in this one")
+    p.add_argument("--counts", metavar="FILE", type=Path,
+                   help="accesses as an emulator has counted them, by pmmeter program --out=FILE, also of a run with a smaller input")
     p.add_argument("--site-profile", metavar="FILE", type=Path,
                    help="weigh writes by this node's measured bandwidths; without it, a written byte counts three times")
     p.add_argument("--html", metavar="FILE", help="write the report as a page with pictures")
@@ -120,6 +122,8 @@ def run(arguments: argparse.Namespace) -> None:
     profiles: list[Profile] = [profile for path in files(arguments.profiles) if (profile := read(path)).objects]
     if not profiles:
         raise ProfileError("none of the profiles has an object in it")
+    if arguments.counts:
+        counts.match(profiles, counts.read(arguments.counts))
     known, by_function = known_calls(profiles, not arguments.no_names), arguments.group_by == "function"
     told = [(report, Names((site.frames for site in report.sites), known, by_function))
             for report in reports(profiles, (lambda frames: function_of(frames, known)) if by_function else None, weights.writes(arguments.site_profile))]

@@ -14,8 +14,8 @@ OBJECT_FIELDS = struct.Struct("<QQQQII")
 SITE_FRAMES = 3         # in a site's own record
 SPACES = ("metadata", "temporary", "migration", "free", "pmem", "lent")
 COUNTERS = ("cpu_ns", "page_faults", "instructions", "read_misses", "write_misses")
-BURSTS, SAMPLES, FAULTS = range(1, 4)
-SOURCES = {BURSTS: "bursts", SAMPLES: "samples", FAULTS: "faults"}
+BURSTS, SAMPLES, FAULTS, COUNTS = range(1, 5)    # COUNTS: of no record, but of counts.py
+SOURCES = {BURSTS: "bursts", SAMPLES: "samples", FAULTS: "faults", COUNTS: "counts"}
 ABSENT = 0xffffffffffffffff
 LARGEST = 1 << 57        # bytes of an address space
 NO_RANK = 0xffffffff
@@ -29,6 +29,14 @@ class Frame(NamedTuple):
     build: int
     offset: int
     file: str
+
+
+def site_key(frames: tuple[Frame, ...]) -> int:
+    """The runtime's key of a call site: FNV-1a of builds and offsets."""
+    found = 0xcbf29ce484222325
+    for byte in b"".join(struct.pack("<QQ", frame.build, frame.offset) for frame in frames):
+        found = (found ^ byte) * 0x100000001b3 % (1 << 64)
+    return found
 
 
 class Object(NamedTuple):

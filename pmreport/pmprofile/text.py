@@ -6,7 +6,7 @@ from typing import Callable, Iterable, Mapping, Sequence
 
 from pmprofile.advice import Plan
 from pmprofile.measure import BINS, Cell, Report, Site
-from pmprofile.records import BURSTS, FAULTS, NO_RANK, SAMPLES, Source
+from pmprofile.records import BURSTS, COUNTS, FAULTS, NO_RANK, SAMPLES, Source
 from pmprofile.symbols import Names
 
 UNITS = ("B", "K", "M", "G", "T")
@@ -85,9 +85,10 @@ def source(report: Report) -> str:
     count, running = sum(one.count for one in sources), sum(one.running_ns for one in sources)
     if not report.is_measured:
         return "accesses were not measured"
-    found = {BURSTS: f"from pages accessed in {count} epochs of {running / max(1, count) / 1e6:.1f} ms",
-             SAMPLES: f"from {count} samples of the processor", FAULTS: f"from {count} page faults, which are first touches alone"}
-    return f"{found[sources[0].kind]}, and allocated bytes{reason(sources)}"
+    found = {BURSTS: f"from pages accessed in {count} epochs of {running / max(1, count) / 1e6:.1f} ms, and allocated bytes",
+             SAMPLES: f"from {count} samples of the processor", FAULTS: f"from {count} page faults, which are first touches alone",
+             COUNTS: f"from {count} lines that an emulator has counted"}
+    return f"{found[sources[0].kind]}{reason(sources)}"
 
 
 def reason(sources: Sequence[Source]) -> str:

@@ -1,4 +1,5 @@
 """A program's objects are counted to the byte."""
+import json
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from meter import program
 from pmprofile import records
 
 MIB = 1 << 20
+TOP = Path(__file__).resolve().parents[2]
 
 
 def object_of(kernels: Path, build: Path, tmp_path: Path, name: str, passes: int = 2, **settings) -> dict[str, int]:
@@ -54,6 +56,20 @@ def test_objects_have_the_call_sites_of_the_runtimes_profiles(build, tmp_path):
                    check=True, stdout=subprocess.DEVNULL)
     found = records.read(next(profile.iterdir()))
     assert {row["site"] for row in objects} == {one.site for one in found.objects if one.bytes >= found.large_bytes}
+
+
+def test_a_counted_run_advises_one_that_was_not(build, tmp_path):
+    """pic's fields and bins are hot, and it allocates its particles first. One iteration is counted, of five there are profiles."""
+    pic = build / "tests/runtime/pic"
+    out, profile = tmp_path / "table", tmp_path / "profile"
+    program.count([str(pic), "1"], build / "meter", out, quiet=True, frames=8)
+    subprocess.run([build / "pmrun", f"--pm-runtime={build}/libpmplace.so", "--pm-dram=28M", f"--pm-profile={profile}:none", pic, "5"],
+                   check=True, stdout=subprocess.DEVNULL)
+    told = subprocess.run([TOP / "pmreport/pmreport", "--json", "--no-names", f"--counts={out}", profile], check=True, stdout=subprocess.PIPE)
+    accesses = json.loads(told.stdout)[0]["accesses"]
+    served = {point["budget_bytes"]: point for point in accesses["curve"]}[28 * MIB]
+    assert accesses["source"] == "counts"
+    assert served["advised"] > served["first_come"] + 0.2
 
 
 def test_a_missing_program_is_an_error(build, tmp_path):

@@ -572,7 +572,7 @@ counts() {
 		sys.path.insert(0, "pmreport")
 		from pmprofile import advice, records
 		profile = records.read(Path(sys.argv[1]))
-		keys = {advice.key(frames[:3]) for frames in profile.sites.values() if len(frames) > 3}
+		keys = {records.site_key(frames[:3]) for frames in profile.sites.values() if len(frames) > 3}
 		print(f"pmadvice 2\nprogram {profile.build:016x}\nbudgets {1 << 40}\nrest 0", *(f"site {key:016x} 0" for key in keys), sep="\n")
 	END
 	PM_RANK_DRAM=$((8 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"

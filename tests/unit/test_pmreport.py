@@ -7,7 +7,7 @@ import struct
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import jsonschema
 from profile_records import EVERY, GRANULE, MIB, accesses, counters, end, mark, phase, program, read, record, site, source, thing
@@ -20,15 +20,19 @@ sys.dont_write_bytecode = True
 from jobreport import cli as job_cli  # noqa: E402
 from siteprofile import cli as calibration_cli  # noqa: E402
 
-from pmprofile import advice, cli, lifetimes, measure, records, symbols, text, weights  # noqa: E402
+from pmprofile import advice, cli, counts, lifetimes, measure, records, symbols, text, weights  # noqa: E402
 
 
-def fails(*parts: bytes) -> str:
+def refusal(what: Callable[[], object]) -> str:
     try:
-        read(*parts)
+        what()
     except records.ProfileError as error:
         return str(error)
     return ""
+
+
+def fails(*parts: bytes) -> str:
+    return refusal(lambda: read(*parts))
 
 
 def reading() -> list[tuple[bool, str]]:
@@ -279,6 +283,37 @@ def written() -> list[tuple[bool, str]]:
             ("not measured" in advice.section(advice.Plan(unmeasured), MIB, names), "advice without accesses says so")]
 
 
+def counted_in(*rows: tuple[int, ...]) -> counts.Counts:
+    """Rows of site, size, allocated, freed, lines read and lines written, behind one that is of no object."""
+    with tempfile.NamedTemporaryFile("w", encoding="ascii") as file:
+        file.write("site,size,sa,sf,fillr,fillw,wb,nt\n" + "".join(f"{key:x},{size},{sa},{sf},{read_},0,{written_},0\n"
+                                                                  for key, size, sa, sf, read_, written_ in [(0, 0, 0, 0, 9, 9), *rows]))
+        file.flush()
+        return counts.read(Path(file.name))
+
+
+def counting() -> list[tuple[bool, str]]:
+    """Counts of a run with half of the data. Site 1 has two objects there, one after the other; site 2's is small there; 3 and 4 are not there."""
+    deep = [(offset, "/bin/app") for offset in (1, 2, 3, 4)]
+    profile = read(program(), site(1, (16, "/bin/app")), site(2, *deep), site(3, (48, "/bin/app")), thing(1, 4 * MIB, 0, 100), thing(2, MIB, 0, 100),
+                   thing(3, MIB, 0, 100), thing(4, 2000, 0, 100), accesses(3, MIB), source(25), end(100))
+    three = records.site_key(profile.sites[2][:3])
+    counted = counted_in((1, 2 * MIB, 1, 2, 100, 50), (1, 2 * MIB, 3, 0, 0, 50), (three, MIB // 8, 4, 5, 1000, 0))
+    counts.match([profile], counted)
+    r = measure.report([profile])
+    told = {site.key: site.traffic for site in r.sites}
+    other = read(program(), site(9, (16, "/bin/app")), thing(9, MIB, 0, 100), end(100))
+    return [(told[1].accessed == 2 * 200 * 64 and told[1].written == 2 * 100 * 64, "bytes are counted for each that its site holds at most"),
+            (told[2].accessed == 8 * 1000 * 64, "a large object's site is known where its objects are small"),
+            (told[3].accessed == 0 and told[3].cost == 0, "what was not counted has no accesses, and not the profile's own"),
+            (4 not in told and 0 in told, "but small objects are of an unknown site then"),
+            ([site.key for site in advice.Plan(r).sites] == [2, 1, 3], "advice is in the order of the counts"),
+            ("1200 lines that an emulator has counted" in text.source(r), "and the report says who counted"),
+            ("no call site in common" in refusal(lambda: counts.match([other], counted)), "another program's table is refused"),
+            ("is not a table of objects" in refusal(lambda: counts.read(Path(__file__))), "and a file that is none"),
+            (refusal(lambda: counts.read(Path("/nowhere"))) == "'/nowhere': No such file or directory", "or is not there")]
+
+
 def keys() -> list[tuple[bool, str]]:
     """Of sites a, b, c: the first two differ in the fifth frame; the third in the second; the last has no more than three."""
     paths = ((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 9, 6), (1, 8, 3, 4, 5, 6), (7, 2, 3))
@@ -286,8 +321,8 @@ def keys() -> list[tuple[bool, str]]:
              *[thing(100 + i, MIB, 0, 10) for i in range(4)], end(100))
     told = advice.shortest_keys(measure.report([p]).sites)
     frames = [p.sites[100 + i] for i in range(4)]
-    return [(told[100] == advice.key(frames[0][:5]) and told[101] == advice.key(frames[1][:5]), "a key is of as many frames as tell its site apart"),
-            (told[102] == advice.key(frames[2][:3]), "of three where these suffice"),
+    return [(told[100] == records.site_key(frames[0][:5]) and told[101] == records.site_key(frames[1][:5]), "a key is of as many frames as tell its site apart"),
+            (told[102] == records.site_key(frames[2][:3]), "of three where these suffice"),
             (told[103] == 103, "and of all where there are no more")]
 
 
@@ -339,4 +374,4 @@ def documented() -> list[tuple[bool, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + weighing() + over_time() + written() + keys() + naming() + asking() + grouping() + documented()))
+    sys.exit(report(reading() + living() + measuring() + phasing() + advising() + weighing() + over_time() + written() + counting() + keys() + naming() + asking() + grouping() + documented()))

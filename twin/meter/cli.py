@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import signal
 import sys
@@ -108,7 +109,7 @@ def count_program(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         out = arguments.out or Path(folder) / "table"
         status = program.count(command_of(arguments), arguments.build / "meter", out, program.Caches(arguments.cache, arguments.first),
-                               arguments.epoch, arguments.least, arguments.marks)
+                               arguments.epoch, arguments.least, arguments.marks, frames=8)
         others, objects = program.read(out)
     sites = by_site(objects)
     if arguments.json:
@@ -157,3 +158,6 @@ def main(argv: Sequence[str]) -> int:
         return OWN_FAILURE
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OWN_FAILURE
