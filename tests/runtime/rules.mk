@@ -68,3 +68,4 @@ run-unit: check-unit-runtime
 .PHONY: run-runtime
 run-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED) $(MEMCHECKED) $(MRBAYES)/streams/done
 	PM_BUILD=$(abspath $(BUILD)) PM_SECONDS=60 bats tests/runtime
+	$(METER_PYTEST) tests/evaluate/test_sources.py
