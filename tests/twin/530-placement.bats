@@ -137,3 +137,17 @@ shares() {
 	assert_equal "$(served advised work)" 100
 	assert_equal "$(on_head grep -h ^sum first profiled advised | sort | uniq -c | wc -l)" 1
 }
+
+# Debian's kernels have this setting from the start; page faults are an event of software, which needs no counter.
+@test "where the kernel forbids users its events, kernel.perf_event_paranoid=3, a profile says so and the run is as without it" {
+	run_sbatch 0 --pm-mode=flat -n 1 --mem=4000M <<-'END'
+		#!/bin/bash
+		cat /proc/sys/kernel/perf_event_paranoid
+		pic() { srun -n 1 --pm-mode=flat --pm-runtime=place --pm-dram=26M "$@" ./pic 3 | grep ^sum; }
+		rm -rf strict
+		[ "$(pic)" = "$(pic --pm-profile=strict:faults)" ] && pmreport --no-names strict | grep 'call sites'
+	END
+	assert_line 3
+	assert_line --partial 'PM_PROFILE: accesses are not measured by faults: Permission denied'
+	assert_line --partial 'accesses were not measured'
+}
