@@ -56,12 +56,16 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def run(block: blocks.Block, command: list[str], where: Path, **more: str) -> tuple[bool, str]:
-    done = subprocess.run([*command, "bash", "-e", "-c", block.commands], cwd=where, env=environment(**more),
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S)
     name = f"{block.page}:{block.line} runs {block.typed[1]}"
-    if done.returncode:
-        print("".join(f"# {name}: {line}\n" for line in done.stdout.splitlines()[-10:]), end="")
-    return done.returncode == 0, name
+    try:
+        done = subprocess.run([*command, "bash", "-e", "-c", block.commands], cwd=where, env=environment(**more),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+        status, out = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as error:
+        status, out = -1, (error.stdout or b"") + f"\nnot done after {LIMIT_S} s".encode()
+    if status:
+        print("".join(f"# {name}: {line}\n" for line in out.decode(errors="replace").splitlines()[-10:]), end="", flush=True)
+    return status == 0, name
 
 
 def home(parent: Path, block: blocks.Block) -> Path:
