@@ -72,23 +72,37 @@ static void sleep_until(uint64_t end_ms)
 		pm_pause_ms(end_ms - now < 500 ? (unsigned)(end_ms - now) : 500);
 }
 
-/* After ResumeTimeout slurmctld no longer waits for the nodes. */
-static int run_suspend(const struct pm_cluster *cluster, const char *nodes, struct pm_err *err)
+/*
+ * A program of the site's: after ResumeTimeout slurmctld no longer waits for the nodes.
+ * *ret_failure: how it failed, to be freed; NULL: it did not.
+ */
+static int run_program(const struct pm_cluster *cluster, const char *const *argv,
+	char **ret_failure, struct pm_err *err)
 {
-	const char *const argv[] = {cluster->suspend_program, nodes, NULL};
 	const struct pm_run run = {.argv = argv,
 		.env = (const char *const *)environ,
 		.timeout_ms = cluster->resume_timeout_s * 1000};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *line = NULL;
 	int rc = pm_run(&run, &output, err);
 
+	*ret_failure = NULL;
 	if (rc || !output.status)
 		return rc;
-	line = pm_run_describe(&run, &output);
-	note("SuspendProgram of slurm.conf: %s; a node that is still on does not change its mode",
-		line ? line : argv[0]);
-	return 0;
+	*ret_failure = pm_run_describe(&run, &output);
+	return *ret_failure ? 0 : pm_err_nomem(err);
+}
+
+static int run_suspend(const struct pm_cluster *cluster, const char *nodes, struct pm_err *err)
+{
+	const char *const argv[] = {cluster->suspend_program, nodes, NULL};
+	cleanup_free char *failure = NULL;
+	int rc = run_program(cluster, argv, &failure, err);
+
+	if (failure)
+		note("SuspendProgram of slurm.conf: %s; a node that is still on does not change "
+		     "its mode",
+			failure);
+	return rc;
 }
 
 /* Returns when the nodes are off and can be turned on. */
@@ -105,18 +119,12 @@ static int turn_off(const struct pm_cluster *cluster, const char *nodes, struct 
 static int run_site_program(
 	const struct pm_cluster *cluster, const char *const *argv, struct pm_err *err)
 {
-	const struct pm_run run = {.argv = argv,
-		.env = (const char *const *)environ,
-		.timeout_ms = cluster->resume_timeout_s * 1000};
-	cleanup_with(pm_output_done) struct pm_output output = {0};
-	cleanup_free char *line = NULL;
-	int rc = pm_run(&run, &output, err);
+	cleanup_free char *failure = NULL;
+	int rc = run_program(cluster, argv, &failure, err);
 
-	if (rc || !output.status)
-		return rc;
-	line = pm_run_describe(&run, &output);
-	note("SiteResumeProgram of pmem.conf: %s", line ? line : argv[0]);
-	return 0;
+	if (failure)
+		note("SiteResumeProgram of pmem.conf: %s", failure);
+	return rc;
 }
 
 /* --- nodes with suspended jobs --- */

@@ -14,4 +14,9 @@ static inline uint64_t pm_clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static inline uint64_t pm_clock_now(void)
+{
+	return pm_clock_ns(CLOCK_MONOTONIC);
+}
+
 #endif

@@ -33,11 +33,6 @@ static struct {
 	struct pm_record_source record; /* the thread's own until it has ended */
 } accesses;
 
-static uint64_t now(void)
-{
-	return pm_clock_ns(CLOCK_MONOTONIC);
-}
-
 /* --- the thread --- */
 
 /* Samples if these are wanted and work. *ret_rc: why they do not. */
@@ -139,7 +134,7 @@ bool pm_accesses_end(struct pm_record_source *ret)
 	*ret = accesses.record;
 	ret->head.kind = PM_RECORD_SOURCE;
 	ret->head.bytes = sizeof(*ret);
-	ret->enabled_ns = now() - accesses.start_ns;
+	ret->enabled_ns = pm_clock_now() - accesses.start_ns;
 	return ret->count;
 }
 

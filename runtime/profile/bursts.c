@@ -37,11 +37,6 @@ static struct {
 	struct pm_record_source *record;
 } bursts;
 
-static uint64_t now(void)
-{
-	return pm_clock_ns(CLOCK_MONOTONIC);
-}
-
 /* --- counting --- */
 
 static uint64_t pages_of(const struct pm_live_view *live)
@@ -103,7 +98,7 @@ static void count_written(const struct pm_live_view *live)
 /* True: the program is in its main loop. */
 static bool has_iterations(const struct pm_loop *loop)
 {
-	return loop->period_ns && now() - loop->began_ns < LOST_CLOCK * loop->period_ns;
+	return loop->period_ns && pm_clock_now() - loop->began_ns < LOST_CLOCK * loop->period_ns;
 }
 
 /* Waits for an epoch's end. False: the burst is at its end. */
@@ -111,7 +106,7 @@ static bool wait_for_epoch(bool by_iteration)
 {
 	struct pm_loop loop;
 
-	if (!pm_loop_wait(now() + bursts.epoch_ns))
+	if (!pm_loop_wait(pm_clock_now() + bursts.epoch_ns))
 		return false;
 	loop = pm_loop_get(false);
 	return by_iteration == has_iterations(&loop);
@@ -119,7 +114,7 @@ static bool wait_for_epoch(bool by_iteration)
 
 static uint64_t run_epochs(bool by_iteration, bool with_writes)
 {
-	uint64_t from_ns = now();
+	uint64_t from_ns = pm_clock_now();
 	bool is_last = false;
 
 	if (with_writes)
@@ -134,7 +129,7 @@ static uint64_t run_epochs(bool by_iteration, bool with_writes)
 			pm_live_objects_each(count_written);
 		bursts.record->count++;
 	}
-	return now() - from_ns;
+	return pm_clock_now() - from_ns;
 }
 
 static uint64_t cost_ns(uint64_t cpu_ns)
@@ -156,7 +151,7 @@ static void burst(const struct pm_loop *loop)
 	bursts.accessed_bytes = bursts.written_bytes = 0;
 	atomic_store(&bursts.is_running, true);
 	pm_object_mappings_split_all();
-	record.from_ns = now() - bursts.start_ns;
+	record.from_ns = pm_clock_now() - bursts.start_ns;
 	record.length_ns = run_epochs(has_iterations(loop), with_writes);
 	record.count = bursts.record->count - epochs;
 	atomic_store(&bursts.is_running, false);
@@ -167,7 +162,7 @@ static void burst(const struct pm_loop *loop)
 	pm_site_accesses_write(&record);
 	cpu_ns = pm_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	bursts.record->cpu_ns += cpu_ns;
-	bursts.next_ns = now() + PM_BURST_SHARE * cost_ns(cpu_ns);
+	bursts.next_ns = pm_clock_now() + PM_BURST_SHARE * cost_ns(cpu_ns);
 }
 
 /* What the first burst is likely to cost, from the bytes that the heap holds. */
@@ -194,7 +189,7 @@ static bool is_due(const struct pm_loop *loop)
 	if (!bursts.n)
 		bursts.next_ns = first_ns();
 	return (bursts.by_name && loop->is_first) ||
-	       (now() >= bursts.next_ns && (!has_iterations(loop) || loop->is_fresh));
+	       (pm_clock_now() >= bursts.next_ns && (!has_iterations(loop) || loop->is_fresh));
 }
 
 /*
@@ -203,7 +198,7 @@ static bool is_due(const struct pm_loop *loop)
  */
 static bool rest(const struct pm_loop *loop)
 {
-	uint64_t at_ns = now(), until_ns = bursts.next_ns;
+	uint64_t at_ns = pm_clock_now(), until_ns = bursts.next_ns;
 
 	if (at_ns >= until_ns)
 		return pm_loop_wait_for_iteration(loop->began_ns + LOST_CLOCK * loop->period_ns);

@@ -13,11 +13,6 @@ static struct {
 	bool is_ended;
 } watched = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t now(void)
-{
-	return pm_clock_ns(CLOCK_MONOTONIC);
-}
-
 void pm_loop_start(void)
 {
 	pthread_condattr_t monotonic;
@@ -34,7 +29,7 @@ void pm_loop_iteration(uint32_t number)
 	uint64_t at_ns;
 
 	pthread_mutex_lock(&watched.lock);
-	at_ns = now();
+	at_ns = pm_clock_now();
 	loop->is_first |= number == 2; /* the first whole one has ended */
 	loop->period_ns = number > 1 ? at_ns - loop->began_ns : 0;
 	loop->began_ns = at_ns;
@@ -77,7 +72,8 @@ static bool wait_until(uint64_t until_ns, bool for_iteration)
 	bool goes_on;
 
 	pthread_mutex_lock(&watched.lock);
-	while (!watched.is_ended && !(for_iteration && watched.loop.is_fresh) && now() < until_ns)
+	while (!watched.is_ended && !(for_iteration && watched.loop.is_fresh) &&
+		pm_clock_now() < until_ns)
 		pthread_cond_timedwait(&watched.changed, &watched.lock, &until);
 	goes_on = !watched.is_ended;
 	pthread_mutex_unlock(&watched.lock);

@@ -40,7 +40,7 @@ static struct {
 
 static uint64_t now(void)
 {
-	return pm_clock_ns(CLOCK_MONOTONIC) - profile.start_ns;
+	return pm_clock_now() - profile.start_ns;
 }
 
 /* --- sites --- */
@@ -327,7 +327,7 @@ void pm_profile_start(bool attached)
 		pm_log("PM_PROFILE: no addresses for it (ulimit -v?): there is no profile");
 		return;
 	}
-	profile.start_ns = pm_clock_ns(CLOCK_MONOTONIC);
+	profile.start_ns = pm_clock_now();
 	pm_counters_start();
 	pm_accesses_start(source, profile.start_ns);
 	profile.must_write = attached;

@@ -44,11 +44,6 @@ static struct {
 	struct pm_record_source *record;
 } samples;
 
-static uint64_t now(void)
-{
-	return pm_clock_ns(CLOCK_MONOTONIC);
-}
-
 /* --- counting --- */
 
 static enum pm_access_kind kind_of(uint64_t id)
@@ -243,7 +238,7 @@ int pm_samples_open(enum pm_profile_source source, struct pm_record_source *reco
 /* Writes what was counted since `from_ns`. Returns the end of the next window. */
 static uint64_t write_window(uint64_t start_ns, uint64_t from_ns, uint32_t number)
 {
-	uint64_t at_ns = now();
+	uint64_t at_ns = pm_clock_now();
 	struct pm_loop loop = pm_loop_get(true);
 	struct pm_record_accesses record = {.head = {PM_RECORD_ACCESSES, sizeof(record), number},
 		.iteration = loop.number,
@@ -257,21 +252,21 @@ static uint64_t write_window(uint64_t start_ns, uint64_t from_ns, uint32_t numbe
 
 void pm_samples_run(uint64_t start_ns, struct pm_record_source *record)
 {
-	uint64_t begin_ns = now(), from_ns = begin_ns, until_ns = begin_ns + WINDOW;
+	uint64_t begin_ns = pm_clock_now(), from_ns = begin_ns, until_ns = begin_ns + WINDOW;
 	uint32_t number = 0, drains = 0;
 	bool goes_on;
 
 	do {
-		goes_on = pm_loop_wait(now() + DRAIN);
+		goes_on = pm_loop_wait(pm_clock_now() + DRAIN);
 		drain_all();
 		if (++drains % LOOK == 0)
 			(void)look_for_threads();
-		if (!goes_on || now() >= until_ns) {
+		if (!goes_on || pm_clock_now() >= until_ns) {
 			until_ns = write_window(start_ns, from_ns, ++number);
-			from_ns = now();
+			from_ns = pm_clock_now();
 		}
 	} while (goes_on);
-	record->running_ns = now() - begin_ns;
+	record->running_ns = pm_clock_now() - begin_ns;
 	record->cpu_ns = pm_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	record->period = record->count ? samples.events_counted / record->count : 0;
 }

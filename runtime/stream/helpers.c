@@ -86,7 +86,7 @@ static uint64_t due_ns(const struct pm_copy_job *job)
 /* The first job that this helper may go on with; *ret_due_ns: when, if it is not due. */
 static struct pm_copy_job *find_job(unsigned helper, uint64_t *ret_due_ns)
 {
-	uint64_t now = pm_clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = pm_clock_now();
 
 	*ret_due_ns = UINT64_MAX;
 	for (struct pm_copy_job *job = helpers.jobs; job; job = job->next) {
@@ -215,7 +215,7 @@ static void remove_job(const struct pm_copy_job *job)
 void pm_helpers_post(struct pm_copy_job *job)
 {
 	job->begun = job->done = 0;
-	job->posted_ns = pm_clock_ns(CLOCK_MONOTONIC);
+	job->posted_ns = pm_clock_now();
 	start_helpers(job->helpers);
 	pthread_mutex_lock(&helpers.lock);
 	add_job(job);
@@ -225,7 +225,7 @@ void pm_helpers_post(struct pm_copy_job *job)
 
 uint64_t pm_helpers_wait(struct pm_copy_job *job)
 {
-	uint64_t from = pm_clock_ns(CLOCK_MONOTONIC);
+	uint64_t from = pm_clock_now();
 
 	pthread_mutex_lock(&helpers.lock);
 	while (job->done < job->bytes) {
@@ -236,7 +236,7 @@ uint64_t pm_helpers_wait(struct pm_copy_job *job)
 	}
 	remove_job(job);
 	pthread_mutex_unlock(&helpers.lock);
-	return pm_clock_ns(CLOCK_MONOTONIC) - from;
+	return pm_clock_now() - from;
 }
 
 bool pm_helpers_are_busy(void)

@@ -61,7 +61,7 @@ static uint64_t bytes_in_pmem(void)
 void pm_promotion_iteration(void)
 {
 	const struct pm_model_words *words = pm_phases_model();
-	uint64_t now = is_on ? pm_clock_ns(CLOCK_MONOTONIC) : 0, before;
+	uint64_t now = is_on ? pm_clock_now() : 0, before;
 
 	if (!is_on || !words)
 		return;
@@ -70,7 +70,7 @@ void pm_promotion_iteration(void)
 		return;
 	atomic_fetch_add(&total, pm_named_ranges_promote(pm_promotion_bytes(
 					 words, (double)(now - before) / 1e9, bytes_in_pmem())));
-	atomic_store(&began_ns, pm_clock_ns(CLOCK_MONOTONIC));
+	atomic_store(&began_ns, pm_clock_now());
 }
 
 uint64_t pm_promotion_total(void)

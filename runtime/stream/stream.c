@@ -189,7 +189,7 @@ static void *hand_out_in_place(struct stream *stream, uint64_t batch, size_t *re
 {
 	stream->handed = batch;
 	stream->is_placed = true;
-	stream->handed_ns = pm_clock_ns(CLOCK_MONOTONIC);
+	stream->handed_ns = pm_clock_now();
 	*ret_bytes = bytes_of(stream, batch);
 	return place_of(stream, batch);
 }
@@ -213,7 +213,7 @@ static void *hand_out(struct stream *stream, uint64_t batch, size_t *ret_bytes)
 		post_in(stream, batch + 1);
 	if (streams.checks)
 		stream->checksum = checksum(stream, batch);
-	now = pm_clock_ns(CLOCK_MONOTONIC);
+	now = pm_clock_now();
 	count_interval(stream, now);
 	stream->handed_ns = now;
 	*ret_bytes = bytes_of(stream, batch);
@@ -254,7 +254,7 @@ static uint64_t interval_ns(const struct stream *stream)
 {
 	double part = (double)bytes_of(stream, stream->handed) / (double)stream->batch_bytes;
 
-	return (uint64_t)((double)(pm_clock_ns(CLOCK_MONOTONIC) - stream->handed_ns) / part);
+	return (uint64_t)((double)(pm_clock_now() - stream->handed_ns) / part);
 }
 
 /* An interval has ended; the last one that this walk measures chooses the helpers. */
