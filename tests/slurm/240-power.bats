@@ -22,6 +22,7 @@ setup_file() {
 
 teardown_file() {
 	load helper
+	wake n1 n2 # the last test may have left them off
 	cp "$BATS_FILE_TMPDIR/slurm.conf" "$BATS_FILE_TMPDIR/slurm-pmem.conf" "$BATS_FILE_TMPDIR/pmem.conf" "$(bench_dir)/etc"
 	restart_all
 }
@@ -528,6 +529,52 @@ start_slurmctld() {
 		wait_for 90 job_is "$job" COMPLETED
 		assert_equal "$(cat "$out")" 'appdirect appdirect'
 	fi
+	no_node_is_out
+}
+
+# site_limits LINE...: pmem.conf has these, slurm.conf has the licence by which jobs wait, and pm-controller knows of both.
+site_limits() {
+	with_power '$aLicenses=pm_wait:1000000'
+	with_site "$@"
+	bench service start
+}
+
+# "HH:MM-HH:MM" around the hour that is twelve hours away.
+other_hours() {
+	echo "$(date -d '11 hours' +%H):00-$(date -d '13 hours' +%H):00"
+}
+
+# pm-controller looks each 5 s, and Slurm schedules within a few.
+stays_pending() {
+	sleep 12
+	job_is "$1" PENDING
+}
+
+@test "RebootHours: outside of them no node that is on changes its mode; within them it does" {
+	put_in appdirect n1 n2
+	site_limits "RebootHours=$(other_hours)"
+	: >"$(power_log)"
+	submit --pm-mode=memory --time=5
+	stays_pending "$job"
+	run cat "$(power_log)"
+	assert_output ''
+	site_limits RebootHours=00:00-24:00
+	wait_for 120 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	no_node_is_out
+}
+
+@test "RebootHours: outside of them a node that is off wakes in its mode alone" {
+	put_in memory n1 n2
+	site_limits "RebootHours=$(other_hours)"
+	suspend n1 n2
+	submit --pm-mode=memory --time=5
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	suspend n1 n2
+	submit --pm-mode=appdirect --time=5
+	stays_pending "$job"
+	node_is n1 POWERED_DOWN && node_is n2 POWERED_DOWN
 	no_node_is_out
 }
 
