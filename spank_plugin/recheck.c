@@ -44,6 +44,7 @@ static void *run_thread(void *arg)
 	struct pm_config *config = arg;
 
 	recheck(config);
+	slurm_debug("pm: looked for orders that were lost while slurmd started");
 	pm_config_done(config);
 	free(config);
 	return NULL;

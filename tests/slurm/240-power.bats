@@ -291,8 +291,14 @@ off_behind_a_change() {
 	no_node_is_out
 }
 
+# A slurmd that has just started looks for jobs that wait for its node's boot, and changes the mode for them by itself: recheck.h.
+has_looked() {
+	awk '/slurmd started on/ { looked = 0 } /pm: looked for orders/ { looked = 1 } END { exit !looked }' "$(bench_dir)/log/slurmd.$1.log"
+}
+
 @test "SuspendProgram fails: the node stays on and the job runs on another; scontrol resumes the node in its mode" {
 	put_in appdirect n1 n2
+	wait_for 60 has_looked n1
 	touch "$(bench_dir)/fail-off"
 	admin scontrol update nodename=n2 state=drain reason=later
 	submit --pm-mode=memory
