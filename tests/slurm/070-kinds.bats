@@ -9,6 +9,7 @@ setup() {
 
 teardown() {
 	cancel_jobs
+	admin scancel --user=root
 }
 
 # The features of a heterogeneous job's components, in one line.
@@ -71,13 +72,39 @@ assert_components() {
 	assert_line '2 memory memory'
 }
 
-@test "a job without its environment has its mode, in the batch script and in its steps" {
-	run_sbatch -w n1 --export=NONE --pm-mode=memory <<-END
+# The script of a job without its environment: what the batch script has, and its steps.
+without_environment() {
+	cat <<-END
 		#!/bin/sh
 		export PATH=$(bench_dir)/bin:/usr/bin:/bin SLURM_CONF=$(bench_dir)/etc/slurm.conf
 		echo batch \$(pmctl mode) \$PM_MODE
 		srun --export=ALL sh -c 'echo step \$(pmctl mode) \$PM_MODE'
 	END
+}
+
+# With --export=NONE slurmd has a login shell tell the user's environment.
+@test "a job without its environment has its mode, in the batch script and in its steps" {
+	local script out
+	script=$(bench_dir)/home/none.sh out=$(bench_dir)/home/none.out
+	without_environment >"$script"
+	run admin sbatch -w n1 --export=NONE --pm-mode=memory --wait --output="$out" "$script"
+	assert_success
+	run cat "$out"
+	assert_line 'batch memory memory'
+	assert_line 'step memory memory'
+}
+
+has_reason() { [ "$(job_field "$1" Reason)" = "Reason=$2" ]; }
+
+@test "--export=NONE of a user without a login shell: the job has its mode; Slurm 26.05 holds it, and --export=NIL does not need one" {
+	if is_slurm 26.05; then
+		run_client sbatch --parsable -w n1 --export=NONE --pm-mode=memory --wrap=true
+		wait_for 30 has_reason "$output" user_env_retrieval_failed_requeued_held
+		nodes_are_in_service
+		run_sbatch -w n1 --export=NIL --pm-mode=memory <<<"$(without_environment)"
+	else
+		run_sbatch -w n1 --export=NONE --pm-mode=memory <<<"$(without_environment)"
+	fi
 	assert_line 'batch memory memory'
 	assert_line 'step memory memory'
 }
