@@ -204,6 +204,7 @@ node_is_booting() { [[ $(admin scontrol -o show node n1) == *State=*POWERING_UP*
 is_held() { job_is "$1" PENDING && [ "$(job_field "$1" Priority)" = Priority=0 ]; }
 
 @test "an operator's suspension of a job for which its node reboots: it is requeued and held, and runs in its mode when released" {
+	with_slurm_conf 's/^SlurmdDebug=.*/SlurmdDebug=debug2/'
 	put_in appdirect n1
 	bench inject n1 hang
 	run_client sbatch --parsable -w n1 --pm-mode=memory --output="$(bench_dir)/home/began" --wrap='pmctl mode'

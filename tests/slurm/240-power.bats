@@ -464,6 +464,7 @@ waits_for_n1() { state_is n1 idle && job_is "$1" PENDING && [[ $(job_field "$1" 
 is_held() { job_is "$1" PENDING && [ "$(job_field "$1" Priority)" = Priority=0 ]; }
 
 @test "scontrol suspend of a job for which its node changes: it is requeued and held, and runs in its mode when it is released" {
+	with_power 's/^SlurmdDebug=.*/SlurmdDebug=debug2/'
 	start_change
 	admin scontrol suspend "$job"
 	wait_for 30 is_held "$job"

@@ -312,15 +312,21 @@ assert_drained() {
 	assert_output --partial "$2"
 }
 
-# release_suspended JOB: one that was suspended before it began. slurmctld brings its order to suspend to a node that did not
-# answer, and slurmd keeps it for a few seconds, also for the job's next run, which then stands: as compatibility.md says.
+# release_suspended JOB: one that was suspended on n1 before it began, when n1 is up. An order to suspend that is still under way
+# may meet the job's next run, which then stands: compatibility.md.
 release_suspended() {
+	wait_for 60 order_to_suspend_has_ended "$1"
 	admin scontrol release "$1"
-	wait_for 20 job_is "$1" COMPLETED && return
-	admin scontrol suspend "$1"
-	sleep 4
-	admin scontrol resume "$1"
 	wait_for 60 job_is "$1" COMPLETED
+}
+
+# slurmctld has brought all its orders, or given them up; and if n1's slurmd has got this one, it has found no step for it, which
+# it says with SlurmdDebug=debug2.
+order_to_suspend_has_ended() {
+	local log
+	log=$(bench_dir)/log/slurmd.n1.log
+	[ "$(admin sdiag | grep -Ec '^Agent (queue size|count): +0$')" = 2 ] || return 1
+	! grep -q "_rpc_suspend_job jobid=$1 " "$log" || grep -q "No steps in jobid $1 to suspend" "$log"
 }
 
 # cancel_jobs [OPTION...]: of the ordinary user, by number: Slurm 26.05 takes the name nobody for no user.
