@@ -392,52 +392,51 @@ goes_on() {
 
 waits_for_n1() { state_is n1 idle && job_is "$1" PENDING && [[ $(job_field "$1" Restarts) != Restarts=0 ]]; }
 
-@test "scontrol suspend: pm-resume leaves the node on for a job of another mode, which waits until the suspended one has ended" {
-	local stood count boot
+# stands_on_n1 OPTION...: suspended, while n1 is in App Direct. n1's boot is in $boot, and the site's programs have not run since.
+stands_on_n1() {
 	put_in appdirect n1
-	suspended --pm-mode=appdirect
+	suspended "$@"
 	boot=$(boot_id n1)
 	: >"$(power_log)"
-	submit -w n1 --pm-mode=memory
+}
+
+# memory_is_turned_away OPTION...: a job in memory mode that wants n1, where a job stands. n1 stays on.
+memory_is_turned_away() {
+	submit --pm-mode=memory "$@"
 	wait_for 120 waits_for_n1 "$job"
-	run ! was_called 'off n1.*'
+	run ! was_called 'off .*n1.*'
+}
+
+# memory_follows: the job that stands on n1 goes on; when it has ended, the one that was turned away gets its mode.
+memory_follows() {
 	goes_on "$boot"
 	bench scancel "$stood"
-	wait_for 120 job_is "$job" COMPLETED
+	wait_for 180 job_is "$job" COMPLETED
 	assert_equal "$(cat "$out")" 'memory memory'
 	no_node_is_out
 }
 
+@test "scontrol suspend: pm-resume leaves the node on for a job of another mode, which waits until the suspended one has ended" {
+	local stood count boot
+	stands_on_n1 --pm-mode=appdirect
+	memory_is_turned_away -w n1
+	memory_follows
+}
+
 @test "scontrol suspend: a job of another mode on two nodes turns off the one without a suspended job alone" {
 	local stood count boot
-	put_in appdirect n1 n2
-	suspended --pm-mode=appdirect
-	boot=$(boot_id n1)
-	: >"$(power_log)"
-	submit -N2 --pm-mode=memory
-	wait_for 120 was_called 'on n2 pm_memory.*'
-	wait_for 120 waits_for_n1 "$job"
-	run ! was_called 'off .*n1.*'
-	goes_on "$boot"
-	bench scancel "$stood"
-	wait_for 180 job_is "$job" COMPLETED
-	assert_equal "$(sort "$out" | uniq -c | tr -s ' ')" ' 1 memory memory'
-	no_node_is_out
+	put_in appdirect n2
+	stands_on_n1 --pm-mode=appdirect
+	memory_is_turned_away -N2
+	was_called 'on n2 pm_memory.*'
+	memory_follows
 }
 
 @test "scontrol suspend of a job without a mode: its node stays on for a job with one" {
 	local stood count boot
-	put_in appdirect n1
-	suspended
-	boot=$(boot_id n1)
-	: >"$(power_log)"
-	submit -w n1 --pm-mode=memory
-	wait_for 120 waits_for_n1 "$job"
-	run ! was_called 'off n1.*'
-	goes_on "$boot"
-	bench scancel "$stood"
-	wait_for 120 job_is "$job" COMPLETED
-	no_node_is_out
+	stands_on_n1
+	memory_is_turned_away -w n1
+	memory_follows
 }
 
 @test "SuspendTime and power_down leave a node with a suspended job on, until that has ended" {
