@@ -504,6 +504,7 @@ start_slurmctld() {
 	start_slurmctld -v -n -5 -L "$(bench_dir)/log/slurmctld.log"
 	bench service start
 	wait_for 20 grep -q "$says" "$log"
+	wait_for 60 nodes_have_modes # for the next test: slurmctld has forgotten them
 }
 
 @test "scontrol reboot, as the plugin orders it, goes by RebootProgram as without power saving" {
