@@ -8,7 +8,8 @@
  * job's mode is then lost (lost_reboot.h), or the launch reaches slurmd seconds later, or not at
  * all (lost_prolog.h). A detached thread of slurmd looks when slurmd is up, and again when no
  * message can be under way any more. The thread then makes the change of mode that a job still
- * waits for, or requeues or cancels jobs that still wait for their prolog.
+ * waits for, or requeues or cancels jobs that still wait for their prolog. It says at level debug
+ * when it has looked.
  */
 
 #include "site/config.h"
