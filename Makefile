@@ -91,6 +91,7 @@ help:
 	'make bench        what allocations and whole programs cost with the placement runtime and with others, what a profile does, and how fast batches are copied' \
 	'make meter        the emulator plugins that count the memory traffic of programs and guests; twin/meter/pmmeter --help' \
 	'make evaluate     programs of Debian under other ways of placing memory and ours, counted in guests; minutes a program' \
+	'make papers       numbers that papers on these systems print, beside counts of small programs of the same kind; half an hour' \
 	'make bench-policy  reboots and waits under the hold rule and others, in a simulated cluster; 20 minutes, a second time none' \
 	'make bench-policy-slurm  24 hours of a trace on a real slurmctld with 64 slurmds, and in the simulator; 2 hours for each policy, needs root' \
 	'make bench-auto   what --pm-mode=auto costs against the default mode and against an oracle, on made-up jobs; seconds' \
