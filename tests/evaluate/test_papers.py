@@ -151,9 +151,9 @@ def test_results_are_kept_by_their_input(tmp_path, monkeypatch):
     assert runs.kept("one", "other", lambda: {"a": 2}) == {"a": 2}
 
 
-def test_advice_has_one_column_for_the_drams_size():
+def test_advice_has_a_column_for_the_drams_size_and_the_last_one():
     advice = "pmadvice 2\nprogram 1 a\nbudgets 10 20 30\nrest 0 1 2\nsite ab 4 5 6  # 1M at most: a < b\nsmall ab cd 7 8 9  # c\n# a word\n"
-    assert papers.placement.only(advice, 20, 12) == "pmadvice 2\nprogram 1 a\nbudgets 12\nrest 1\nsite ab 5  # 1M at most: a < b\nsmall ab cd 8  # c\n# a word\n"
+    assert papers.placement.only(advice, 20, 12) == "pmadvice 2\nprogram 1 a\nbudgets 12 30\nrest 1 2\nsite ab 5 6  # 1M at most: a < b\nsmall ab cd 8 9  # c\n# a word\n"
 
 
 def test_a_guest_that_does_not_boot_is_tried_once_more(tmp_path, monkeypatch, capsys):

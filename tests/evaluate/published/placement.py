@@ -21,7 +21,7 @@ FIRST_SLAB = 8 << 20    # of a budget pmreport leaves so much, and half of it at
 
 
 def only(advice: str, asked: int, dram: int) -> str:
-    """The column of the budget `asked` as the only one, for `dram`."""
+    """The column of the budget `asked`, for `dram`; and the last one, from which on the runtime has room for all."""
     lines, column = [], 0
     for line in advice.splitlines():
         words, before, after = line.split("#")[0].split(), *line.partition("#")[1:]
@@ -29,7 +29,7 @@ def only(advice: str, asked: int, dram: int) -> str:
         if words[:1] == ["budgets"]:
             column = words[1:].index(str(asked))
             words[1 + column] = str(dram)
-        lines.append(" ".join([*words[:keys], words[keys + column], *[f" {before}{after}"] * bool(before)]) if keys else line)
+        lines.append(" ".join([*words[:keys], words[keys + column], words[-1], *[f" {before}{after}"] * bool(before)]) if keys else line)
     return "\n".join(lines) + "\n"
 
 

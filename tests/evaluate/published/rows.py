@@ -137,7 +137,7 @@ def fits(placed: Mapping[str, Placed], memory_mode: Regions) -> Row:
     sums = [near(memory_mode[name]) for name in placed]
     moved = max(pmem(one) / (one.dram + pmem(one)) for one in sums)
     return Row("000", "V-B, problem G", "what fits into DRAM is as fast by first touch, in Memory Mode and by WarpX-PM", "almost no difference",
-               f"Memory Mode over DRAM: {told(times)}; of its traffic {100 * moved:.1f} % goes to PMem", compared(1.0, times, moved < 0.01), TAGS)
+               f"Memory Mode over DRAM: {told(times)}; of its traffic {100 * moved:.1f} % goes to PMem", compared(1.0, times, moved < 0.05), TAGS)
 
 
 def gain(placed: Mapping[str, Placed], over: str, name: str, percent: float, where: str, *problems: str, why: str = STREAMS_ONLY) -> Row:
@@ -160,11 +160,10 @@ def order(placed: Mapping[str, Placed]) -> Row:
 def spreads(placed: Mapping[str, Placed], near_dram: str, far: str) -> Row:
     """By layouts of pages."""
     found = {program: (one.spread(near_dram), one.spread(far)) for program, one in placed.items()}
-    right = [a > b for a, b in found.values()]
-    sizes = [a >= 0.305 / (1 + error()) for a, _ in found.values()]
+    ratios = {program: 1 + a for program, (a, _) in found.items()}
     return Row("000", "V-B", "Memory Mode varies between runs of a problem slightly larger than DRAM (A)", "up to 30.5 %",
                "; ".join(f"{program}: {100 * a:.0f} % over layouts of pages, problem {far} {100 * b:.0f} %" for program, (a, b) in found.items()),
-               AGREES if all(right) and all(sizes) else PARTLY if any(right) or any(sizes) else DIFFERS,
+               compared(1.305, ratios, all(a > b for a, b in found.values())),
                "layouts here have pieces of 4 KiB and of 2 MiB: with few of the latter, chance is larger than on a node of 192 GB")
 
 
@@ -301,7 +300,8 @@ def boundness(parts: Mapping[str, float]) -> Row:
 def four_reads() -> Row:
     """By the model alone: one array is written, four are read."""
     found = seconds(time_model.stream(32, 8, "all")) / seconds(time_model.stream(32, 8, "nothing"))
-    return Row("002", "6.1, Fig. 3b", "a stream of one write and four reads, DRAM against PMem", "8 times", f"{found:.1f} times, by the model without a run", compared(8.0, {"": found}), "")
+    return Row("002", "6.1, Fig. 3b", "a stream of one write and four reads, DRAM against PMem", "8 times", f"{found:.1f} times, by the model without a run", compared(8.0, {"": found}),
+               "the paper has it at few threads, the model of a whole node")
 
 
 ABSENT_002 = (
