@@ -58,9 +58,9 @@ def objects(work: Work, build: Path) -> dict:
 
 
 def advised(work: Work, table: str, dram: int, build: Path) -> dict:
-    """From exact counts, for the call sites of a native run. These programs have few small objects: `work.small` is enough for them."""
+    """From exact counts, for the call sites of a native run. minipic's few small objects need `work.small` alone."""
     left = dram - work.small
-    asked = left + min(FIRST_SLAB, left)
+    asked = left + min(FIRST_SLAB, left) if work.is_marked else dram
     with tempfile.TemporaryDirectory(dir=build) as temporary:
         folder = Path(temporary)
         (folder / "table").write_text(table)
@@ -68,7 +68,8 @@ def advised(work: Work, table: str, dram: int, build: Path) -> dict:
                         *work.command.split()], env=VARIABLES, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         subprocess.run([runs.TOP / "pmreport/pmreport", "--no-names", folder / "profile", "--advice", folder / "advice", "--budget", str(asked),
                         f"--counts={folder}/table"], check=True, stdout=subprocess.DEVNULL)
-        return {"advice": only((folder / "advice").read_text(), asked, dram)}
+        text = (folder / "advice").read_text()
+        return {"advice": only(text, asked, dram) if work.is_marked else text}
 
 
 def budget(work: Work, problem: str, build: Path) -> Budget:

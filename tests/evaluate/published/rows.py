@@ -154,7 +154,7 @@ def order(placed: Mapping[str, Placed]) -> Row:
     return Row("000", "V-B, Fig. 4", "the order of average times", "WarpX-PM, Memory Mode, first touch, PMem alone",
                "; ".join(f"{program}: {' < '.join(f'{way} {found[program][way]:.2f}' for way in one)}" for program, one in orders.items()),
                AGREES if all(right) else PARTLY if any(right) else DIFFERS,
-               "minipic sweeps fields and particles in the same order, and reads a byte of its fields hardly more often than one of its particles")
+               "minipic sweeps fields and particles in the same order, a byte of fields hardly more often than one of particles; and with 14 MiB of DRAM, 5 objects of 0.9 MiB fill 11 of the runtime's 12")
 
 
 def spreads(placed: Mapping[str, Placed], near_dram: str, far: str) -> Row:
