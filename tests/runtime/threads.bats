@@ -10,7 +10,8 @@ how_long=${PM_SECONDS:+-s $PM_SECONDS}
 
 # work COMMAND...: the threads, in a configuration or without, and what they find.
 work() {
-	run -0 "$@"
+	run "$@"
+	[ "$status" -eq 0 ] || fail "'$*' ended with $status: ${output:0:8000}"
 	refute_line --regexp '^not ok|WARNING'
 	assert_line --regexp '^ok .* each object is as its maker left it$'
 }
