@@ -56,18 +56,18 @@ run-containers-bookworm:
 	TWIN_SHAPE='--nodes 1 --packages libpam-slurm-adopt' $(call twin_bats,bookworm,$(OLDER),300-containers 310-health 320-suspend)
 
 # The security modules that Debian's kernels have, which the twin's leave out, and cgroup v1, which Debian 12's kernel has.
-# One image of Debian 12 for both modules.
-SECURITY_BOOKWORM := apparmor,auditd,selinux-basics,selinux-policy-default
-.PHONY: run-security run-security-trixie run-security-bookworm run-selinux-bookworm
-run-security: run-security-trixie run-security-bookworm run-selinux-bookworm
+# One image of each release for both modules.
+SECURITY := apparmor,auditd,policycoreutils-python-utils,selinux-basics,selinux-policy-default
+.PHONY: run-security run-security-trixie run-security-bookworm run-selinux-trixie run-selinux-bookworm
+run-security: run-security-trixie run-security-bookworm run-selinux-trixie run-selinux-bookworm
 run-security-trixie:
-	TWIN_SHAPE='--nodes 1 --packages apparmor,auditd' $(call twin_bats,trixie,long,330-security)
+	TWIN_SHAPE='--nodes 1 --packages $(SECURITY)' $(call twin_bats,trixie,long,330-security)
 run-security-bookworm:
-	TWIN_SHAPE='--nodes 1 --packages $(SECURITY_BOOKWORM)' $(call twin_bats,bookworm,long,330-security 340-cgroup-v1)
+	TWIN_SHAPE='--nodes 1 --packages $(SECURITY)' $(call twin_bats,bookworm,long,330-security 340-cgroup-v1)
 
 # Each file of the image gets a label on the node's own disk, so this is a cluster of its own.
-run-selinux-bookworm:
-	TWIN_SHAPE='--nodes 1 --packages $(SECURITY_BOOKWORM)' $(call twin_bats,bookworm,long,360-selinux)
+run-selinux-trixie run-selinux-bookworm: run-selinux-%:
+	TWIN_SHAPE='--nodes 1 --packages $(SECURITY)' $(call twin_bats,$*,long,360-selinux)
 
 # What ranks get, with MPI programs, and codes that people run: a node with two cores a socket, and an image with two MPIs,
 # what compiles for them, the codes, and what docs/user/containers.md needs.
