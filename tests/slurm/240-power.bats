@@ -546,11 +546,6 @@ site_limits() {
 	bench service start
 }
 
-# "HH:MM-HH:MM" around the hour that is twelve hours away.
-other_hours() {
-	echo "$(date -d '11 hours' +%H):00-$(date -d '13 hours' +%H):00"
-}
-
 # pm-controller looks each 5 s, and Slurm schedules within a few.
 stays_pending() {
 	sleep 12

@@ -81,11 +81,6 @@ explained() {
 	[[ $(bench user "$PM_BUILD/pmctl" --config "$(bench_dir)/etc/pmem.conf" explain "$1" 2>&1) == *"$2"* ]]
 }
 
-# "HH:MM-HH:MM" around the hour that is twelve hours away.
-other_hours() {
-	echo "$(date -d '11 hours' +%H):00-$(date -d '13 hours' +%H):00"
-}
-
 @test "outside of RebootHours a job waits for a node of its mode; another one starts meanwhile; then a node reboots" {
 	site "RebootHours=$(other_hours)"
 	submit --pm-mode=memory --time=5 --wrap=hostname

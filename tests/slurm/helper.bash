@@ -329,6 +329,11 @@ order_to_suspend_has_ended() {
 	! grep -q "_rpc_suspend_job jobid=$1 " "$log" || grep -q "No steps in jobid $1 to suspend" "$log"
 }
 
+# "HH:MM-HH:MM" around the hour that is twelve hours away.
+other_hours() {
+	echo "$(date -d '11 hours' +%H):00-$(date -d '13 hours' +%H):00"
+}
+
 # cancel_jobs [OPTION...]: of the ordinary user, by number: Slurm 26.05 takes the name nobody for no user.
 cancel_jobs() {
 	admin scancel -u 65534 "$@"

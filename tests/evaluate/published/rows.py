@@ -84,6 +84,11 @@ def compared(printed: float | tuple[float, float], found: Mapping[str, float], o
     return AGREES if all(sizes) else PARTLY if any(sizes) else ORDER
 
 
+def by_program(right: list[bool]) -> str:
+    """Whether each program agrees."""
+    return AGREES if all(right) else PARTLY if any(right) else DIFFERS
+
+
 def told(found: Mapping[str, float], form: str = "{:.2f}") -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in found.items())
 
@@ -153,7 +158,7 @@ def order(placed: Mapping[str, Placed]) -> Row:
     right = [one == expected for one in orders.values()]
     return Row("000", "V-B, Fig. 4", "the order of average times", "WarpX-PM, Memory Mode, first touch, PMem alone",
                "; ".join(f"{program}: {' < '.join(f'{way} {found[program][way]:.2f}' for way in one)}" for program, one in orders.items()),
-               AGREES if all(right) else PARTLY if any(right) else DIFFERS,
+               by_program(right),
                "minipic sweeps fields and particles in the same order, a byte of fields hardly more often than one of particles; and with 14 MiB of DRAM, 5 objects of 0.9 MiB fill 11 of the runtime's 12")
 
 
@@ -177,7 +182,7 @@ def tiers(placed: Mapping[str, Placed]) -> Row:
                      f"{mib(beside.pmem_written)}; DRAM {mib(static.dram)} against {mib(beside.dram)}")
         less.append(pmem(static) < pmem(beside))
     return Row("000", "V-B, Fig. 7, problem F", "in phases with static placement alone, less of the bandwidth of PMem than Memory Mode", "lower (figure)",
-               "; ".join(texts), AGREES if all(less) else PARTLY if any(less) else DIFFERS, "bytes of the whole loop, not bandwidth by phase")
+               "; ".join(texts), by_program(less), "bytes of the whole loop, not bandwidth by phase")
 
 
 def dynamic(one: Placed, problem: str, region: dict) -> Row:
