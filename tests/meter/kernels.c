@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels NODE NAME MIB PASSES: loads and stores with a count known beforehand, between the marks
- * of the meter, on MIB mebibytes that are bound to a node (-1: not bound). read         loads each
- * byte once a pass, in words of 8 bytes write        stores each byte once a pass nontemporal
- * stores each byte once a pass, past the caches lines        loads a word of each line of 64 bytes,
- * once a pass The memory is touched before; its lines are not in the cache if it is larger than the
- * cache.
+ * of the meter, on MIB mebibytes that are bound to a node (-1: not bound).
+ *
+ *   read         loads each byte once a pass, in words of 8 bytes
+ *   write        stores each byte once a pass
+ *   nontemporal  stores each byte once a pass, past the caches
+ *   lines        loads a word of each line of 64 bytes, once a pass
+ *
+ * The memory is touched before; its lines are not in the cache if it is larger than the cache.
  */
 #define _GNU_SOURCE
 #include <linux/mempolicy.h>
@@ -63,17 +66,20 @@ int main(int argc, char **argv)
 	node = atoi(argv[1]);
 	bytes = strtoul(argv[3], NULL, 10) << 20;
 	passes = atoi(argv[4]);
-	if (posix_memalign(&memory, 4096, bytes))
-		return 1;
+	/* Before malloc() writes its header, which may lie in the same huge page. */
 	if (node >= 0) {
 		unsigned long mask = 1UL << node;
 
-		if (syscall(SYS_mbind, memory, bytes, MPOL_BIND, &mask, 64UL, 0UL)) {
-			perror("mbind");
+		if (syscall(SYS_set_mempolicy, MPOL_BIND, &mask, 64UL)) {
+			perror("set_mempolicy");
 			return 1;
 		}
 	}
+	if (posix_memalign(&memory, 4096, bytes))
+		return 1;
 	memset(memory, 1, bytes);
+	if (node >= 0)
+		syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0UL);
 	PM_METER_BEGIN();
 	for (int i = 0; i < passes; i++)
 		run(argv[2], memory, bytes / 8);
