@@ -96,7 +96,7 @@ static void print(const struct pm_agent *agent, const struct pm_output *output)
 static int ask(const struct pm_agent *agent, bool wraps, struct pm_output *ret, struct pm_err *err)
 {
 	cleanup_free const char **argv = make_argv(agent, wraps);
-	const struct pm_run run = {.argv = argv,
+	const struct pm_program run = {.argv = argv,
 		.env = (const char *const *)environ,
 		.timeout_ms = TIMEOUT_MS,
 		.dies = true};

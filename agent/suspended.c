@@ -75,7 +75,8 @@ static int run_squeue(const struct pm_operation *op, struct pm_output *ret, stru
 	const char *env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", conf, NULL};
 	const char *argv[] = {op->config.squeue_path, "--local", "--noheader", "--all",
 		"--states=all", "--nodelist", op->config.node, FORMAT, NULL};
-	const struct pm_run run = {.argv = argv, .env = env, .timeout_ms = SQUEUE_MS, .dies = true};
+	const struct pm_program run = {
+		.argv = argv, .env = env, .timeout_ms = SQUEUE_MS, .dies = true};
 	cleanup_free char *why = NULL;
 	int rc = pm_run(&run, ret, err);
 

@@ -170,7 +170,7 @@ static int end(struct pm_archive *archive, struct pm_err *err)
 static int compress(struct pm_archive *archive, struct pm_err *err)
 {
 	const char *const argv[] = {GZIP, "-9", "-n", archive->temporary, NULL};
-	const struct pm_run run = {.argv = argv, .timeout_ms = GZIP_TIMEOUT_MS};
+	const struct pm_program run = {.argv = argv, .timeout_ms = GZIP_TIMEOUT_MS};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *text = NULL;
 	int rc = pm_run(&run, &output, err);

@@ -77,19 +77,47 @@ void pm_holder_each(int fd, bool (*each)(void *context, int pid), void *context)
 	}
 }
 
-static bool take_first(void *context, int pid)
+/* A keeper (base/run.c), as it runs our program. */
+static bool is_ours(int pid)
 {
-	*(int *)context = pid;
-	return false;
+	struct stat its, ours;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &its) && !stat("/proc/self/exe", &ours) && its.st_dev == ours.st_dev &&
+	       its.st_ino == ours.st_ino;
+}
+
+/* The first child; 0: none, or the kernel does not tell. */
+static int child_of(int pid)
+{
+	cleanup_free char *text = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	return pm_file_read(AT_FDCWD, path, MAX_BYTES, &text, NULL, NULL) ? 0 : atoi(text);
+}
+
+struct found {
+	int tool, keeper;
+};
+
+static bool take_tool(void *context, int pid)
+{
+	struct found *found = context;
+	bool ours = is_ours(pid);
+
+	*(ours ? &found->keeper : &found->tool) = pid;
+	return ours;
 }
 
 char *pm_holder_find(int fd, int *ret_pid)
 {
-	int pid = 0;
+	struct found found = {0};
 
-	pm_holder_each(fd, take_first, &pid);
-	if (!pid)
-		return NULL;
-	*ret_pid = pid;
-	return command_line(pid);
+	pm_holder_each(fd, take_tool, &found);
+	if (!found.tool && found.keeper)
+		found.tool = child_of(found.keeper);
+	*ret_pid = found.tool ? found.tool : found.keeper;
+	return *ret_pid ? command_line(*ret_pid) : NULL;
 }

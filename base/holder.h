@@ -14,7 +14,10 @@ bool pm_holder_is(int pid, int fd);
  */
 void pm_holder_each(int fd, bool (*each)(void *context, int pid), void *context);
 
-/* The command line of a process that holds it, malloc'ed, and its pid; NULL: none is found. */
+/*
+ * The command line, malloc'ed, and the pid of a program that holds it, or for which a keeper
+ * (base/run.h) holds it; NULL: none is found.
+ */
 char *pm_holder_find(int fd, int *ret_pid);
 
 #endif

@@ -6,25 +6,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/spawn.h"
 
 #define DEFAULT_MAX_OUTPUT (1024 * 1024)
 #define STEP_MS		   20 /* how soon the end of a program that left its pipes open is seen */
-#define LOCK_FD		   3  /* of the program, after its stderr */
 #define KILL_WAIT_MS	   5000
 #define QUOTE_BYTES	   400
-
-static const char *const clean_env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
 
 struct stream {
 	int fd; /* our end of the pipe, -1 after its end */
@@ -33,7 +28,7 @@ struct stream {
 };
 
 struct child {
-	pid_t pid;
+	struct pm_spawned process;
 	struct stream streams[2]; /* stdout, stderr */
 	uint64_t started_ms;
 };
@@ -53,142 +48,6 @@ static void child_done(struct child *child)
 	}
 }
 
-static int spawn_attributes(posix_spawnattr_t *attr)
-{
-	sigset_t all, none;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGKILL);
-	sigdelset(&all, SIGSTOP);
-	sigemptyset(&none);
-	posix_spawnattr_setsigdefault(attr, &all);
-	posix_spawnattr_setsigmask(attr, &none);
-	posix_spawnattr_setpgroup(attr, 0);
-	return posix_spawnattr_setflags(
-		attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-}
-
-static int spawn_descriptors(
-	posix_spawn_file_actions_t *actions, const struct pm_run *run, int out, int err)
-{
-	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-
-	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(actions, out, 1);
-	if (!rc)
-		rc = posix_spawn_file_actions_adddup2(actions, err, 2);
-	if (!rc && run->lock_fd)
-		rc = posix_spawn_file_actions_adddup2(actions, run->lock_fd, LOCK_FD);
-	if (!rc)
-		rc = posix_spawn_file_actions_addclosefrom_np(
-			actions, run->lock_fd ? LOCK_FD + 1 : LOCK_FD);
-	if (!rc)
-		rc = posix_spawn_file_actions_addchdir_np(actions, "/");
-	return rc;
-}
-
-static int spawn(const struct pm_run *run, int out, int err, pid_t *ret)
-{
-	const char *const *env = run->env ? run->env : clean_env;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	int rc;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	rc = spawn_descriptors(&actions, run, out, err);
-	if (!rc)
-		rc = spawn_attributes(&attr);
-	if (!rc)
-		rc = posix_spawn(ret, run->argv[0], &actions, &attr, (char *const *)run->argv,
-			(char *const *)env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	return -rc;
-}
-
-/* From here to become(): code of the forked child. The parent may have threads, so the child makes
- * only system calls. */
-static void reset_signals(void)
-{
-	const struct sigaction plain = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
-	for (int i = 1; i < NSIG; i++)
-		(void)sigaction(i, &plain, NULL);
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static bool set_descriptors(const struct pm_run *run, int out, int err)
-{
-	int null = open("/dev/null", O_RDONLY);
-
-	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
-		return false;
-	if (close_range(LOCK_FD, ~0U, CLOSE_RANGE_CLOEXEC))
-		return false;
-	return !run->lock_fd || !fcntl(run->lock_fd, F_SETFD, 0);
-}
-
-/* A parent that died before prctl(2) causes no signal, hence getppid(). Returns only on failure. */
-static void become(const struct pm_run *run, pid_t parent, int out, int err)
-{
-	const char *const *env = run->env ? run->env : clean_env;
-
-	if (setpgid(0, 0) || !set_descriptors(run, out, err) || chdir("/") ||
-		prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-		return;
-	reset_signals();
-	execve(run->argv[0], (char *const *)run->argv, (char *const *)env);
-}
-
-static pid_t fork_child(const struct pm_run *run, int out, int err, int failure)
-{
-	pid_t parent = getpid(), pid = fork();
-
-	if (pid)
-		return pid;
-	become(run, parent, out, err);
-	_exit(write(failure, &errno, sizeof(errno)) < 0 ? 126 : 127);
-}
-
-/* The child's failure, a negative errno; 0: exec has closed the pipe. */
-static int read_failure(int fd)
-{
-	int code = 0;
-	ssize_t got;
-
-	do
-		got = read(fd, &code, sizeof(code));
-	while (got < 0 && errno == EINTR);
-	return got == sizeof(code) ? -code : 0;
-}
-
-/* Forks, as posix_spawn(3) cannot ask for a signal at the parent's death. All signals are blocked
- * around fork(2), so that no signal handler of the parent runs in the child. */
-static int spawn_dying(const struct pm_run *run, int out, int err, pid_t *ret)
-{
-	cleanup_close int reader = -1;
-	sigset_t all, before;
-	int ends[2], rc;
-
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	reader = ends[0];
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	*ret = fork_child(run, out, err, ends[1]);
-	rc = *ret < 0 ? -errno : 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	close(ends[1]);
-	if (!rc)
-		rc = read_failure(reader);
-	if (rc && *ret > 0)
-		(void)waitpid(*ret, NULL, 0);
-	return rc;
-}
-
 /* Both ends are above 2, so that the child's dup2(2) to 0, 1 and 2 overwrites none of them. */
 static int make_pipe(int ends[2])
 {
@@ -205,7 +64,7 @@ static int make_pipe(int ends[2])
 	return -EMFILE;
 }
 
-static int start(const struct pm_run *run, struct child *child)
+static int start(const struct pm_program *run, struct child *child)
 {
 	int pipes[2][2] = {{-1, -1}, {-1, -1}};
 	int rc = make_pipe(pipes[0]);
@@ -213,7 +72,7 @@ static int start(const struct pm_run *run, struct child *child)
 	if (!rc)
 		rc = make_pipe(pipes[1]);
 	if (!rc)
-		rc = (run->dies ? spawn_dying : spawn)(run, pipes[0][1], pipes[1][1], &child->pid);
+		rc = pm_spawn(run, pipes[0][1], pipes[1][1], &child->process);
 	for (int i = 0; i < 2; i++) {
 		child->streams[i].fd = pipes[i][0];
 		if (pipes[i][1] >= 0)
@@ -281,18 +140,18 @@ static bool has_ended(const struct child *child, int *ret_status)
 {
 	int status;
 
-	if (waitpid(child->pid, &status, WNOHANG) != child->pid)
+	if (waitpid(child->process.pid, &status, WNOHANG) != child->process.pid)
 		return false;
-	*ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	*ret_status = pm_spawn_status(status);
 	return true;
 }
 
-static size_t max_bytes_of(const struct pm_run *run)
+static size_t max_bytes_of(const struct pm_program *run)
 {
 	return run->max_output_bytes ? run->max_output_bytes : DEFAULT_MAX_OUTPUT;
 }
 
-static int supervise(const struct pm_run *run, struct child *child, int *ret_status)
+static int supervise(const struct pm_program *run, struct child *child, int *ret_status)
 {
 	size_t max_bytes = max_bytes_of(run);
 
@@ -317,7 +176,7 @@ static void kill_group(const struct child *child)
 {
 	int status;
 
-	(void)kill(-child->pid, SIGKILL);
+	(void)kill(-child->process.group, SIGKILL);
 	for (unsigned ms = 0; ms < KILL_WAIT_MS && !has_ended(child, &status); ms += STEP_MS)
 		(void)poll(NULL, 0, STEP_MS);
 }
@@ -336,7 +195,7 @@ char *pm_run_line(const char *const *argv)
 	return text;
 }
 
-static int explain(const struct pm_run *run, int code, struct pm_err *err)
+static int explain(const struct pm_program *run, int code, struct pm_err *err)
 {
 	cleanup_free char *line = pm_run_line(run->argv);
 
@@ -377,7 +236,7 @@ static int collect(struct child *child, int status, struct pm_output *ret)
 	return 0;
 }
 
-int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err)
+int pm_run(const struct pm_program *run, struct pm_output *ret, struct pm_err *err)
 {
 	cleanup_with(child_done) struct child child = {
 		.streams = {{.fd = -1}, {.fd = -1}}, .started_ms = pm_now_ms()};
@@ -431,7 +290,7 @@ char *pm_quote(const char *text, size_t length, size_t max_bytes)
 	return quoted;
 }
 
-char *pm_run_describe(const struct pm_run *run, const struct pm_output *output)
+char *pm_run_describe(const struct pm_program *run, const struct pm_output *output)
 {
 	cleanup_free char *line = pm_run_line(run->argv);
 	cleanup_free char *out = pm_quote(output->out, output->out_len, QUOTE_BYTES);

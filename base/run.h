@@ -9,20 +9,15 @@
  * terminal's Ctrl-C or a manager's signal to our group does not end a tool in the middle of a
  * change. After a timeout or too much output pm_run() kills the whole group, and waits for the
  * child five seconds at most.
+ *
+ * The program inherits lock_fd. Unless it dies with its caller, so does its keeper, a process of
+ * ours that waits for the program: where SELinux takes the descriptor from the program, the lock
+ * lasts all the same.
  */
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
-
-struct pm_run {
-	const char *const *argv;
-	const char *const *env; /* NULL: PATH=/usr/sbin:/usr/bin:/sbin:/bin and LC_ALL=C, no more */
-	unsigned timeout_ms;	/* 0: wait for ever */
-	bool dies;   /* is killed with the calling thread: for a program that changes nothing */
-	int lock_fd; /* stays open in the program, so that an flock lasts as long; 0: none */
-	size_t max_output_bytes; /* of stdout and stderr each; 0: 1 MiB */
-};
+#include "base/spawn.h"
 
 struct pm_output {
 	int status; /* exit status 0..255, or 128 + signal that ended it */
@@ -40,7 +35,7 @@ struct pm_output {
  * of fork, exec or a pipe. On failure *ret is untouched, and no child is left except one that
  * SIGKILL does not end.
  */
-int pm_run(const struct pm_run *run, struct pm_output *ret, struct pm_err *err);
+int pm_run(const struct pm_program *run, struct pm_output *ret, struct pm_err *err);
 
 /* Releases and empties; an all-zero struct is fine. */
 void pm_output_done(struct pm_output *output);
@@ -49,7 +44,7 @@ void pm_output_done(struct pm_output *output);
  * "'/usr/bin/ipmctl show -goal' ended with status 1, printed: 'first line | second line'":
  * one line for an error, with the tool's output, bounded and made printable. malloc'ed.
  */
-char *pm_run_describe(const struct pm_run *run, const struct pm_output *output);
+char *pm_run_describe(const struct pm_program *run, const struct pm_output *output);
 
 /* The words of argv with spaces between them; malloc'ed, NULL when out of memory. */
 char *pm_run_line(const char *const *argv);

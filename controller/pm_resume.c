@@ -79,7 +79,7 @@ static void sleep_until(uint64_t end_ms)
 static int run_program(const struct pm_cluster *cluster, const char *const *argv,
 	char **ret_failure, struct pm_err *err)
 {
-	const struct pm_run run = {.argv = argv,
+	const struct pm_program run = {.argv = argv,
 		.env = (const char *const *)environ,
 		.timeout_ms = cluster->resume_timeout_s * 1000};
 	cleanup_with(pm_output_done) struct pm_output output = {0};

@@ -26,7 +26,7 @@ static int ask(const struct pm_config *config, const char *what, const char *nam
 		config->scontrol_path, "--local", "--oneliner", "show", what, name, NULL};
 	const char *env[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", conf ? variable : NULL, NULL};
-	const struct pm_run run = {.argv = argv,
+	const struct pm_program run = {.argv = argv,
 		.env = env,
 		.timeout_ms = config->tool_timeout_s * 1000,
 		.dies = true,

@@ -62,7 +62,7 @@ static int run_command(
 {
 	cleanup_free char *slurm_conf = NULL, *node = NULL;
 	const char *env[5] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
-	struct pm_run run = {.argv = argv, .env = env, .timeout_ms = timeout_ms};
+	struct pm_program run = {.argv = argv, .env = env, .timeout_ms = timeout_ms};
 	size_t count = 2;
 
 	if (print_variable("SLURM_CONF", &slurm_conf) || print_variable("SLURMD_NODENAME", &node))

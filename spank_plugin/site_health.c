@@ -55,7 +55,7 @@ static int remark(const char *outcome, const char *cause)
 	return 0;
 }
 
-static int judge(const struct pm_config *config, const struct pm_run *run,
+static int judge(const struct pm_config *config, const struct pm_program *run,
 	const struct pm_output *output, struct pm_err *err)
 {
 	cleanup_free char *line = NULL;
@@ -78,7 +78,7 @@ static int run_in(const struct pm_config *config, const char *mode, int lock_fd,
 	cleanup_free const char **env = word ? environment(word) : NULL;
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	uint64_t now_ms = pm_now_ms();
-	struct pm_run run = {.argv = (const char *const *)config->site_health_check_program,
+	struct pm_program run = {.argv = (const char *const *)config->site_health_check_program,
 		.env = env,
 		.dies = true,
 		.lock_fd = lock_fd};

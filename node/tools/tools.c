@@ -20,7 +20,7 @@
 static int run_for(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	bool changes, struct pm_output *ret, struct pm_err *err)
 {
-	struct pm_run run = {.argv = argv, .timeout_ms = timeout_s * 1000, .dies = !changes};
+	struct pm_program run = {.argv = argv, .timeout_ms = timeout_s * 1000, .dies = !changes};
 	cleanup_close int lock_fd = -1;
 	int rc = geteuid() == 0 ? pm_secure_path(argv[0], err) : 0;
 
@@ -48,7 +48,7 @@ static int run_change(const struct pm_config *config, const char *const *argv,
 int pm_tool_act(const struct pm_config *config, const char *const *argv, unsigned timeout_s,
 	struct pm_err *err)
 {
-	const struct pm_run run = {.argv = argv};
+	const struct pm_program run = {.argv = argv};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *text = NULL;
 	int rc = run_for(config, argv, timeout_s ? timeout_s : config->tool_timeout_s,
@@ -77,7 +77,7 @@ static int misread(const char *const *argv, const struct pm_output *output, stru
 static int judge(
 	const char *const *argv, const struct pm_output *output, int rc, struct pm_err *err)
 {
-	const struct pm_run run = {.argv = argv};
+	const struct pm_program run = {.argv = argv};
 	cleanup_free char *text = NULL;
 
 	if (rc)
@@ -236,7 +236,7 @@ int pm_tool_create_goal(
 int pm_tool_delete_goal(const struct pm_config *config, struct pm_err *err)
 {
 	const char *const argv[] = {DELETE_GOAL(config), NULL};
-	const struct pm_run run = {.argv = argv};
+	const struct pm_program run = {.argv = argv};
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_with(pm_goals_done) struct pm_goals left = {0};
 	cleanup_free char *text = NULL;

@@ -14,7 +14,7 @@
 
 bool loop_run(const char *const *argv, char *line, size_t size)
 {
-	const struct pm_run run = {.argv = argv, .timeout_ms = 60000};
+	const struct pm_program run = {.argv = argv, .timeout_ms = 60000};
 	struct pm_output output = {0};
 	bool done = !pm_run(&run, &output, NULL) && !output.status;
 

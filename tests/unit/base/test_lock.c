@@ -55,12 +55,11 @@ static void test_lock(void)
 	is_number(pm_lock_take(scratch_path("no/lock"), "set", 0, &fd, &err), -ENOENT, "no place");
 }
 
-/* A child that takes the lock, hands it to a program that writes its pid, and is killed. */
-static int leave_tool(const char *path, const char *pid_path)
+/* A child that takes the lock, hands it to a program that writes its pid to $0, and is killed. */
+static int leave_tool(const char *path, const char *script, const char *pid_path)
 {
-	const char *const argv[] = {
-		"/bin/sh", "-c", "echo $$ >\"$0\"; exec sleep 60", pid_path, NULL};
-	struct pm_run run = {.argv = argv};
+	const char *const argv[] = {"/bin/sh", "-c", script, pid_path, NULL};
+	struct pm_program run = {.argv = argv};
 	struct pm_output output = {0};
 	pid_t caller = fork();
 	FILE *file = NULL;
@@ -80,12 +79,15 @@ static int leave_tool(const char *path, const char *pid_path)
 	return pid;
 }
 
-static void test_left_tool(void)
+static void check_left_tool(const char *script)
 {
-	const char *path = scratch_path("left");
+	const char *path = scratch_path("left"), *pid_path = scratch_path("tool.pid");
 	struct pm_err err = {0};
 	char holder[64];
-	int fd = -1, pid = leave_tool(path, scratch_path("tool.pid"));
+	int fd = -1, pid;
+
+	unlink(pid_path);
+	pid = leave_tool(path, script, pid_path);
 
 	snprintf(holder, sizeof(holder), "held by 'sleep 60' (pid %d), left behind by pmctl set",
 		pid);
@@ -98,9 +100,16 @@ static void test_left_tool(void)
 	close(fd);
 }
 
+/* As SELinux does where the tool is of another domain. */
+static void test_left_tool_without_descriptor(void)
+{
+	check_left_tool("exec 3>&-; echo $$ >\"$0\"; exec sleep 60");
+}
+
 int main(void)
 {
 	test_lock();
-	test_left_tool();
+	check_left_tool("echo $$ >\"$0\"; exec sleep 60");
+	test_left_tool_without_descriptor();
 	return tap_done();
 }

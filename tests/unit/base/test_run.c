@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -12,10 +13,15 @@
 
 #define SH(script_) ((const char *const[]){"/bin/sh", "-c", script_, NULL})
 
+static int lock_fd; /* of what is run; 0: none, and no keeper */
+
 static int run(const char *const *argv, unsigned timeout_ms, size_t max, struct pm_output *ret,
 	struct pm_err *err)
 {
-	const struct pm_run how = {.argv = argv, .timeout_ms = timeout_ms, .max_output_bytes = max};
+	const struct pm_program how = {.argv = argv,
+		.timeout_ms = timeout_ms,
+		.lock_fd = lock_fd,
+		.max_output_bytes = max};
 
 	return pm_run(&how, ret, err);
 }
@@ -40,7 +46,8 @@ static void test_surroundings(void)
 		"LC_ALL=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n", "the environment is clean");
 	prints("cat", "", "stdin is empty");
 	prints("pwd", "/\n", "the working directory is the root");
-	prints("ls /proc/self/fd | wc -l", "4\n", "no descriptor of ours is left open");
+	prints("ls /proc/self/fd | wc -l", lock_fd ? "5\n" : "4\n",
+		"no descriptor of ours is left open but the lock's");
 	prints("ps -o pgid= -p $$ | tr -d ' ' | grep -qx $$ && echo own", "own\n",
 		"the process group is its own");
 	close(fd);
@@ -63,7 +70,8 @@ static void test_signals(void)
 static void test_status(void)
 {
 	struct pm_output output = {0};
-	const struct pm_run how = {.argv = SH("echo one; echo two; echo bad >&2; exit 7")};
+	const struct pm_program how = {
+		.argv = SH("echo one; echo two; echo bad >&2; exit 7"), .lock_fd = lock_fd};
 	char *text;
 
 	is_number(pm_run(&how, &output, NULL), 0, "a program that fails has run");
@@ -211,7 +219,7 @@ static bool ends(int pid)
 }
 
 /* A process that runs a tool which writes its pid, and is then killed; returns the tool's pid. */
-static int kill_caller(const struct pm_run *how, const char *pid_file)
+static int kill_caller(const struct pm_program *how, const char *pid_file)
 {
 	struct pm_output output = {0};
 	pid_t caller = fork();
@@ -228,7 +236,7 @@ static int kill_caller(const struct pm_run *how, const char *pid_file)
 static void test_death_of_caller(void)
 {
 	char pid_file[] = "/tmp/pm-run.XXXXXX", script[100];
-	struct pm_run how = {.argv = SH(script), .dies = true};
+	struct pm_program how = {.argv = SH(script), .dies = true};
 	int pid;
 
 	close(mkstemp(pid_file));
@@ -244,6 +252,15 @@ static void test_death_of_caller(void)
 	unlink(pid_file);
 }
 
+static bool is_free(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	bool taken = fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB);
+
+	close(fd);
+	return taken;
+}
+
 /* What a debugger holds its parent cannot reap, like a program that a device does not let go of. */
 static pid_t trace(const char *pid_file)
 {
@@ -251,27 +268,58 @@ static pid_t trace(const char *pid_file)
 
 	if (tracer)
 		return tracer;
+	if (lock_fd)
+		close(lock_fd);
 	if (ptrace(PTRACE_SEIZE, wait_for_pid(pid_file), 0, 0))
 		_exit(1);
 	sleep(30);
 	_exit(0);
 }
 
-static void test_unkillable(void)
+static pid_t check_unkillable(char *pid_file)
 {
-	char pid_file[] = "/tmp/pm-run.XXXXXX", script[100];
+	char script[100];
 	struct pm_output output = {0};
 	struct pm_err err = {0};
 	pid_t tracer;
 
 	close(mkstemp(pid_file));
-	snprintf(script, sizeof(script), "echo $$ >%s; exec sleep 60", pid_file);
+	snprintf(script, sizeof(script), "exec 3>&-; echo $$ >%s; exec sleep 60", pid_file);
 	tracer = trace(pid_file);
 	is_number(run(SH(script), 1000, 0, &output, &err), -ETIMEDOUT, "what SIGKILL cannot end");
 	is_number(waitpid(tracer, NULL, WNOHANG), 0, "is not waited for until it ends");
+	return tracer;
+}
+
+static void test_unkillable(void)
+{
+	char pid_file[] = "/tmp/pm-run.XXXXXX";
+	pid_t tracer = check_unkillable(pid_file);
+
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
 	unlink(pid_file);
+}
+
+/* The program closes the lock, as SELinux does, and the caller has released it. */
+static void test_unkillable_keeps_lock(void)
+{
+	char pid_file[] = "/tmp/pm-run.XXXXXX", path[] = "/tmp/pm-lock.XXXXXX";
+	pid_t tracer;
+
+	lock_fd = mkstemp(path);
+	ok(lock_fd > 0 && !flock(lock_fd, LOCK_EX), "with a lock:");
+	tracer = check_unkillable(pid_file);
+	close(lock_fd);
+	lock_fd = 0;
+	ok(!is_free(path), "it keeps the lock");
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	for (int i = 0; i < 200 && !is_free(path); i++)
+		usleep(10000);
+	ok(is_free(path), "until it ends");
+	unlink(pid_file);
+	unlink(path);
 }
 
 static const struct {
@@ -299,7 +347,7 @@ static void test_quote(void)
 	}
 }
 
-int main(void)
+static void test_each_way(void)
 {
 	test_surroundings();
 	test_signals();
@@ -308,7 +356,17 @@ int main(void)
 	test_timeout();
 	test_output_bound();
 	test_background();
+}
+
+int main(void)
+{
+	test_each_way();
+	lock_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	test_each_way();
+	close(lock_fd);
+	lock_fd = 0;
 	test_unkillable();
+	test_unkillable_keeps_lock();
 	test_death_of_caller();
 	test_quote();
 	return tap_done();

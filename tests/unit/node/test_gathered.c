@@ -24,7 +24,7 @@ static void unpack(void)
 	char here[2000], archive[2200];
 	const char *const argv[] = {
 		"/usr/bin/tar", "-xzf", archive, "-C", scratch_dir(), "--strip-components=1", NULL};
-	const struct pm_run run = {.argv = argv, .timeout_ms = 60000};
+	const struct pm_program run = {.argv = argv, .timeout_ms = 60000};
 	struct pm_output output = {0};
 
 	snprintf(archive, sizeof(archive), "%s/%s", getcwd(here, sizeof(here)), ARCHIVE);
