@@ -45,6 +45,8 @@ start_job() {
 }
 
 writes_lines() { [ -s "$lines_of" ]; }
+# Slurm calls a job RUNNING before its script has begun again and truncated the file with the line of its first end.
+begins_again() { writes_lines && ! grep --quiet 'DUE TO PREEMPTION' "$lines_of"; }
 goes_on() { [ "$(wc -l <"$lines_of")" -gt "$1" ]; }
 
 user_pmctl() {
@@ -86,7 +88,7 @@ user_pmctl() {
 	urgent=$output
 	wait_for 90 job_is "$urgent" COMPLETED
 	wait_for 90 job_is "$job" RUNNING
-	wait_for 20 writes_lines
+	wait_for 20 begins_again
 	assert_equal "$(sort -u "$lines_of")" 'memory memory'
 	nodes_are_in_service
 }
