@@ -36,6 +36,8 @@ int pm_job_update_tasks(
 
 	if (!id)
 		return -ENOMEM;
+	if (!*tasks)
+		return -EINVAL;
 	update->job_id_str = id;
 	rc = slurm_update_job2(update, &answers);
 	slurm_free_job_array_resp(answers);

@@ -12,7 +12,10 @@
 
 int pm_job_update(const slurm_job_info_t *job, job_desc_msg_t *update, const char *what);
 
-/* The first `n` tasks of an array's record: each gets a record of its own, as at its start. */
+/*
+ * The first `n` tasks of an array's record: each gets a record of its own, as at its start.
+ * -EINVAL: the record is of a single task.
+ */
 int pm_job_update_tasks(
 	const slurm_job_info_t *job, size_t n, job_desc_msg_t *update, const char *what);
 

@@ -47,7 +47,7 @@ char *pm_lease_array_first(const char *tasks, size_t n)
 
 	if (!out)
 		return NULL;
-	while (count < n && next_range(&tasks, &range))
+	while (tasks && count < n && next_range(&tasks, &range))
 		for (unsigned long id = range.first; id <= range.last && count < n;
 			id += range.step)
 			fprintf(out, "%s%lu", count++ ? "," : "", id);

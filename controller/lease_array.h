@@ -8,7 +8,7 @@
 /* The number of tasks; 1 for NULL or "", which Slurm sends for a single job or a single task. */
 size_t pm_lease_array_count(const char *tasks);
 
-/* The first `n` of them, "3,7,8", malloc'ed; NULL when out of memory. */
+/* The first `n` of them, "3,7,8", malloc'ed; "" for a single job; NULL when out of memory. */
 char *pm_lease_array_first(const char *tasks, size_t n);
 
 #endif

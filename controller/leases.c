@@ -158,13 +158,24 @@ static bool needs_change(const struct pm_lease_job *record, const struct verdict
 	return verdict->holds ? !has || verdict->begins || verdict->free : has;
 }
 
-static void carry_out(const slurm_job_info_t *job, const struct verdict *verdict, uint64_t now_s)
+static const char *tasks_of(const slurm_job_info_t *job)
+{
+	return job->array_task_str ? job->array_task_str : "";
+}
+
+/*
+ * `job` is `old` as it is now. If some tasks have started meanwhile the verdict's count is not of
+ * the tasks that are left: those wait for the next look.
+ */
+static void carry_out(const slurm_job_info_t *job, const slurm_job_info_t *old,
+	const struct verdict *verdict, uint64_t now_s)
 {
 	if (!verdict->holds) {
 		(void)release(job);
 		return;
 	}
-	if (!hold(job, verdict->begins, now_s) && verdict->free)
+	if (!hold(job, verdict->begins, now_s) && verdict->free &&
+		!strcmp(tasks_of(job), tasks_of(old)))
 		(void)release_tasks(job, verdict->free);
 }
 
@@ -180,7 +191,7 @@ static void carry_out_now(
 		const slurm_job_info_t *job = &jobs->job_array[i];
 
 		if (job->job_id == old->job_id && pm_job_is_pending(job))
-			carry_out(job, verdict, now_s);
+			carry_out(job, old, verdict, now_s);
 	}
 	pm_cluster_free_jobs(jobs);
 }
