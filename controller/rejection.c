@@ -9,9 +9,13 @@
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "controller/slurm_api.h"
 #include "protocol/job_id.h"
+
+#define UNHEARD_MS 5000 /* for the slurmctlds of a federation to tell each other */
+#define STEP_MS	   200
 
 /*
  * "COMMENT; sentence", malloc'ed. The site and pmem.lua write into AdminComment, too, and pmem.lua
@@ -51,7 +55,8 @@ static int hold(const slurm_job_info_t *job, const char *sentence, struct pm_err
 	return comment ? pm_job_hold(job, comment, err) : pm_err_nomem(err);
 }
 
-int pm_job_back_to_queue(const slurm_job_info_t *job, uint32_t flags, struct pm_err *err)
+/* errno is Slurm's. */
+static int ask_requeue(const slurm_job_info_t *job, uint32_t flags)
 {
 	job_array_resp_msg_t *answers = NULL;
 	char id[32];
@@ -65,21 +70,64 @@ int pm_job_back_to_queue(const slurm_job_info_t *job, uint32_t flags, struct pm_
 		snprintf(id, sizeof(id), "%u", (unsigned)job->job_id);
 	rc = slurm_requeue2(id, flags, &answers);
 	slurm_free_job_array_resp(answers);
+	return rc;
+}
+
+int pm_job_back_to_queue(const slurm_job_info_t *job, uint32_t flags, struct pm_err *err)
+{
+	int rc = ask_requeue(job, flags);
+
 	if (rc && errno == ESLURM_JOB_PENDING) /* another of its nodes was faster */
 		return 0;
 	return rc ? refused(job->job_id, "requeue it", err) : 0;
 }
 
+/* True: slurmctld still has the same run of the job. */
+static bool still_runs(const slurm_job_info_t *job)
+{
+	job_info_msg_t *jobs = NULL;
+	bool found = false;
+
+	if (slurm_load_job(&jobs, pm_slurm_id(job->job_id), PM_CLUSTER_SHOWN))
+		return false;
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		const slurm_job_info_t *now = &jobs->job_array[i];
+
+		found = found ||
+			(now->job_id == job->job_id && now->restart_cnt == job->restart_cnt &&
+				(now->job_state & JOB_STATE_BASE) == JOB_RUNNING &&
+				!(now->job_state & JOB_COMPLETING));
+	}
+	pm_cluster_free_jobs(jobs);
+	return found;
+}
+
+/*
+ * In a federation the cluster where the job was submitted decides, and to it the job is not
+ * running: with JOB_RUNNING, see below, it does nothing, and reports success. It hears of the
+ * job's start a moment after the job's nodes: until then the job is pending to it.
+ */
+static int requeue_federated(const slurm_job_info_t *job, struct pm_err *err)
+{
+	int rc = ask_requeue(job, 0);
+
+	for (unsigned ms = 0; rc && errno == ESLURM_JOB_PENDING && ms < UNHEARD_MS; ms += STEP_MS) {
+		if (!still_runs(job))
+			return 0;
+		pm_pause_ms(STEP_MS);
+		rc = ask_requeue(job, 0);
+	}
+	return rc ? refused(job->job_id, "requeue it", err) : 0;
+}
+
 /*
  * JOB_RUNNING as in 'scontrol requeue Incomplete': without it a job that was cancelled in the
- * meantime would be requeued, too. In a federation the cluster where the job was submitted decides,
- * and to it the job is not running: with JOB_RUNNING it does nothing, and reports success.
+ * meantime would be requeued, too.
  */
 static int requeue(const slurm_job_info_t *job, struct pm_err *err)
 {
-	uint32_t flags = pm_job_id_is_federated(job->job_id) ? 0 : JOB_RUNNING;
-
-	return pm_job_back_to_queue(job, flags, err);
+	return pm_job_id_is_federated(job->job_id) ? requeue_federated(job, err)
+						   : pm_job_back_to_queue(job, JOB_RUNNING, err);
 }
 
 int pm_job_exclude(const slurm_job_info_t *job, char *nodes, struct pm_err *err)
