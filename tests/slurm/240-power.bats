@@ -583,6 +583,66 @@ stays_pending() {
 	no_node_is_out
 }
 
+# tasks_are NUMBER STATE: of the array $job.
+tasks_are() { [ "$(admin scontrol show job "$job" | grep -c "JobState=$2")" = "$1" ]; }
+
+# The nodes that the site's program has turned on, be it once to wake and once more to change the mode.
+woken() { sed -n 's/^on \([^ ]*\) .*/\1/p' "$(power_log)" | sort -u; }
+count_woken() { woken | wc -l; }
+
+# The reboots until now do not count.
+forget_reboots() {
+	bench service kill
+	rm -f "$(bench_dir)/kept/reboots"*
+	bench service start
+}
+
+@test "RebootsPerDay: one of three jobs changes a node that is on; one of another mode waits" {
+	put_in appdirect n1 n2
+	site_limits RebootsPerDay=1
+	forget_reboots
+	: >"$(power_log)"
+	submit --pm-mode=memory --time=5 --array=1-3
+	wait_for 180 tasks_are 3 COMPLETED
+	assert_equal "$(count_woken)" 1
+	submit --pm-mode=mixed --time=5
+	stays_pending "$job"
+	assert_equal "$(count_woken)" 1
+	no_node_is_out
+}
+
+@test "RebootsPerDay: a node that is off and wakes in another mode counts" {
+	put_in appdirect n1 n2
+	site_limits RebootsPerDay=1
+	suspend n1 n2
+	forget_reboots
+	: >"$(power_log)"
+	submit --pm-mode=memory --time=5
+	wait_for 180 job_is "$job" COMPLETED
+	: >"$(power_log)"
+	submit --pm-mode=mixed --time=5
+	stays_pending "$job"
+	assert_equal "$(woken)" ''
+	no_node_is_out
+}
+
+@test "MostNodes and LeastNodes: no more nodes that are off wake in a mode, and no more leave one" {
+	put_in appdirect n1 n2
+	site_limits MostNodes=memory:1
+	suspend n1 n2
+	: >"$(power_log)"
+	submit --pm-mode=memory --time=5 --array=1-3
+	wait_for 180 tasks_are 3 COMPLETED
+	assert_equal "$(count_woken)" 1
+	: >"$(power_log)"
+	with_site LeastNodes=appdirect:1
+	bench service start
+	submit --pm-mode=mixed --time=5 -N2
+	stays_pending "$job"
+	assert_equal "$(woken)" ''
+	no_node_is_out
+}
+
 # slurmctld 24.11 orders no change for a CLOUD node that is on: the job waits until SuspendTime has turned it off.
 @test "CLOUD nodes change their mode, on 24.11 when SuspendTime has turned them off" {
 	put_in appdirect n1

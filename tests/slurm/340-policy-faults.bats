@@ -97,9 +97,6 @@ count_rebooted() { diff <(boots) "$BATS_TEST_TMPDIR/boots" | grep -c '^<' || tru
 # The service looks each 5 s, Slurm schedules within a few: a reboot would have begun.
 looks_passed() { sleep 12; }
 
-# "HH:MM-HH:MM" around the hour that is twelve hours away.
-other_hours() { echo "$(date -d '11 hours' +%H):00-$(date -d '13 hours' +%H):00"; }
-
 lease_is_in_force() {
 	[[ $(admin scontrol show reservation pm_wait 2>/dev/null) == *'Licenses=pm_wait:1000000'* ]] &&
 		grep -q '^slurm-pmem-leases 1 ' "$dir/run/controller/leases"

@@ -125,7 +125,7 @@ shares() {
 		pic first && pic profiled --pm-runtime=place --pm-profile=prof:bursts &&
 			pmreport prof --advice next && pic advised --pm-advice=next
 	END
-	assert_line --partial 'call sites, by how often a byte of their memory is allocated'
+	assert_line --partial 'call sites, by how often a byte of their memory is accessed'
 	local run
 	sed -n 's/^node before/# before/p' <<<"$output" >&3
 	for run in first profiled advised; do echo "# $run:$(shares $run)" >&3; done
