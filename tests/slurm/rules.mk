@@ -33,7 +33,7 @@ BENCH_SITES := $(filter-out $(BENCH_UPGRADE),$(wildcard tests/slurm/2*.bats test
 BENCH_1 := $(filter-out $(BENCH_2) $(BENCH_3) $(BENCH_SITES) $(BENCH_UPGRADE),$(wildcard tests/slurm/*.bats))
 BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
 
-.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie run-sites run-sites-here run-slurm-upgrade
+.PHONY: build-bench run-bench $(BENCH_PARTS) run-bench-races run-bench-trixie run-sites run-sites-here run-sites-trixie run-slurm-upgrade
 build-bench: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/uptime.so
 run-bench: $(BENCH_PARTS)
 $(BENCH_PARTS): run-bench-%: build-bench
@@ -44,7 +44,8 @@ run-bench-races: build-bench
 run-bench-trixie:
 	tests/cluster/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench
 # Flat memory between jobs runs on the emulated machine alone, and takes a minute.
-run-sites: check-unit-idle run-sites-here
+run-sites: check-unit-idle run-sites-here run-sites-trixie
+run-sites-trixie:
 	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-sites-here
 run-sites-here: build-bench
 	PM_BUILD=$(abspath $(BUILD)) bats --timing $(BENCH_SITES)
