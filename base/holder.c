@@ -77,7 +77,7 @@ void pm_holder_each(int fd, bool (*each)(void *context, int pid), void *context)
 	}
 }
 
-/* A keeper (base/run.c), as it runs our program. */
+/* A keeper (base/spawn.h), as it runs our program. */
 static bool is_ours(int pid)
 {
 	struct stat its, ours;

@@ -16,7 +16,7 @@ void pm_holder_each(int fd, bool (*each)(void *context, int pid), void *context)
 
 /*
  * The command line, malloc'ed, and the pid of a program that holds it, or for which a keeper
- * (base/run.h) holds it; NULL: none is found.
+ * (base/spawn.h) holds it; NULL: none is found.
  */
 char *pm_holder_find(int fd, int *ret_pid);
 

@@ -4,8 +4,8 @@
 
 /*
  * One lock for all changes of the node's mode: an flock on a file. The kernel releases it when the
- * holder and all tools that inherited it (base/run.h) have ended. The file has the holder's pid and
- * verb, for the message of a process that waits.
+ * holder and all tools that inherited it, with their keepers (base/spawn.h), have ended. The file
+ * has the holder's pid and verb, for the message of a process that waits.
  */
 #include "base/err.h"
 

@@ -147,7 +147,10 @@ static int wait_for(pid_t pid)
 	return pm_spawn_status(status);
 }
 
-/* The caller may be dead by now, and told in vain: the program runs all the same. */
+/*
+ * The caller may be dead by now, and told in vain: the program runs all the same. posix_spawn(3)
+ * and its attributes allocate memory, which is safe here: glibc's fork(3) leaves malloc(3) usable.
+ */
 static void start_kept(const struct pm_program *run, pid_t parent, int out, int err, int to_parent)
 {
 	struct message message = {0};

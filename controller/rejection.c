@@ -14,8 +14,7 @@
 #include "controller/slurm_api.h"
 #include "protocol/job_id.h"
 
-#define UNHEARD_MS 5000 /* for the slurmctlds of a federation to tell each other */
-#define STEP_MS	   200
+#define STEP_MS 200
 
 /*
  * "COMMENT; sentence", malloc'ed. The site and pmem.lua write into AdminComment, too, and pmem.lua
@@ -111,7 +110,8 @@ static int requeue_federated(const slurm_job_info_t *job, struct pm_err *err)
 {
 	int rc = ask_requeue(job, 0);
 
-	for (unsigned ms = 0; rc && errno == ESLURM_JOB_PENDING && ms < UNHEARD_MS; ms += STEP_MS) {
+	for (unsigned ms = 0; rc && errno == ESLURM_JOB_PENDING && ms < PM_FEDERATION_UNHEARD_MS;
+		ms += STEP_MS) {
 		if (!still_runs(job))
 			return 0;
 		pm_pause_ms(STEP_MS);

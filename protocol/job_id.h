@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How long a job's own cluster may not know that another has started it. */
+#define PM_FEDERATION_UNHEARD_MS 5000
+
 /* The two largest numbers are NO_VAL and INFINITE. */
 #define PM_JOB_ID_MAX (UINT32_MAX - 2)
 

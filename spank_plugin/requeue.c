@@ -11,8 +11,7 @@
 #include "spank_plugin/allocation.h"
 #include "spank_plugin/command.h"
 
-#define UNHEARD_MS 5000 /* for the slurmctlds of a federation to tell each other */
-#define STEP_MS	   500
+#define STEP_MS 500
 
 #define IS_BACK "Job is pending execution" /* slurm_strerror() of ESLURM_JOB_PENDING */
 
@@ -30,7 +29,7 @@ static int requeue_federated(const struct pm_config *config, uint32_t job_id,
 {
 	int rc = pm_command(argv, timeout_ms, words);
 
-	for (unsigned ms = 0; is_back(rc, words) && ms < UNHEARD_MS; ms += STEP_MS) {
+	for (unsigned ms = 0; is_back(rc, words) && ms < PM_FEDERATION_UNHEARD_MS; ms += STEP_MS) {
 		if (!pm_job_is_alive(config, job_id, timeout_ms))
 			return 0;
 		pm_pause_ms(STEP_MS);

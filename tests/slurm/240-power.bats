@@ -583,19 +583,9 @@ stays_pending() {
 	no_node_is_out
 }
 
-# tasks_are NUMBER STATE: of the array $job.
-tasks_are() { [ "$(admin scontrol show job "$job" | grep -c "JobState=$2")" = "$1" ]; }
-
 # The nodes that the site's program has turned on, be it once to wake and once more to change the mode.
 woken() { sed -n 's/^on \([^ ]*\) .*/\1/p' "$(power_log)" | sort -u; }
 count_woken() { woken | wc -l; }
-
-# The reboots until now do not count.
-forget_reboots() {
-	bench service kill
-	rm -f "$(bench_dir)/kept/reboots"*
-	bench service start
-}
 
 @test "RebootsPerDay: one of three jobs changes a node that is on; one of another mode waits" {
 	put_in appdirect n1 n2

@@ -57,24 +57,12 @@ nothing_rebooted() {
 	assert_equal "$(boot_id n1) $(boot_id n2)" "$boot1 $boot2"
 }
 
-# The reboots until now do not count.
-forget_reboots() {
-	bench service kill
-	rm -f "$(bench_dir)/kept/reboots"*
-	bench service start
-}
-
 # How many of the two nodes have been rebooted since the test began.
 count_rebooted() {
 	local count=0
 	[ "$(boot_id n1)" = "$boot1" ] || count=$((count + 1))
 	[ "$(boot_id n2)" = "$boot2" ] || count=$((count + 1))
 	echo "$count"
-}
-
-# tasks_are NUMBER STATE: of the array $job.
-tasks_are() {
-	[ "$(admin scontrol show job "$job" | grep -c "JobState=$2")" = "$1" ]
 }
 
 explained() {

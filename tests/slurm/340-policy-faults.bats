@@ -66,13 +66,6 @@ site() {
 	bench service start
 }
 
-# The reboots until now do not count.
-forget_reboots() {
-	bench service kill
-	rm -f "$dir/kept/reboots"*
-	bench service start
-}
-
 # submit OPTION...: its number is in $job.
 submit() {
 	run_client sbatch --parsable --output=/dev/null "$@"

@@ -334,6 +334,19 @@ other_hours() {
 	echo "$(date -d '11 hours' +%H):00-$(date -d '13 hours' +%H):00"
 }
 
+# shellcheck disable=SC2154 # job is set by the caller
+# tasks_are NUMBER STATE: of the array $job.
+tasks_are() {
+	[ "$(admin scontrol show job "$job" | grep -c "JobState=$2")" = "$1" ]
+}
+
+# The reboots until now do not count.
+forget_reboots() {
+	bench service kill
+	rm -f "$(bench_dir)/kept/reboots"*
+	bench service start
+}
+
 # cancel_jobs [OPTION...]: of the ordinary user, by number: Slurm 26.05 takes the name nobody for no user.
 cancel_jobs() {
 	admin scancel -u 65534 "$@"

@@ -100,16 +100,13 @@ static void check_left_tool(const char *script)
 	close(fd);
 }
 
-/* As SELinux does where the tool is of another domain. */
-static void test_left_tool_without_descriptor(void)
-{
-	check_left_tool("exec 3>&-; echo $$ >\"$0\"; exec sleep 60");
-}
+#define BECOME_TOOL "echo $$ >\"$0\"; exec sleep 60"
 
 int main(void)
 {
 	test_lock();
-	check_left_tool("echo $$ >\"$0\"; exec sleep 60");
-	test_left_tool_without_descriptor();
+	check_left_tool(BECOME_TOOL);
+	check_left_tool("exec 3>&-; " BECOME_TOOL); /* as SELinux does, of another domain's tool */
+	check_left_tool("kill -KILL $PPID; " BECOME_TOOL); /* without its keeper */
 	return tap_done();
 }
