@@ -44,6 +44,7 @@ submit() {
 occupy() {
 	put_in memory n1
 	put_in appdirect n2
+	reboots_cost_ten_minutes
 	clean_nodes
 	submit -w n1 --pm-mode=memory --time=10 --wrap='sleep 500'
 	occupant=$job

@@ -75,6 +75,7 @@ submit() {
 # n1 in mode memory runs a job, n2 is idle in mode appdirect.
 occupy() {
 	put_in memory n1
+	reboots_cost_ten_minutes
 	clean_nodes
 	wait_for 60 lease_is_in_force
 	submit -w n1 --pm-mode=memory --time=10 --wrap='sleep 500'
