@@ -141,7 +141,8 @@ was_held() {
 	submit --pm-mode=memory --time=5 : --pm-mode=memory --time=5 --wrap=true
 	[[ $(admin scontrol show job "$job" | grep -c pm_wait) = 0 ]]
 	admin scancel "$job"
-	run_client srun --immediate=60 --pm-mode=memory --time=5 hostname
+	# srun tells slurmctld of no seconds: --immediate=60 is held like others.
+	run_client srun --immediate --pm-mode=memory --time=5 hostname
 }
 
 @test "updates of a job by its user leave its note, and the job waits on" {
