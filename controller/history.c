@@ -211,8 +211,61 @@ void pm_history_sweep(struct pm_history *history, unsigned keep_days, uint64_t n
 			remove_table(history, dirfd(dir), entry->d_name);
 }
 
+/* --- the sum --- */
+
+/* Tables that are read in a turn: those who wait for the service wait no longer for them. */
+#define TABLES_MAX 50
+
+static void write_sum(struct pm_history *history, uid_t slurm_uid)
+{
+	cleanup_free char *text = pm_history_site_text(&history->site);
+	struct pm_err err = {0};
+	int rc = text ? write_copy(history, "site", text, slurm_uid, &err) : pm_err_nomem(&err);
+
+	if (rc)
+		fprintf(stderr, "%s\n", err.text);
+}
+
+static void end_sum(struct pm_history *history)
+{
+	if (history->summing)
+		closedir(history->summing);
+	history->summing = NULL;
+	pm_history_site_done(&history->site);
+}
+
+static void add_to_sum(struct pm_history *history, const char *user)
+{
+	cleanup_free char *text = is_table(user) ? read_table(history, user) : NULL;
+
+	if (text)
+		(void)pm_history_site_add(&history->site, text); /* a sum of others is good, too */
+}
+
+void pm_history_sum_up(struct pm_history *history, uid_t slurm_uid, uint64_t now_s)
+{
+	const struct dirent *entry = NULL;
+
+	if (!history->summing && !pm_old_files_are_due(&history->summed_s, now_s))
+		return;
+	if (!history->summing)
+		history->summing = opendir(history->dir);
+	for (unsigned n = 0; history->summing && n < TABLES_MAX; n++) {
+		entry = readdir(history->summing);
+		if (!entry)
+			break;
+		add_to_sum(history, entry->d_name);
+	}
+	if (entry)
+		return;
+	if (history->summing)
+		write_sum(history, slurm_uid);
+	end_sum(history);
+}
+
 void pm_history_done(struct pm_history *history)
 {
+	end_sum(history);
 	free(history->dir);
 	*history = (struct pm_history){0};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/history_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,4 +183,23 @@ char *pm_history_table_add(const char *text, const struct pm_history_run *run)
 	if (is_sound(run))
 		add(table, run);
 	return write_table(table);
+}
+
+int pm_history_table_each(const char *text, pm_history_visit *visit, void *context)
+{
+	cleanup_free struct table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	read_table(table, text);
+	for (size_t i = 0; i < table->n; i++) {
+		const struct line *line = &table->lines[i];
+		const struct pm_history_past past = {.key = line->key,
+			.mode = line->mode,
+			.run_s = median_of(line),
+			.used_mib = line->used_mib};
+
+		visit(context, &past);
+	}
+	return 0;
 }

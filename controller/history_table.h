@@ -30,6 +30,18 @@ struct pm_history_run {
 	uint64_t end_s; /* Unix time */
 };
 
+/* How a job fared in a mode. */
+struct pm_history_past {
+	const char *key, *mode;
+	uint64_t run_s; /* the median; 0: no run counts */
+	uint64_t used_mib;
+};
+
+typedef void pm_history_visit(void *context, const struct pm_history_past *past);
+
+/* Calls `visit` for each line of the text, which may be as for pm_history_table_add(). -ENOMEM. */
+int pm_history_table_each(const char *text, pm_history_visit *visit, void *context);
+
 /*
  * The text with the run; free() it. `text` may be NULL or have lines of another form, which are
  * dropped. NULL: no memory.

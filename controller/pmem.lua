@@ -61,8 +61,13 @@ local function problem(format, ...)
 	return "pm: " .. string.format(format, ...)
 end
 
+-- Slurm's function takes a format, in which a user's or a site's words may not stand.
+local function tell_user(sentence)
+	slurm.log_user("%s", sentence)
+end
+
 local function refuse(sentence)
-	slurm.log_user(sentence)
+	tell_user(sentence)
 	return slurm.ERROR
 end
 
@@ -661,7 +666,7 @@ local function set_delay(job_desc, policy, modes, who, changes)
 		return nil
 	elseif not reboots.has_user(policy, who) and not conf.limits_reboots(pm.config_file) then
 		local user = who.user ~= "" and who.user or "?"
-		slurm.log_info(problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others", user))
+		slurm.log_info("%s", problem("RebootUsers without AllowUserBoot: %s's job keeps idle nodes from others", user))
 	end
 	return problem("no node is rebooted for %s: this one takes nodes in mode %s only", kind, modes[1].name)
 end
@@ -804,11 +809,11 @@ local function key_for(request, job_desc)
 	return request.key
 end
 
--- True if a job fits in DRAM by what its earlier runs used, or without such runs by what it asks for.
-local function fits_dram(job_desc, policy, past)
+-- MiB that a job needs of a node, by what its earlier runs used, or without such runs by what it asks
+-- for; nil: neither is known.
+local function needed_mib(job_desc, past)
 	local need = past.used_mib or memory_of(job_desc)
-	local dram = usable_mib(policy, find("name", "appdirect"))
-	return need ~= nil and need > 0 and dram ~= nil and need <= dram
+	return need and need > 0 and need or nil
 end
 
 -- The mode that auto takes; nil and the sentence.
@@ -818,13 +823,16 @@ local function auto_mode(job_desc, request, policy, who, source)
 		return nil, fault
 	end
 	local past = history.read(run_dir(), job_desc.user_id or 0, key_for(request, job_desc))
+	local need, dram = needed_mib(job_desc, past), usable_mib(policy, find("name", "appdirect"))
 	local mode, why = auto.choose(modes, {
 		nodes = given(job_desc.min_nodes, NO_VAL) or 1,
 		tasks = hold.count_tasks(job_desc.array_inx),
 		may_reboot = not reboots.none_for(policy, who) and not reboots.limits(policy),
 		view = view_for(request),
 		history = past,
-		fits_dram = fits_dram(job_desc, policy, past),
+		site = history.read_site(run_dir()),
+		knows_memory = need ~= nil,
+		fits_dram = need ~= nil and dram ~= nil and need <= dram,
 		usable = function(of) return usable_mib(policy, of) end,
 	})
 	request.source = source .. ": " .. why
@@ -982,7 +990,7 @@ end
 -- the line that decides it, then the job's mode, constraint and memory.
 local function explain(request, policy, who, changes)
 	local function tell(name, value, origin)
-		slurm.log_user(string.format("pm: %s: %s%s", name, value, origin and " (" .. origin .. ")" or ""))
+		tell_user(string.format("pm: %s: %s%s", name, value, origin and " (" .. origin .. ")" or ""))
 	end
 	tell("Partition", table.concat(request.partitions, ","))
 	for _, name in ipairs({ "User", "Account", "QOS", "Reservation" }) do
@@ -1056,10 +1064,10 @@ local function submit(job_desc, part_list)
 	end
 	apply(job_desc, changes)
 	if request.choice then
-		slurm.log_user(request.choice)
+		tell_user(request.choice)
 	end
 	if remark then
-		slurm.log_user(remark)
+		tell_user(remark)
 	end
 	return slurm.SUCCESS
 end
@@ -1288,7 +1296,7 @@ local function modify(job_desc, job_rec, part_list, uid)
 		fault = problem("job was submitted with --nodelist, give ReqNodeList= and ExcNodeList= anew")
 	end
 	if not fault and remark then
-		slurm.log_user(remark)
+		tell_user(remark)
 	end
 	return fault and refuse(fault) or slurm.SUCCESS
 end

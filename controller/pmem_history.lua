@@ -7,6 +7,7 @@ local history = {}
 
 local NOTE = "pm_same="
 local HEAD = "slurm-pmem-history 1"
+local SITE_HEAD = "slurm-pmem-site-history 1"
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
 
 -- The part of a script that counts, beside its length: a loop over more would cost slurmctld a millisecond.
@@ -71,6 +72,28 @@ function history.read(run_dir, uid, key)
 		end
 	end
 	return found
+end
+
+-- How the jobs of all users fared, as controller/history_site.h has it: `jobs` that have run, and their
+-- median `run_s`; `used`, MiB of 32 equal parts of the jobs; `ratio` by "MODE OTHER", with `jobs` and
+-- `ratio`. With no job and empty lists if none is known, or the file has another form.
+function history.read_site(run_dir)
+	local site = { jobs = 0, run_s = 0, used = {}, ratio = {} }
+	local text = read_file(run_dir .. "history-site")
+	if string.match(text, "^[^\n]*") ~= SITE_HEAD then
+		return site
+	end
+	local jobs, run_s = string.match(text, "\njobs ([0-9]+) ([0-9]+)\n")
+	if jobs then
+		site.jobs, site.run_s = tonumber(jobs), tonumber(run_s)
+	end
+	for mib in string.gmatch(string.match(text, "\nused [0-9]+( [0-9 ]+)\n") or "", "[0-9]+") do
+		site.used[#site.used + 1] = tonumber(mib)
+	end
+	for pair, both, thousandths in string.gmatch(text, "\nratio (%a+ %a+) ([0-9]+) ([1-9][0-9]*)") do
+		site.ratio[pair] = { jobs = tonumber(both), ratio = tonumber(thousandths) / 1000 }
+	end
+	return site
 end
 
 return history

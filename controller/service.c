@@ -219,6 +219,7 @@ static void load_tables(struct pm_service *service)
 		pm_user_holds_restore(&service->rejected, &service->cluster);
 		pm_reports_sweep(&service->reports, now_s());
 		pm_history_sweep(&service->history, service->reports.keep_days, now_s());
+		pm_history_sum_up(&service->history, service->cluster.slurm_uid, now_s());
 	}
 	if (nodes || jobs)
 		pm_holds_look(&service->holds, &service->cluster);

@@ -5,13 +5,14 @@
 --	lua5.1 tests/economy/auto_choose.lua DIR
 --	NUMBER NODES TASKS REBOOT_S ASKED_MIB DRAM_MIB MODE,SIZE_MIB,IDLE,REBOOTABLE,IN_MODE ...
 --
--- DIR has history-NUMBER, as pm-controller writes it, of the key KEY. Modes that the job may not have are
--- left out. Prints the mode and the reason, a line each.
+-- DIR has history-NUMBER, as pm-controller writes it, of the key KEY, and history-site. Modes that the job
+-- may not have are left out. Prints the mode and the reason, a line each.
 
 local auto = dofile("controller/pmem_auto.lua")
 local history = dofile("controller/pmem_history.lua")
 local dir = assert(arg[1], "a directory with histories") .. "/"
 local KEY = "0123456789abcdef"
+local site = history.read_site(dir)
 
 for line in io.lines() do
 	local number, nodes, tasks, reboot_s, asked, dram, rest =
@@ -30,6 +31,7 @@ for line in io.lines() do
 	end
 	local mode, why = auto.choose(modes, { nodes = tonumber(nodes), tasks = tonumber(tasks), may_reboot = true,
 		view = view,
-		history = past, fits_dram = fits(past.used_mib or tonumber(asked)), usable = function(of) return sizes[of.name] end })
+		history = past, site = site, knows_memory = (past.used_mib or tonumber(asked)) > 0,
+		fits_dram = fits(past.used_mib or tonumber(asked)), usable = function(of) return sizes[of.name] end })
 	print(mode.name .. "\t" .. why)
 end

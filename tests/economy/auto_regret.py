@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """What --pm-mode=auto costs against the site's default mode and an oracle, on submissions of job_families.py.
 
-auto_regret.py --library history_table.so [--seeds N] [--families N] [--faults SHARE] [--explain N]
+auto_regret.py --library history.so [--seeds N] [--families N] [--faults SHARE] [--explain N]
 
-The service's own table (controller/history_table.c) takes the histories, and pmem.lua's own rule (controller/pmem_auto.lua)
-chooses. Costs are in node-hours; the regret of a choice is its cost less the oracle's, which knows the truth. Prints a row
+The service's own tables (controller/history_table.c, history_site.c) take the histories, and pmem.lua's own rule
+(controller/pmem_auto.lua) chooses. Costs are in node-hours; the regret of a choice is its cost less the oracle's, which knows the truth. Prints a row
 for each default and seed: the costs, and auto's regret as a part of that of the default, in sum; the same of jobs that
 have run before. Busy nodes of a mode cost no wait in this model, so a rule that avoids waiting is judged
 more harshly than on a cluster.
@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Iterable
 
 import job_families
 
@@ -31,13 +32,25 @@ class Run(ctypes.Structure):
                 ("used_mib", ctypes.c_uint64), ("end_s", ctypes.c_uint64)]
 
 
+class Site(ctypes.Structure):
+    """struct pm_history_site of controller/history_site.h."""
+    _fields_ = [("jobs", ctypes.c_void_p), ("n", ctypes.c_size_t), ("first", ctypes.c_size_t)]
+
+
 class Table:
     def __init__(self, library: Path):
-        self.add = ctypes.CDLL(str(library)).pm_history_table_add
+        self.library = ctypes.CDLL(str(library))
+        self.add = self.library.pm_history_table_add
         self.add.argtypes = [ctypes.c_char_p, ctypes.POINTER(Run)]
-        self.add.restype = ctypes.c_void_p
         self.free = ctypes.CDLL(None).free
         self.free.argtypes = [ctypes.c_void_p]
+        for function in (self.add, self.library.pm_history_site_text):
+            function.restype = ctypes.c_void_p
+
+    def taken(self, address: int) -> bytes:
+        text = ctypes.string_at(address)
+        self.free(address)
+        return text
 
     def text(self, history: list[dict]) -> bytes:
         """As pm-controller keeps these records. It is not told of a run that Slurm ended otherwise, but of its memory."""
@@ -45,10 +58,16 @@ class Table:
         for at, record in enumerate(history):
             seconds = max(round(record["seconds"]), 1) if record["state"] in ENDED else 0
             run = Run(KEY, record["mode"].encode(), seconds, record["memory_mib"], at + 1)
-            address = self.add(text, ctypes.byref(run))
-            text = ctypes.string_at(address)
-            self.free(address)
+            text = self.taken(self.add(text, ctypes.byref(run)))
         return text
+
+    def sum_up(self, texts: Iterable[bytes]) -> bytes:
+        site = Site()
+        for text in texts:
+            self.library.pm_history_site_add(ctypes.byref(site), text)
+        summed = self.taken(self.library.pm_history_site_text(ctypes.byref(site)))
+        self.library.pm_history_site_done(ctypes.byref(site))
+        return summed
 
 
 @dataclass
@@ -80,10 +99,12 @@ def line_of(number: int, submission: dict) -> str:
 
 
 def choices(table: Table, submissions: list[dict]) -> list[list[str]]:
-    """Mode and reason of each."""
+    """Mode and reason of each. The site knows the histories of all."""
+    families = {submission["family"]: table.text(submission["history"]) for submission in submissions}
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "history-site").write_bytes(table.sum_up(families.values()))
         for number, submission in enumerate(submissions):
-            (Path(folder) / f"history-{number}").write_bytes(table.text(submission["history"]))
+            (Path(folder) / f"history-{number}").write_bytes(families[submission["family"]])
         lines = "\n".join(line_of(*pair) for pair in enumerate(submissions)) + "\n"
         done = subprocess.run(["lua5.1", "tests/economy/auto_choose.lua", folder], input=lines, capture_output=True, text=True,
                               check=True)
@@ -116,7 +137,7 @@ def print_row(name: str, whole: Sum, known: Sum) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--library", type=Path, required=True, help="history_table.c as a shared object")
+    parser.add_argument("--library", type=Path, required=True, help="history_table.c and history_site.c as a shared object")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--families", type=int, default=300)
     parser.add_argument("--held-out", type=int, default=2, help="submissions to decide, of each family")

@@ -29,16 +29,18 @@ bench-policy-slurm: $(HOLD_RULE_SO) $(FASTER_SERVICE) build-bench
 	tests/economy/bench_policy_slurm.py --library $(abspath $(HOLD_RULE_SO)) --build $(abspath $(BUILD)) \
 		--service $(abspath $(FASTER_SERVICE)) --cache $(abspath $(BUILD))/tests/economy/slurm --speed $(SPEED) $(POLICY_ARGS)
 
-HISTORY_TABLE_SO := $(BUILD)/tests/economy/history_table.so
+HISTORY_SO := $(BUILD)/tests/economy/history.so
 
-$(HISTORY_TABLE_SO): controller/history_table.c controller/history_table.h
+HISTORY_SRCS := controller/history_table.c controller/history_site.c site/modes.c base/list.c
+
+$(HISTORY_SO): $(HISTORY_SRCS) controller/history_table.h controller/history_site.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O2 -fPIC -shared -I. -o $@ $<
+	$(CC) -std=gnu11 -O2 -fPIC -shared -I. -o $@ $(HISTORY_SRCS)
 
 # AUTO_ARGS: see auto_regret.py.
 .PHONY: bench-auto
-bench-auto: $(HISTORY_TABLE_SO)
-	tests/economy/auto_regret.py --library $(abspath $(HISTORY_TABLE_SO)) $(AUTO_ARGS)
+bench-auto: $(HISTORY_SO)
+	tests/economy/auto_regret.py --library $(abspath $(HISTORY_SO)) $(AUTO_ARGS)
 
 # The job families by which a choice of memory modes is judged: what holds for all of them, and what a decision costs.
 .PHONY: check-economy

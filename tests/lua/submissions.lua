@@ -69,6 +69,7 @@ local served = {
 	{ "default", { PM_MODE = "none" }, {} },
 	{ "default", { mode = "none", PM_MODE = "flat" }, {} },
 	{ "imply", { mode = "none", mem = 5000 }, { mem = 5000 } },
+	{ "default", { PM_MODE = "50%d" }, { refused = "unknown mode '50%%d'" } },
 	{ "none", { mode = "none", features = "pm_memory" }, { refused = "^pm: %-%-pm%-mode=none contradicts" } },
 	{ "default", { mode = "none", size = "2G" }, { refused = "needs %-%-pm%-mode=appdirect or mixed" } },
 	{ "none", { mode = "memory" }, { features = "pm_memory", shared = 0 } },

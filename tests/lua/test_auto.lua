@@ -6,7 +6,8 @@ local dir = assert(arg[1], "a directory for pm-controller's files") .. "/"
 local said
 
 -- luacheck: globals slurm
-slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = (said and said .. "\n" or "") .. text end,
+slurm = { SUCCESS = 0, ERROR = -1,
+	log_user = function(...) said = (said and said .. "\n" or "") .. string.format(...) end,
 	log_info = function() end }
 
 local auto = dofile("controller/pmem_auto.lua")
@@ -40,6 +41,7 @@ end
 
 local function job(fields)
 	local made = { nodes = 1, tasks = 1, may_reboot = true, view = view(0, 0, 0, 0, 0, 0), history = {},
+		site = { jobs = 0, run_s = 0, used = {}, ratio = {} },
 		usable = function(mode) return SIZES[mode.name] end }
 	for key, value in pairs(fields) do
 		made[key] = value
@@ -57,6 +59,21 @@ local BOTH = { MEMORY, APPDIRECT }
 local EITHER = view(2, 2, 2, 2, 2, 2)  -- of four nodes two are in each mode, all idle
 local A_ONLY = view(0, 4, 0, 4, 0, 4)  -- all four are in appdirect
 local BUSY = view(0, 0, 1, 0, 0, 3)    -- none is idle
+local MIXED_ONLY = { is_known = true, idle = { pm_mixed = 4, pm_memory = 0 }, could = { pm_mixed = 0, pm_memory = 4 },
+	nodes = { pm_mixed = 4, pm_memory = 0 }, reboot_s = { pm_mixed = 100, pm_memory = 100 } }
+
+-- Of four jobs one or two use 1000 MiB.
+local function site(jobs, ratios, third_mib)
+	local made = { jobs = jobs, run_s = 2000, used = { 100, 200, third_mib or 300, 1000 }, ratio = {} }
+	for pair, ratio in pairs(ratios) do
+		made.ratio[pair] = { jobs = 60, ratio = ratio }
+	end
+	return made
+end
+local SITE = site(80, { ["appdirect memory"] = 1.5, ["memory appdirect"] = 1 / 1.5 })
+local HALF = site(80, {}, 1000)
+local FEW = site(19, {}, 1000)
+local SLOW_MIXED = site(80, { ["appdirect mixed"] = 2.5 })
 local CHOICES = {
 	-- idle nodes
 	{ BOTH, { view = A_ONLY }, "appdirect", "1 node is idle in it" },
@@ -113,6 +130,40 @@ local CHOICES = {
 	{ BOTH, { view = A_ONLY, history = past(10, 310), may_reboot = false }, "appdirect", "1 node is idle in it" },
 	{ BOTH, { view = A_ONLY, history = past(10, nil) }, "appdirect", "1 node is idle in it" },
 	{ BOTH, { view = BUSY, history = past(10, 310) }, "memory", "no mode has the idle nodes, 1 node is in it" },
+	-- an array larger than the mode: nodes that come free of other modes reboot, too
+	{ BOTH, { view = view(0, 0, 3, 0, 0, 9), tasks = 10 }, "appdirect", "no mode has the idle nodes, 9 nodes are in it" },
+	{ BOTH, { view = view(1, 0, 3, 1, 0, 9), tasks = 10, history = past(300, 310) }, "appdirect",
+		"no mode has the idle nodes, and it needs the fewest reboots: 1" },
+	-- jobs of the site: 60 have run in both modes, and took 1.5 times as long in memory
+	{ BOTH, { view = EITHER, history = past(300, nil), site = SITE }, "appdirect",
+		"its runs take 300 s in memory, and are expected to take 216 s, by jobs that ran in both, 60" },
+	{ BOTH, { view = EITHER, history = past(nil, 300), site = SITE }, "appdirect",
+		"its runs take 300 s, the median of 2, and are expected to take 416 s in memory" },
+	{ BOTH, { view = view(4, 0, 4, 0, 4, 0), history = past(360, nil), site = SITE }, "appdirect",
+		"its runs take 360 s in memory, and are expected to take 259 s, by jobs that ran in both, 60; 1 node is "
+			.. "rebooted, about 100 s each" },
+	{ BOTH, { view = view(4, 0, 4, 0, 4, 0), history = past(350, nil), site = SITE }, "memory", "1 node is idle in it" },
+	{ BOTH, { view = EITHER, history = past(300, 290), site = SITE }, "appdirect",
+		"its runs take 290 s, the median of 2, and 300 s in memory" },
+	{ { MEMORY, MIXED }, { view = MIXED_ONLY, history = past(nil, 3000), site = SITE, fits_dram = true }, "mixed",
+		"1 node is idle in it" },
+	{ { MEMORY, MIXED }, { view = MIXED_ONLY, history = past(nil, 3000), site = SLOW_MIXED, fits_dram = true }, "memory",
+		"by its runs in other modes it is expected to take 3300 s in it and 6108 s in mixed; 1 node is rebooted, about "
+			.. "100 s each" },
+	-- a job that has never run, on a site of which half of the jobs use more than appdirect has
+	{ BOTH, { view = A_ONLY, site = HALF }, "memory",
+		"of the jobs here 50 % use more memory than appdirect has; 1 node is rebooted, about 100 s each" },
+	{ BOTH, { view = A_ONLY, site = HALF, knows_memory = true }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = A_ONLY, site = SITE }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = view(4, 0, 4, 0, 4, 0), site = SITE, knows_memory = true }, "appdirect", "jobs here take 2000 s, "
+		.. "the median of 80, and are expected to take 1441 s in it and 2000 s in memory; 1 node is rebooted, about "
+			.. "100 s each" },
+	{ BOTH, { view = A_ONLY, site = FEW }, "appdirect", "1 node is idle in it" },
+	{ BOTH, { view = view(1, 0, 1, 1, 0, 1), site = HALF }, "memory",
+		"of the jobs here 50 % use more memory than appdirect has; 1 node is idle in it" },
+	-- a job that has run, and used more than appdirect has
+	{ BOTH, { view = A_ONLY, site = SITE, history = past(300, nil, 2000), knows_memory = true }, "memory",
+		"earlier runs used 2000M of a node, which no other mode has" },
 	-- without pm-controller
 	{ BOTH, { view = { idle = {}, could = {}, nodes = {}, reboot_s = {} } }, "memory",
 		"it is the first of the modes that can serve the job" },
@@ -175,6 +226,26 @@ for _, text in ipairs({ "", "slurm-pmem-history 2\n" .. LINES, LINES,
 	check("another form", history.read(dir, 1000, key).used_mib, nil)
 end
 
+-- The site's jobs ---------------------------------------------------------------------------------
+
+local SITE_LINES = "jobs 412 1840\nused 400 10 20 30 4000\nratio memory appdirect 57 920\n"
+	.. "ratio appdirect memory 57 1086\n"
+write("history-site", "slurm-pmem-site-history 1\n" .. SITE_LINES)
+local told = history.read_site(dir)
+check("jobs", told.jobs, 412)
+check("their median", told.run_s, 1840)
+check("memory", table.concat(told.used, " "), "10 20 30 4000")
+check("a ratio", told.ratio["memory appdirect"].ratio, 0.92)
+check("the jobs that tell it", told.ratio["appdirect memory"].jobs, 57)
+check("a pair without jobs", told.ratio["memory mixed"], nil)
+for _, text in ipairs({ "", SITE_LINES, "slurm-pmem-site-history 2\n" .. SITE_LINES,
+	"slurm-pmem-site-history 1\nratio memory appdirect 57 0\njobs x 1\n" }) do
+	write("history-site", text)
+	told = history.read_site(dir)
+	check("another form: no jobs", told.jobs, 0)
+	check("no ratio", told.ratio["memory appdirect"], nil)
+end
+
 -- Submissions -------------------------------------------------------------------------------------
 
 local function submit(fields, policy)
@@ -220,5 +291,12 @@ local queued = { user_name = "carol", user_id = 1000, features = "pm_memory", mi
 local change = { features = "pm_appdirect" }
 check("its owner may change the mode", pm.modify(change, queued, {}, 1000), slurm.SUCCESS)
 check("and it gets the memory of it", change.min_mem_per_node, 900)
+
+-- The site's jobs are read at each submission.
+write("history-site", "slurm-pmem-site-history 1\njobs 100 2000\nused 100 100 950 950 950\n")
+check("jobs that have never run, of unknown memory", submit({}).features, "pm_memory")
+check("is told", string.match(said, "^[^\n]*"), "pm: --pm-mode=auto takes mode memory: of the jobs here 75 % use more "
+	.. "memory than appdirect has; 1 node is rebooted, about 100 s each")
+check("with --mem", submit({ min_mem_per_node = 800 }).features, "pm_appdirect")
 
 tap.done()

@@ -4,7 +4,7 @@
 local said
 
 -- luacheck: globals slurm
-slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = text end,
+slurm = { SUCCESS = 0, ERROR = -1, log_user = function(...) said = string.format(...) end,
 	log_info = function() end }
 
 -- Without a pmem.conf: what that decides is in test_policy.lua.

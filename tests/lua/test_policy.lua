@@ -7,8 +7,8 @@ local file = assert(arg[1], "a file for pmem.conf")
 local said, logged
 
 -- luacheck: globals slurm
-slurm = { SUCCESS = 0, ERROR = -1, log_user = function(text) said = text end,
-	log_info = function(text) logged = text end }
+slurm = { SUCCESS = 0, ERROR = -1, log_user = function(...) said = string.format(...) end,
+	log_info = function(...) logged = string.format(...) end }
 
 local pm = dofile("controller/pmem.lua")
 pm.config_file = file

@@ -182,3 +182,30 @@ learnt() {
 	run bench user scontrol update jobid="$job" admincomment=pm_same=0123456789abcdef
 	assert_failure
 }
+
+# site_learnt USED_MIB: pm-controller has 20 jobs of another user that took so much memory, and has summed them up.
+site_learnt() {
+	local number kept
+	kept=$(bench_dir)/kept/history/12345
+	bench service kill
+	for number in $(seq 20); do
+		printf '%016x memory 1 10000 %s 1 10000\n' "$number" "$1"
+	done | (umask 077 && sed '1i slurm-pmem-history 1' >"$kept")
+	bench service start
+	wait_for 30 grep -qs "^used 20 $1 " "$(bench_dir)/run/controller/history-site"
+}
+
+@test "a job that has never run is expected to be as other jobs of the site, of which users see nothing" {
+	with_site Modes=memory,appdirect UsableMemory=memory:200M,appdirect:100M
+	all_in appdirect
+	site_learnt 150
+	says sbatch --hold --pm-mode=auto --wrap=true
+	assert_output --partial 'takes mode memory: of the jobs here 100 % use more memory than appdirect has; 1 node is rebooted'
+	says sbatch --hold --pm-mode=auto --mem=50M --wrap=true
+	assert_output --partial 'takes mode appdirect: 1 node is idle in it'
+	site_learnt 50
+	says sbatch --hold --pm-mode=auto --wrap=true
+	assert_output --partial 'takes mode appdirect: 1 node is idle in it'
+	run bench user cat "$(bench_dir)/run/controller/history-site"
+	assert_failure
+}

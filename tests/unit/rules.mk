@@ -32,7 +32,7 @@ $(BUILD)/tests/unit/controller/test_own_host: $(addprefix $(BUILD)/controller/,o
 $(BUILD)/tests/unit/controller/test_cluster: $(BUILD)/controller/cluster.o
 $(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,holds.o candidates.o waiters.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_memory_sizes: $(addprefix $(BUILD)/controller/,memory_sizes.o node_features.o)
-$(BUILD)/tests/unit/controller/test_history: $(addprefix $(BUILD)/controller/,history.o history_table.o lease_note.o old_files.o reader_file.o cluster.o)
+$(BUILD)/tests/unit/controller/test_history: $(addprefix $(BUILD)/controller/,history.o history_table.o history_site.o lease_note.o old_files.o reader_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_reports: $(addprefix $(BUILD)/controller/,page.o old_files.o reports.o job_lines.o reboots.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
 $(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds test_own_host test_history test_memory_sizes test_cluster): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/agent/test_job_report: $(addprefix $(BUILD)/agent/,job_report.o job_report_cause.o job_report_text.o runtime_reports.o)

@@ -111,6 +111,68 @@ static void test_oldest(void)
 	ok(strstr(text, "\n0000000000000190 ") != NULL, "the newest is there");
 }
 
+/* --- the site --- */
+
+#define SITE_HEAD "slurm-pmem-site-history 1\n"
+#define OTHER	  "fedcba9876543210"
+
+static void is_summed(const char *const *tables, size_t n, const char *text, const char *label)
+{
+	struct pm_history_site site = {0};
+	cleanup_free char *summed = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		is_number(pm_history_site_add(&site, tables[i]), 0, "a user");
+	summed = pm_history_site_text(&site);
+	is_text(summed, text, label);
+	pm_history_site_done(&site);
+}
+
+/* " 500" as often. */
+static char *repeated(const char *number, unsigned n)
+{
+	char *text = calloc(n, strlen(number) + 1);
+
+	for (unsigned i = 0; i < n; i++)
+		strcat(text, number);
+	return text;
+}
+
+static void test_site(void)
+{
+	static const char one[] =
+		HEAD KEY " memory 3 500 700 1000 500,500,500\n" KEY
+			 " appdirect 1 400 90 1000 400\n" OTHER " mixed 0 0 4000 1000 -\n";
+	static const char two[] =
+		HEAD KEY " memory 1 1000 0 1000 1000\n" KEY " appdirect 1 1 0 1000 1\n";
+	static const char three[] =
+		HEAD KEY " memory 1 10 300 1000 10\n" KEY " appdirect 1 12 0 1000 12\n";
+	cleanup_free char *of_one = repeated(" 700", PM_HISTORY_SITE_PARTS / 2);
+	cleanup_free char *of_other = repeated(" 4000", PM_HISTORY_SITE_PARTS / 2);
+	char text[1000];
+
+	is_summed(NULL, 0, SITE_HEAD, "no user");
+	is_summed((const char *[]){"", HEAD, "x"}, 3, SITE_HEAD, "users without jobs");
+	snprintf(text, sizeof(text),
+		SITE_HEAD "jobs 1 400\nused 2%s%s\nratio memory appdirect 1 800\n"
+			  "ratio appdirect memory 1 1250\n",
+		of_one, of_other);
+	is_summed((const char *[]){one}, 1, text,
+		"of a job in two modes the lower time; the most memory; the run time in both");
+	is_summed((const char *[]){two}, 1,
+		SITE_HEAD
+		"jobs 1 1\nratio memory appdirect 1 1\nratio appdirect memory 1 1000000\n",
+		"memory that is not known; a ratio is never 0");
+	free(of_one);
+	of_one = repeated(" 300", PM_HISTORY_SITE_PARTS);
+	snprintf(text, sizeof(text),
+		SITE_HEAD "jobs 2 10\nused 1%s\nratio memory appdirect 2 1200\n"
+			  "ratio appdirect memory 2 1000000\n",
+		of_one);
+	is_summed((const char *[]){two, three}, 2, text,
+		"jobs of two users with the same key are two; of two the higher ratio");
+}
+
 /* --- what nodes tell --- */
 
 static slurm_job_info_t known[1];
@@ -256,6 +318,35 @@ static void test_unknown(struct pm_history *history)
 	known[0].job_id = fresh[0].job_id = 12;
 }
 
+/* With more tables than a turn reads. */
+static void test_sum(void)
+{
+	struct pm_history history = {0};
+	struct pm_err err = {0};
+	char name[40];
+
+	is_number(pm_history_open(&history, scratch_path("many"), run_dir, geteuid(), &err), 0,
+		"the service begins");
+	for (unsigned user = 1; user <= 60; user++) {
+		snprintf(name, sizeof(name), "many/%u", user);
+		scratch_file(name, HEAD KEY " flat 1 30 0 999 30\n");
+		(void)chmod(scratch_path(name), 0600);
+	}
+	scratch_file("many/notes", HEAD KEY " flat 1 30 0 999 30\n");
+	pm_history_sum_up(&history, geteuid(), 1000);
+	is_file("run/history-site", "no file", "in one turn some tables");
+	pm_history_sum_up(&history, geteuid(), 1005);
+	is_file("run/history-site", SITE_HEAD "jobs 60 30\n", "in two all of them");
+	(void)unlink(scratch_path("many/60"));
+	pm_history_sum_up(&history, geteuid(), 1010);
+	pm_history_sum_up(&history, geteuid(), 1015);
+	is_file("run/history-site", SITE_HEAD "jobs 60 30\n", "and not again at once");
+	pm_history_sum_up(&history, geteuid(), 1000 + 3600);
+	pm_history_sum_up(&history, geteuid(), 1005 + 3600);
+	is_file("run/history-site", SITE_HEAD "jobs 59 30\n", "but an hour later");
+	pm_history_done(&history);
+}
+
 static void test_begin(void)
 {
 	struct pm_history history = {0};
@@ -285,6 +376,7 @@ int main(void)
 
 	test_table();
 	test_oldest();
+	test_site();
 	known[0] = (slurm_job_info_t){.job_id = 12,
 		.user_id = 1000,
 		.batch_host = "n1",
@@ -304,6 +396,7 @@ int main(void)
 	test_unknown(&history);
 	pm_history_done(&history);
 	test_begin();
+	test_sum();
 	free(run_dir);
 	return tap_done();
 }
