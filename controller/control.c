@@ -7,6 +7,8 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "controller/memory_sizes.h"
+#include "site/config.h"
 
 /*
  * Pauses between two looks. A slurmctld that stands by logs each as an error, so they are rare
@@ -62,6 +64,15 @@ static void drop_state(struct pm_service *service)
 
 /* --- taking over --- */
 
+/* slurmctld is asked for the nodes: beside one that does not run this would wait for it. */
+static void warn_of_memory_sizes(const struct pm_service *service)
+{
+	cleanup_with(pm_config_done) struct pm_config config = {0};
+
+	if (!pm_config_load(service->config_path, &config, NULL)) /* else main() has told */
+		pm_warn_of_memory_sizes(&service->cluster, &config);
+}
+
 int pm_control_begin(struct pm_service *service, struct pm_err *err)
 {
 	if (service->own.has_others) {
@@ -71,6 +82,7 @@ int pm_control_begin(struct pm_service *service, struct pm_err *err)
 		return 0;
 	}
 	service->serves = true;
+	warn_of_memory_sizes(service);
 	return read_state(service, err);
 }
 
@@ -93,6 +105,7 @@ static void take_over(struct pm_service *service)
 		service->own.name);
 	service->failing = false;
 	service->serves = true;
+	warn_of_memory_sizes(service);
 }
 
 static void look_after(struct pm_service *service, uint64_t pause_ms)

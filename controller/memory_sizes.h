@@ -11,7 +11,7 @@
 #include "controller/cluster.h"
 #include "site/config.h"
 
-/* Says on stderr what is wrong; at the service's start. */
+/* Says on stderr what is wrong; when the service begins to serve. Asks slurmctld for the nodes. */
 void pm_warn_of_memory_sizes(const struct pm_cluster *cluster, const struct pm_config *config);
 
 /* node_reg_mem_percent in SlurmctldParameters; 100 if it is missing or not a number. */

@@ -60,7 +60,7 @@ static void free_known(struct pm_node_feature *known, size_t n)
 	free(known);
 }
 
-static const char *known_feature(const struct pm_reboots *reboots, const char *node)
+const char *pm_reboots_feature(const struct pm_reboots *reboots, const char *node)
 {
 	size_t low = 0, high = reboots->n_known;
 
@@ -78,6 +78,21 @@ static const char *known_feature(const struct pm_reboots *reboots, const char *n
 	return NULL;
 }
 
+static bool is_off_or_wakes(uint32_t node_state)
+{
+	return node_state &
+	       (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP);
+}
+
+static const char *feature_of(const struct pm_reboots *reboots, const node_info_t *node)
+{
+	const char *feature = pm_node_feature(node);
+
+	if (!feature && is_off_or_wakes(node->node_state))
+		return pm_reboots_feature(reboots, node->name);
+	return feature;
+}
+
 /* Slurm shows a node's next mode as active from the order of the reboot on. */
 static void learn_features(struct pm_reboots *reboots, const struct pm_cluster *cluster)
 {
@@ -86,7 +101,7 @@ static void learn_features(struct pm_reboots *reboots, const struct pm_cluster *
 
 	for (; known && n < cluster->n_by_name; n++) {
 		known[n].node = strdup(cluster->by_name[n]->name);
-		known[n].feature = pm_node_feature(cluster->by_name[n]);
+		known[n].feature = feature_of(reboots, cluster->by_name[n]);
 		if (!known[n].node)
 			break;
 	}
@@ -192,7 +207,7 @@ static char *copy_of(const char *text)
 static void begin(struct pm_reboots *reboots, const node_info_t *node, uint64_t now_s)
 {
 	struct pm_reboot reboot = {.node = strdup(node->name),
-		.from = copy_of(known_feature(reboots, node->name)),
+		.from = copy_of(pm_reboots_feature(reboots, node->name)),
 		.to = copy_of(pm_node_feature(node)),
 		.start_s = now_s};
 

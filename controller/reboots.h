@@ -28,7 +28,10 @@ struct pm_reboot {
 	char *qos, *reservation;
 };
 
-/* The feature that a node had when its table was last looked at. */
+/*
+ * The feature that a node had when its table was last looked at. A node that is off keeps its mode,
+ * also where slurmctld forgets it (off_modes.h).
+ */
 struct pm_node_feature {
 	char *node;
 	const char *feature; /* of the table of modes; NULL: none */
@@ -67,6 +70,9 @@ const struct pm_reboot *pm_reboots_of(
 
 /* The reboot that a node is in; NULL: in none. */
 const struct pm_reboot *pm_reboots_open_of(const struct pm_reboots *reboots, const char *node);
+
+/* The feature of the mode in which a node is, or was turned off; NULL: none, or not known. */
+const char *pm_reboots_feature(const struct pm_reboots *reboots, const char *node);
 
 /*
  * Median of the seconds that the last reboots into the mode of a feature took, at most

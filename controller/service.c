@@ -210,6 +210,7 @@ static void load_tables(struct pm_service *service)
 
 	if (nodes) {
 		pm_reboots_look(&service->reboots, &service->cluster, &service->waiters, now_s());
+		pm_off_modes_tell(&service->off_modes, &service->cluster, &service->reboots);
 		write_modes(service, service->cluster.nodes->last_update != before);
 	}
 	announce(service);

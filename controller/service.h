@@ -17,6 +17,7 @@
 #include "controller/leases.h"
 #include "controller/own_host.h"
 #include "controller/permits.h"
+#include "controller/off_modes.h"
 #include "controller/reboots.h"
 #include "controller/server.h"
 #include "controller/rejected_jobs.h"
@@ -34,6 +35,7 @@ struct pm_service {
 	struct pm_holds holds;
 	struct pm_rejected_jobs rejected;
 	struct pm_reboots reboots;
+	struct pm_off_modes off_modes;
 	struct pm_announcements announcements;
 	struct pm_reports reports;
 	struct pm_history history;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "controller/memory_sizes.h"
 #include "controller/slurmctld_options.h"
 #include "site/config.h"
 
@@ -147,5 +146,4 @@ void pm_warn_of_slurm_conf(const struct pm_cluster *cluster, const char *config_
 	if (pm_config_load(config_path, &config, NULL))
 		return; /* main() has told */
 	warn_of_power_saving(cluster, &config);
-	pm_warn_of_memory_sizes(cluster, &config);
 }

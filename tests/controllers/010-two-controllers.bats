@@ -259,6 +259,14 @@ put_on_own_file_system() {
 	wait_for 30 serves primary
 }
 
+service_hangs() {
+	local pid
+	for pid in $service; do
+		[[ $(cat "/proc/$pid/stat") != *') D '* ]] || return 0
+	done
+	return 1
+}
+
 thaw() {
 	[ ! -e "$(bench_dir)/kept.ext4" ] || in_bench fsfreeze -u "$(bench_dir)/kept" 2>/dev/null || true
 }
@@ -269,8 +277,11 @@ thaw() {
 	put_on_own_file_system
 	service=$(bench_pids pm-controller | sort -n)
 	in_bench fsfreeze -f "$(bench_dir)/kept"
+	bench inject n1 hang # for longer than a look, or nothing is to be written
 	run_client sbatch --parsable -w n1 --pm-mode=memory --output=/dev/null --wrap="true"
 	job=$output
+	wait_for 30 service_hangs
+	bench power-cycle n1
 	wait_for 150 no_jobs
 	thaw
 	run job_field "$job" JobState

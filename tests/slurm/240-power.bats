@@ -519,15 +519,27 @@ start_slurmctld() {
 	assert_output ''
 }
 
-# slurmctld 24.11 knows no mode of a node that it has turned off; such a node has to boot for any job.
+# modes_are_known MODE NODE...: slurmctld 24.11 forgets the mode of a node that it turns off, and pm-controller tells it anew.
+modes_are_known() {
+	local mode=$1 node
+	shift
+	for node in "$@"; do
+		[ "$(active_mode "$node")" = "pm_$mode" ] || return 1
+	done
+}
+active_mode() { admin sinfo -hN -p main -n "$1" -o %b | grep -oE 'pm_[a-z]+'; }
+
+# slurmctld 24.11 wakes a node for a job of another mode whatever the job's DelayBoot.
 @test "RebootUsers: a node that is off wakes in its mode for users who may cause no reboot, and on 24.11 in another mode, too" {
 	put_in memory n1 n2
 	suspend n1 n2
+	wait_for 30 modes_are_known memory n1 n2
 	with_site RebootUsers=root
 	submit --pm-mode=memory
 	wait_for 90 job_is "$job" COMPLETED
 	assert_equal "$(cat "$out")" 'memory memory'
 	suspend n1 n2
+	wait_for 30 modes_are_known memory n1 n2
 	submit --pm-mode=appdirect
 	if is_slurm 22.05; then
 		sleep 10
@@ -566,17 +578,16 @@ stays_pending() {
 	no_node_is_out
 }
 
-# slurmctld 24.11 knows no mode of a node that it has turned off: a job of the node's own mode may wait for the hours, too.
 @test "RebootHours: outside of them a node that is off wakes in its mode alone" {
 	put_in memory n1 n2
 	site_limits "RebootHours=$(other_hours)"
 	suspend n1 n2
-	if is_slurm 22.05; then
-		submit --pm-mode=memory --time=5
-		wait_for 90 job_is "$job" COMPLETED
-		assert_equal "$(cat "$out")" 'memory memory'
-		suspend n1 n2
-	fi
+	wait_for 30 modes_are_known memory n1 n2
+	submit --pm-mode=memory --time=5
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	suspend n1 n2
+	wait_for 30 modes_are_known memory n1 n2
 	submit --pm-mode=appdirect --time=5
 	stays_pending "$job"
 	node_is n1 POWERED_DOWN && node_is n2 POWERED_DOWN
@@ -605,6 +616,7 @@ count_woken() { woken | wc -l; }
 	put_in appdirect n1 n2
 	site_limits RebootsPerDay=1
 	suspend n1 n2
+	wait_for 30 modes_are_known appdirect n1 n2
 	forget_reboots
 	: >"$(power_log)"
 	submit --pm-mode=memory --time=5
@@ -620,6 +632,7 @@ count_woken() { woken | wc -l; }
 	put_in appdirect n1 n2
 	site_limits MostNodes=memory:1
 	suspend n1 n2
+	wait_for 30 modes_are_known appdirect n1 n2
 	: >"$(power_log)"
 	submit --pm-mode=memory --time=5 --array=1-3
 	wait_for 180 tasks_are 3 COMPLETED

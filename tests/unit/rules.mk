@@ -26,6 +26,7 @@ $(BUILD)/tests/unit/controller/test_permit_rule: $(BUILD)/controller/permit_rule
 $(BUILD)/tests/unit/controller/test_lease_note: $(addprefix $(BUILD)/controller/,lease_note.o lease_array.o)
 $(BUILD)/tests/unit/controller/test_waiters: $(addprefix $(BUILD)/controller/,reader_file.o waiters.o rate.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_reboots: $(addprefix $(BUILD)/controller/,substates.o reboots.o reboot_sums.o announce.o overview.o page.o affected.o rejected_jobs.o candidates.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
+$(BUILD)/tests/unit/controller/test_off_modes: $(addprefix $(BUILD)/controller/,off_modes.o reboots.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
 $(BUILD)/tests/unit/controller/test_rejected_jobs: $(addprefix $(BUILD)/controller/,rejected_jobs.o rejection.o reinstate.o candidates.o waiters.o modes_file.o partition_nodes.o cluster.o node_features.o reboots.o state_file.o)
 $(BUILD)/tests/unit/controller/test_groups_file: $(addprefix $(BUILD)/controller/,groups_file.o child.o)
 $(BUILD)/tests/unit/controller/test_own_host: $(addprefix $(BUILD)/controller/,own_host.o cluster.o)
@@ -34,7 +35,7 @@ $(BUILD)/tests/unit/controller/test_holds: $(addprefix $(BUILD)/controller/,hold
 $(BUILD)/tests/unit/controller/test_memory_sizes: $(addprefix $(BUILD)/controller/,memory_sizes.o node_features.o)
 $(BUILD)/tests/unit/controller/test_history: $(addprefix $(BUILD)/controller/,history.o history_table.o history_site.o lease_note.o old_files.o reader_file.o cluster.o)
 $(BUILD)/tests/unit/controller/test_reports: $(addprefix $(BUILD)/controller/,page.o old_files.o reports.o job_lines.o reboots.o modes_file.o partition_nodes.o node_features.o state_file.o waiters.o cluster.o)
-$(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds test_own_host test_history test_memory_sizes test_cluster): JSON_LIBS += $(SLURM_LIBS)
+$(addprefix $(BUILD)/tests/unit/controller/,test_reports test_waiters test_reboots test_rejected_jobs test_holds test_own_host test_history test_memory_sizes test_cluster test_off_modes): JSON_LIBS += $(SLURM_LIBS)
 $(BUILD)/tests/unit/agent/test_job_report: $(addprefix $(BUILD)/agent/,job_report.o job_report_cause.o job_report_text.o runtime_reports.o)
 $(BUILD)/tests/unit/spank_plugin/test_job_output: $(BUILD)/spank_plugin/job_output.o
 $(BUILD)/tests/unit/spank_plugin/test_job_output.o: PM_CFLAGS += $(SLURM_CFLAGS)
