@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 HUGE = 2 << 20
@@ -27,6 +27,7 @@ class Job:
     others: int
     runtime: Path
     advice: dict[str, Path]
+    streams: list[str] = field(default_factory=list)    # the command with streams, if there is one
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Configuration:
     lines: Callable[[Job], list[str]]
     is_memory_mode: bool = False
     is_filled: bool = False     # DRAM has room for the job alone
+    report: str = ""            # file of the runtime's report
+    has_streams: bool = False   # for programs that have streams
 
 
 def region(job: Job, prefix: str = "", **variables: object) -> str:
@@ -65,11 +68,22 @@ def memtier(policy: str) -> Callable[[Job], list[str]]:
     return lines
 
 
-def ours(advice: str | None = None) -> Callable[[Job], list[str]]:
+def ours(name: str, about: str, advice: str | None = None, **more: object) -> Configuration:
+    """The runtime says how much DRAM it used, in a file beside the script."""
+    report = f"told-{name.replace(', ', '-')}"
+
     def lines(job: Job) -> list[str]:
         told = {} if advice is None else {"PM_ADVICE": job.advice[advice]}
-        return [region(job, LD_PRELOAD=job.runtime, PM_RANK_DRAM=job.dram, PM_LOCAL_RANK=0, PM_NODE_DRAM=0, PM_NODE_PMEM=1, **told)]
-    return lines
+        return [region(job, LD_PRELOAD=job.runtime, PM_RANK_DRAM=job.dram, PM_LOCAL_RANK=0, PM_NODE_DRAM=0, PM_NODE_PMEM=1,
+                       PM_REPORT=f"/mnt/{report}", **told, **more)]
+    return Configuration(name, about, lines, report=report)
+
+
+def streams() -> Configuration:
+    """A helper thread copies batches to DRAM and back; two chunks of the budget are for them. Advice is for one program as it is built."""
+    static = ours("ours, streams", "advice from a profile of the program with streams, of a native run, and its streams", "streams",
+                  PM_STREAMS=1, PM_SPACES=f"metadata={HUGE},temporary=0,migration={2 * HUGE}")
+    return replace(static, lines=lambda job: static.lines(replace(job, command=job.streams)), has_streams=True)
 
 
 CONFIGURATIONS = (
@@ -79,8 +93,9 @@ CONFIGURATIONS = (
     Configuration("tiering", "the kernel, with promotion (numa_balancing=2) and demotion", tiering, is_filled=True),
     Configuration("memtier ratio", "memkind's memtier, STATIC_RATIO 1:3", memtier("STATIC_RATIO")),
     Configuration("memtier size", "memkind's memtier, DYNAMIC_THRESHOLD 1:3", memtier("DYNAMIC_THRESHOLD")),
-    Configuration("ours", "the runtime without advice", ours()),
-    Configuration("ours, advised", "advice from a profile of pages that were accessed, of a native run", ours("profiled")),
-    Configuration("ours, exact", "advice from exact counts", ours("exact")),
+    ours("ours", "the runtime without advice"),
+    ours("ours, advised", "advice from a profile of pages that were accessed, of a native run", "profiled"),
+    ours("ours, exact", "advice from exact counts", "exact"),
+    streams(),
     Configuration("memory mode", "DRAM as a direct-mapped cache", lambda job: [region(job)], is_memory_mode=True),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "twin"), str(TOP / "pmreport")]
+sys.path[:0] = [str(TOP / one) for one in ("twin", "pmreport", "tests/evaluate")]
 
 
 @pytest.fixture(scope="session")

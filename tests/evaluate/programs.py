@@ -30,6 +30,7 @@ class Program:
     package: str
     tool: str
     make: Callable[[Path, float], list[str]]
+    streams: str = ""       # the same program, with streams: it takes the same arguments
 
     def is_there(self) -> bool:
         return shutil.which(self.tool) is not None
@@ -168,3 +169,13 @@ PROGRAMS = (
     Program("sort", "sorts lines", "coreutils", "sort", _sort),
     Program("xz", "compresses a text", "xz-utils", "xz", _xz),
 )
+
+
+def built(build: Path) -> tuple[Program, ...]:
+    """The project's own, which `make evaluate` compiles; they have no region, and mark iterations."""
+    minipic, pic = build / "tests/evaluate/minipic-whole", build / "tests/runtime/pic"
+    return (
+        Program("minipic", "a plasma, few large objects", "", str(minipic), lambda _, part: [str(minipic), str(round(120000 * part)), "5", "3"],
+                f"{minipic}-streams"),
+        Program("pic", "a plasma, with the objects of paper 000's Table II", "", str(pic), lambda _, part: [str(pic), str(max(1, round(3 * part)))]),
+    )

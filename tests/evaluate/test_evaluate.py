@@ -1,6 +1,7 @@
 """The evaluation's scripts and sums."""
 import importlib.machinery
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,43 @@ loader.exec_module(evaluate)
 
 MIB = 1 << 20
 JOB = evaluate.Job(["/usr/bin/sort", "-n", "/mnt/my lines"], 64 * MIB, 8 * MIB, Path("/usr/lib/libpmplace.so"),
-                   {"profiled": Path("/mnt/advice-profiled"), "exact": Path("/mnt/advice-exact")})
+                   {"profiled": Path("/mnt/advice-profiled"), "exact": Path("/mnt/advice-exact"), "streams": Path("/mnt/advice-streams")},
+                   ["/usr/bin/streaming", "-n", "/mnt/my lines"])
 
 
 @pytest.mark.parametrize("one", evaluate.CONFIGURATIONS, ids=lambda one: one.name)
 def test_each_configuration_is_one_region_of_the_same_command(one):
     lines = [line for line in one.lines(JOB) if "/mnt/region" in line]
     assert len(lines) == 1
-    assert lines[0].endswith("/usr/bin/sort -n '/mnt/my lines' >/dev/null")
+    assert lines[0].endswith(f"/usr/bin/{'streaming' if one.has_streams else 'sort'} -n '/mnt/my lines' >/dev/null")
+
+
+def test_the_runtime_reports_to_a_file_of_each_configuration():
+    files = [one.report for one in evaluate.CONFIGURATIONS if one.report]
+    assert len(set(files)) == len(files) == sum(one.name.startswith("ours") for one in evaluate.CONFIGURATIONS)
+    for one in evaluate.CONFIGURATIONS:
+        assert (f"PM_REPORT=/mnt/{one.report} " in one.lines(JOB)[0]) == bool(one.report)
+
+
+def told(free: int, resident: dict[str, int]) -> str:
+    spaces = {name: {"peak_bytes": size} for name, size in (("metadata", 1), ("temporary", 10), ("migration", 100), ("free", free), ("pmem", 5555), ("lent", 5555))}
+    return json.dumps({"spaces": spaces, "resident_bytes": {"dram": resident, "pmem": {"1": 5555}}})
+
+
+def test_the_dram_that_the_runtime_used_is_of_all_processes(tmp_path):
+    ours = next(one for one in evaluate.CONFIGURATIONS if one.name == "ours")
+    assert evaluate.told_by(ours, tmp_path) == {}
+    (tmp_path / ours.report).write_text(told(1000, {"0": 7}) + "\n" + told(2000, {"1": 9}) + "\n")
+    assert evaluate.told_by(ours, tmp_path) == {"dram_peak_bytes": 3222, "dram_resident_bytes": 7}
+    assert evaluate.told_by(evaluate.CONFIGURATIONS[0], tmp_path) == {}
+
+
+def test_the_projects_programs_are_those_of_the_build():
+    minipic, pic = evaluate.built(Path("/build"))
+    assert (minipic.streams, pic.streams) == ("/build/tests/evaluate/minipic-whole-streams", "")
+    assert minipic.make(Path("/"), 0.5) == ["/build/tests/evaluate/minipic-whole", "60000", "5", "3"]
+    assert pic.make(Path("/"), 0.1) == ["/build/tests/runtime/pic", "1"]
+    assert not minipic.is_there()
 
 
 def test_statuses_are_told_of_regions_and_dram_is_full_for_the_kernel_alone():

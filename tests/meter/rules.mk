@@ -10,7 +10,7 @@ METER_PYTEST = PYTHONDONTWRITEBYTECODE=1 PM_BUILD=$(abspath $(BUILD)) /usr/bin/p
 run-unit: check-meter
 check-meter: meter $(BUILD)/tests/meter/kernels $(BUILD)/tests/runtime/pic $(BUILD)/libpmplace.so $(BUILD)/pmrun
 	$(METER_PYTEST) tests/meter/test_program.py tests/meter/test_time_model.py tests/meter/test_cli.py tests/evaluate/test_evaluate.py \
-		tests/evaluate/test_papers.py
+		tests/evaluate/test_judged.py tests/evaluate/test_papers.py
 
 .PHONY: check-meter-guest
 run-twin: check-meter-guest

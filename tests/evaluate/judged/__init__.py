@@ -1,0 +1,1 @@
+"""The evaluation's results, judged and as a page."""
