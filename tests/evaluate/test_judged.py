@@ -22,8 +22,8 @@ def program(**changes: dict) -> dict:
     """Ours serves 60 % of 100 MiB, and tiering 50 %."""
     found = {"dram": counts(100), "pmem": counts(0), **{name: counts(percent) for name, percent in PEERS.items()}, "memory mode": counts(30, more=2),
              "ours": counts(45), "ours, advised": counts(60, dram_peak_bytes=8 * MIB), "ours, exact": counts(61, dram_peak_bytes=8 * MIB)}
-    of_program = {key: changes.pop(key) for key in ("oracle_share", "small_peak_bytes") if key in changes}
-    return {"program": "a<b", "about": "sorts", "peak_bytes": 32 * MIB, "dram_bytes": 8 * MIB, "other_bytes": MIB, "small_peak_bytes": 0, "oracle_share": 0.65,
+    of_program = {key: changes.pop(key) for key in ("oracle_share", "slab_bytes") if key in changes}
+    return {"program": "a<b", "about": "sorts", "peak_bytes": 32 * MIB, "dram_bytes": 8 * MIB, "other_bytes": MIB, "slab_bytes": MIB, "small_peak_bytes": MIB, "oracle_share": 0.65,
             "configurations": found | changes, **of_program}
 
 
@@ -70,7 +70,7 @@ def test_a_configuration_that_failed_is_named_and_not_compared():
 
 
 @pytest.mark.parametrize("changes, words", [
-    ({"small_peak_bytes": 4 * MIB}, "objects below 256 KiB hold up to 4 MiB, 50 % of the budget"),
+    ({"slab_bytes": 4 * MIB}, "the runtime's slabs for objects below 256 KiB take 4 MiB in the profiled run, 50 % of the budget, for objects that hold 1 MiB at most"),
     ({"ours, advised": counts(60, dram_peak_bytes=6 * MIB)}, "2 MiB of the budget of 8 MiB are unused"),
     ({"oracle_share": 0.62}, "an oracle of call sites serves 62.0 %, less than tiering"),
     ({"oracle_share": 0.9, "ours, exact": counts(68)}, "advice from exact counts serves 68.0 %: the profile lacks the rest"),

@@ -56,8 +56,8 @@ def figures(program: dict, found: Sequence[One]) -> str:
 def facts(program: dict) -> str:
     sizes = (f"heap {shown(program['peak_bytes'], BYTES)} at most, {shown(program['dram_bytes'], BYTES)} of DRAM for it; "
              f"an oracle that knows the counts of each call site serves {percent(program['oracle_share'])}.")
-    small = program.get("small_peak_bytes", 0)
-    return paragraph(f"{program['about']}: {sizes} Objects below 256 KiB: {shown(small, BYTES)} at most.", "soft")
+    slabs, small = (shown(program[key], BYTES) for key in ("slab_bytes", "small_peak_bytes"))
+    return paragraph(f"{program['about']}: {sizes} Objects below 256 KiB hold {small} at most; a native run takes {slabs} for their slabs.", "soft")
 
 
 def part(program: dict) -> str:

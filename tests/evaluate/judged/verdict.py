@@ -5,7 +5,7 @@ from meter import time_model
 from picture.axis import BYTES, shown
 from judged.results import OURS, PEERS, One, best_share, failed, fastest, ones
 
-MUCH = 0.25             # of a budget that small objects have, in slabs
+MUCH = 0.25             # of a budget that slabs have
 UNUSED = 0.1            # of a budget that is left
 CLEAR = 0.02            # of the traffic: shares repeat within it
 
@@ -27,11 +27,12 @@ def timed(ours: One, peer: One) -> str:
 
 def reasons(program: dict, found: dict[str, One], ours: One, peer: One) -> list[str]:
     """Of a share that is behind `peer`'s, or of a time."""
-    dram, small, used = program["dram_bytes"], program.get("small_peak_bytes", 0), ours.result.get("dram_peak_bytes")
+    dram, slabs, small, used = program["dram_bytes"], program["slab_bytes"], program["small_peak_bytes"], ours.result.get("dram_peak_bytes")
     exact = found.get("ours, exact")
     told = []
-    if small >= MUCH * dram:
-        told.append(f"objects below 256 KiB hold up to {shown(small, BYTES)}, {100 * small / dram:.0f} % of the budget")
+    if slabs >= MUCH * dram:
+        told.append(f"the runtime's slabs for objects below 256 KiB take {shown(slabs, BYTES)} in the profiled run, {100 * slabs / dram:.0f} % of the budget, for objects "
+                    f"that hold {shown(small, BYTES)} at most")
     if used is not None and used < (1 - UNUSED) * dram:
         told.append(f"{shown(dram - used, BYTES)} of the budget of {shown(dram, BYTES)} are unused")
     if peer.share is not None and program["oracle_share"] < peer.share:
