@@ -3,6 +3,7 @@ import importlib.machinery
 import importlib.util
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,6 +43,13 @@ def test_the_dram_that_the_runtime_used_is_of_all_processes(tmp_path):
     (tmp_path / ours.report).write_text(told(1000, {"0": 7}) + "\n" + told(2000, {"1": 9}) + "\n")
     assert evaluate.told_by(ours, tmp_path) == {"dram_peak_bytes": 3222, "dram_resident_bytes": 7}
     assert evaluate.told_by(evaluate.CONFIGURATIONS[0], tmp_path) == {}
+
+
+def test_slabs_are_of_the_process_that_has_most(tmp_path, monkeypatch):
+    for size in (3, 5, 4):
+        (tmp_path / str(size)).touch()
+    monkeypatch.setattr(evaluate.records, "read", lambda file: SimpleNamespace(slab_bytes=int(file.name)))
+    assert evaluate.slabs(tmp_path) == 5
 
 
 def test_the_projects_programs_are_those_of_the_build():
