@@ -169,3 +169,22 @@ def test_a_guest_that_does_not_boot_is_tried_once_more(tmp_path, monkeypatch, ca
     assert runs.run(runs.arrays(BUILD), tmp_path, BUILD) == "result" and "once more" in capsys.readouterr().err
     with pytest.raises(runs.MeterError, match="second"):
         runs.run(runs.arrays(BUILD), tmp_path, BUILD)
+
+
+def test_advice_for_streams_is_of_the_program_with_streams(monkeypatch):
+    """The runtime does not use advice for another program."""
+    asked = []
+
+    class Counted(Exception):
+        pass
+
+    def result(*_):
+        raise Counted
+
+    monkeypatch.setattr(papers, "placed", lambda *_: None)
+    monkeypatch.setattr(papers.placement, "budget", lambda work, problem, build: asked.append(work.command) or runs.Budget(problem, 16 * MIB, ""))
+    monkeypatch.setattr(runs, "result", result)
+    with pytest.raises(Counted):
+        papers.paper_000(BUILD)
+    used = next(line for line in runs.streams(runs.Budget("E", 16 * MIB, ""), BUILD).lines if "PM_STREAMS=1" in line)
+    assert [command for command in asked if command in used] == [runs.streaming(BUILD).command]

@@ -58,8 +58,8 @@ def objects(work: Work, build: Path) -> dict:
 
 
 def advised(work: Work, table: str, dram: int, build: Path) -> dict:
-    """From exact counts, for the call sites of a native run. minipic's few small objects need `work.small` alone."""
-    left = dram - work.small
+    """From exact counts, for the call sites of a native run. minipic's few small objects need `work.small` alone; batches are no objects."""
+    left = dram - work.small - work.migration
     asked = left + min(FIRST_SLAB, left) if work.is_marked else dram
     with tempfile.TemporaryDirectory(dir=build) as temporary:
         folder = Path(temporary)

@@ -197,9 +197,14 @@ def advice_of(budgets: list[Budget]) -> tuple[tuple[str, str], ...]:
     return tuple((f"advice-{one.problem}", one.advice) for one in budgets)
 
 
+def streaming(build: Path) -> Work:
+    """minipic with streams: another program, for which it has advice of its own."""
+    return Work("streaming", minipic(build, streams=True), True, migration=2 * HUGE)
+
+
 def streams(budget: Budget, build: Path) -> Experiment:
     """A helper thread copies batches of particles to DRAM, and back."""
-    work = Work("streams", minipic(build, streams=True), True, migration=2 * HUGE)
+    work = streaming(build)
     return Experiment("streams", FLAT, (warm_up(build, 1), told(ours(work, budget, build, PM_STREAMS=1))), (*WARMED_UP, *work.regions("dynamic")), advice_of([budget]))
 
 
