@@ -6,9 +6,11 @@
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "controller/node_features.h"
 #include "site/modes.h"
 
@@ -25,64 +27,116 @@ static bool is_without_mode(const node_info_t *node)
 	return is_off(node->node_state) && pm_node_has_modes(node) && !pm_node_feature(node);
 }
 
-/* The node may have been woken since the table was loaded: it then gets the mode of a job. */
-static bool is_so_now(const char *name, char **ret_features)
+/* --- nodes that get the same features --- */
+
+struct group {
+	char *features, *names; /* with commas */
+	const char *feature;	/* of the mode */
+};
+
+struct groups {
+	struct group *list;
+	size_t n;
+};
+
+static void groups_done(struct groups *groups)
 {
-	node_info_msg_t *nodes = NULL;
-	bool is_so = false;
-
-	if (slurm_load_node_single(&nodes, (char *)name, SHOW_ALL))
-		return false;
-	if (nodes->record_count == 1 && is_without_mode(&nodes->node_array[0])) {
-		const char *others = nodes->node_array[0].features_act;
-
-		*ret_features =
-			pm_asprintf("%s%s", others ? others : "", others && *others ? "," : "");
-		is_so = *ret_features != NULL;
+	for (size_t i = 0; i < groups->n; i++) {
+		free(groups->list[i].features);
+		free(groups->list[i].names);
 	}
-	slurm_free_node_info_msg(nodes);
-	return is_so;
+	free(groups->list);
 }
 
-static int update(const char *name, const char *others, const char *feature)
+/* Takes over `features`. NULL: out of memory. */
+static struct group *group_of(struct groups *groups, char *features, const char *feature)
 {
-	cleanup_free char *features = pm_asprintf("%s%s", others, feature);
+	struct group *group;
+
+	for (size_t i = 0; i < groups->n; i++)
+		if (!strcmp(groups->list[i].features, features)) {
+			free(features);
+			return &groups->list[i];
+		}
+	group = pm_list_next(&groups->list, groups->n, sizeof(*groups->list));
+	if (!group) {
+		free(features);
+		return NULL;
+	}
+	*group = (struct group){.features = features, .feature = feature};
+	groups->n++;
+	return group;
+}
+
+/* A node that does not fit into memory is told of in the next look. */
+static void add(struct groups *groups, const node_info_t *node, const char *feature)
+{
+	const char *others = node->features_act ? node->features_act : "";
+	char *features = pm_asprintf("%s%s%s", others, *others ? "," : "", feature);
+	struct group *group = features ? group_of(groups, features, feature) : NULL;
+
+	if (group)
+		(void)pm_append(&group->names, ",", node->name);
+}
+
+/* --- */
+
+static int update(const struct group *group)
+{
 	update_node_msg_t request;
 
-	if (!features)
-		return -ENOMEM;
 	slurm_init_update_node_msg(&request);
-	request.node_names = (char *)name;
-	request.features_act = features;
+	request.node_names = group->names;
+	request.features_act = group->features;
 	return slurm_update_node(&request) ? -errno : 0;
 }
 
-static void say(struct pm_off_modes *off, const char *name, const char *feature, int rc)
+static void say(struct pm_off_modes *off, const struct group *group, int rc)
 {
-	const char *mode = pm_mode_name_of_feature(feature);
+	const char *mode = pm_mode_name_of_feature(group->feature);
 
 	if (!rc)
-		fprintf(stderr,
-			"%s is off in mode %s, which slurmctld had forgotten: it knows it again\n",
-			name, mode);
+		fprintf(stderr, "told slurmctld that these nodes are off in mode %s: %s\n", mode,
+			group->names);
 	else if (!off->failing)
 		fprintf(stderr,
-			"%s is off in mode %s, which slurmctld has forgotten and does not take "
-			"(%s); trying again\n",
-			name, mode, slurm_strerror(-rc));
+			"slurmctld does not take that these nodes are off in mode %s (%s): %s; "
+			"trying again\n",
+			mode, slurm_strerror(-rc), group->names);
 	off->failing = rc != 0;
+}
+
+static const char *forgotten(const struct pm_reboots *reboots, const node_info_t *node)
+{
+	return is_without_mode(node) ? pm_reboots_feature(reboots, node->name) : NULL;
+}
+
+static bool is_any_forgotten(const struct pm_cluster *cluster, const struct pm_reboots *reboots)
+{
+	for (uint32_t i = 0; i < cluster->n_by_name; i++)
+		if (forgotten(reboots, cluster->by_name[i]))
+			return true;
+	return false;
 }
 
 void pm_off_modes_tell(struct pm_off_modes *off, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots)
 {
-	for (uint32_t i = 0; i < cluster->n_by_name; i++) {
-		const node_info_t *node = cluster->by_name[i];
-		const char *feature =
-			is_without_mode(node) ? pm_reboots_feature(reboots, node->name) : NULL;
-		cleanup_free char *others = NULL;
+	cleanup_with(groups_done) struct groups groups = {0};
+	node_info_msg_t *now = NULL;
 
-		if (feature && is_so_now(node->name, &others))
-			say(off, node->name, feature, update(node->name, others, feature));
+	/* A node may have been woken since the table was loaded: it then gets a job's mode. */
+	if (!is_any_forgotten(cluster, reboots) || slurm_load_node(0, &now, PM_CLUSTER_SHOWN))
+		return;
+	for (uint32_t i = 0; i < now->record_count; i++) {
+		const node_info_t *node = &now->node_array[i];
+		const char *feature = node->name ? forgotten(reboots, node) : NULL;
+
+		if (feature)
+			add(&groups, node, feature);
 	}
+	for (size_t i = 0; i < groups.n; i++)
+		if (groups.list[i].names)
+			say(off, &groups.list[i], update(&groups.list[i]));
+	slurm_free_node_info_msg(now);
 }

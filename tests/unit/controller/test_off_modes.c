@@ -11,23 +11,23 @@
 #define ALL_FEATURES "pm_memory,pm_appdirect,pm_mixed"
 #define OFF	     (NODE_STATE_IDLE | NODE_STATE_POWERED_DOWN)
 
-static node_info_t records[2];
-static const node_info_t *by_name[2] = {&records[0], &records[1]};
-static node_info_msg_t table = {.record_count = 2, .node_array = records};
-static struct pm_cluster cluster = {.nodes = &table, .by_name = by_name, .n_by_name = 2};
+static node_info_t records[3];
+static const node_info_t *by_name[3] = {&records[0], &records[1], &records[2]};
+static node_info_msg_t table = {.record_count = 3, .node_array = records};
+static struct pm_cluster cluster = {.nodes = &table, .by_name = by_name, .n_by_name = 3};
 
 /* --- slurmctld, in place of the library --- */
 
-static node_info_t now[1];
+static node_info_t now[3];
 static char told[200];
 static int refusal;
 
-int slurm_load_node_single(node_info_msg_t **ret, char *name, uint16_t flags)
+int slurm_load_node(time_t since, node_info_msg_t **ret, uint16_t flags)
 {
-	(void)name;
+	(void)since;
 	(void)flags;
 	*ret = calloc(1, sizeof(**ret));
-	(*ret)->record_count = 1;
+	(*ret)->record_count = 3;
 	(*ret)->node_array = now;
 	return 0;
 }
@@ -44,21 +44,24 @@ void slurm_init_update_node_msg(update_node_msg_t *request)
 
 int slurm_update_node(update_node_msg_t *request)
 {
-	snprintf(told, sizeof(told), "%s=%s", request->node_names, request->features_act);
+	snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s=%s;", request->node_names,
+		request->features_act);
 	return refusal;
 }
 
 /* --- */
 
-static void set(int i, char *name, uint32_t state, char *active)
+/* n1 and n2 have modes, n3 has none. */
+static void set(int i, uint32_t state, char *active)
 {
-	records[i] = (node_info_t){.name = name,
+	static char *const names[] = {"n1", "n2", "n3"};
+
+	records[i] = (node_info_t){.name = names[i],
 		.node_state = state,
-		.features = i ? "" : ALL_FEATURES,
+		.features = i < 2 ? ALL_FEATURES : "",
 		.features_act = active};
 	table.last_update++;
-	if (!i)
-		now[0] = records[0];
+	now[i] = records[i];
 }
 
 static void look(struct pm_off_modes *off, struct pm_reboots *reboots)
@@ -77,40 +80,48 @@ static void is_told(const char *text, const char *label)
 
 static void test_forgotten(struct pm_off_modes *off, struct pm_reboots *reboots)
 {
-	set(1, "n2", OFF, ""); /* it offers no mode */
-	set(0, "n1", NODE_STATE_IDLE, "pm_memory,rack1");
+	set(2, OFF, "");
+	set(1, NODE_STATE_IDLE, "pm_memory,rack1");
+	set(0, NODE_STATE_IDLE, "pm_memory,rack1");
 	look(off, reboots);
 	is_told("", "nodes that are on");
-	set(0, "n1", NODE_STATE_IDLE | NODE_STATE_POWERING_DOWN, "rack1");
+	set(0, NODE_STATE_IDLE | NODE_STATE_POWERING_DOWN, "rack1");
 	look(off, reboots);
 	is_told("", "one that is being turned off: not yet");
-	set(0, "n1", OFF, "rack1");
+	set(0, OFF, "rack1");
 	look(off, reboots);
-	is_told("n1=rack1,pm_memory",
+	is_told("n1=rack1,pm_memory;",
 		"it is off: slurmctld is told its mode, beside what it knows");
-	set(0, "n1", OFF, NULL);
+	set(0, OFF, NULL);
 	look(off, reboots);
-	is_told("n1=pm_memory", "and again until it knows it");
-	set(0, "n1", OFF, "rack1,pm_memory");
+	is_told("n1=pm_memory;", "and again until it knows it");
+	set(1, OFF, "");
+	look(off, reboots);
+	is_told("n1,n2=pm_memory;", "nodes of the same features at once");
+	set(1, OFF, "rack1");
+	look(off, reboots);
+	is_told("n1=pm_memory;n2=rack1,pm_memory;", "of others one after the other");
+	set(0, OFF, "rack1,pm_memory");
+	set(1, OFF, "pm_memory");
 	look(off, reboots);
 	is_told("", "not where slurmctld forgets nothing");
 }
 
 static void test_woken(struct pm_off_modes *off, struct pm_reboots *reboots)
 {
-	set(0, "n1", OFF, "rack1");
+	set(0, OFF, "rack1");
 	now[0].node_state = NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP;
 	look(off, reboots);
 	is_told("", "woken since the table was loaded");
-	set(0, "n1", OFF, "rack1");
+	set(0, OFF, "rack1");
 	now[0].features_act = "rack1,pm_mixed";
 	look(off, reboots);
 	is_told("", "another mode since then");
-	set(0, "n1", NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_mixed");
+	set(0, NODE_STATE_ALLOCATED | NODE_STATE_POWERING_UP, "pm_mixed");
 	look(off, reboots);
-	set(0, "n1", OFF, "");
+	set(0, OFF, "");
 	look(off, reboots);
-	is_told("n1=pm_mixed", "the mode that it had last");
+	is_told("n1=pm_mixed;", "the mode that it had last");
 }
 
 int main(void)
@@ -123,10 +134,10 @@ int main(void)
 	test_forgotten(&off, &reboots);
 	test_woken(&off, &reboots);
 	(void)pm_reboots_open(&begun, scratch_path("others.json"), &err);
-	set(0, "n1", OFF, "rack1");
+	set(0, OFF, "rack1");
 	look(&off, &begun);
 	is_told("", "a service that has never seen the node on");
-	set(0, "n1", OFF, "");
+	set(0, OFF, "");
 	refusal = -1;
 	look(&off, &reboots);
 	ok(off.failing, "a refusal is noted");
