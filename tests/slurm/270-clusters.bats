@@ -97,8 +97,8 @@ own_is() {
 
 # The jobs of others take all nodes of "bench", so that a job of the federation gets nodes of "other".
 fill_own() {
-	run_client sbatch -M bench -w n1 --output=/dev/null --wrap='sleep 600'
-	run_client sbatch -M bench -w n2 --output=/dev/null --wrap='sleep 600'
+	run_client sbatch -M bench --exclusive -w n1 --output=/dev/null --wrap='sleep 600'
+	run_client sbatch -M bench --exclusive -w n2 --output=/dev/null --wrap='sleep 600'
 	wait_for 30 eval '[ "$(admin squeue --local -ht running -o %i | wc -l)" = 2 ]'
 }
 

@@ -183,14 +183,16 @@ learnt() {
 	assert_failure
 }
 
-# site_learnt USED_MIB: pm-controller has 20 jobs of another user that took so much memory, and has summed them up.
+# site_learnt USED_MIB: pm-controller has 20 jobs of another user that took so much memory, and no others, has summed them up,
+# and has seen no reboot: one costs 600 s.
 site_learnt() {
 	local number kept
-	kept=$(bench_dir)/kept/history/12345
+	kept=$(bench_dir)/kept
 	bench service kill
+	rm -f "$kept/history"/* "$kept/reboots"*
 	for number in $(seq 20); do
 		printf '%016x memory 1 10000 %s 1 10000\n' "$number" "$1"
-	done | (umask 077 && sed '1i slurm-pmem-history 1' >"$kept")
+	done | (umask 077 && sed '1i slurm-pmem-history 1' >"$kept/history/12345")
 	bench service start
 	wait_for 30 grep -qs "^used 20 $1 " "$(bench_dir)/run/controller/history-site"
 }
