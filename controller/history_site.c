@@ -2,15 +2,14 @@
 #define _GNU_SOURCE
 #include "controller/history_site.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "base/numbers.h"
 
 #define HEAD	    "slurm-pmem-site-history 1"
 #define THOUSANDTHS 1000
@@ -74,18 +73,6 @@ static void add(struct numbers *numbers, uint64_t number)
 		numbers->of[numbers->n++] = number;
 }
 
-static int compare(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static void sort(struct numbers *numbers)
-{
-	qsort(numbers->of, numbers->n, sizeof(*numbers->of), compare);
-}
-
 /* Of sorted numbers: the one in the middle of part `i` of `parts`, the higher one of two. */
 static uint64_t middle(const struct numbers *numbers, size_t i, size_t parts)
 {
@@ -102,20 +89,18 @@ static uint64_t run_s(const struct pm_history_job *job)
 
 	for (size_t mode = 0; mode < PM_MODE_MAX; mode++)
 		add(&numbers, job->run_s[mode]);
-	if (!numbers.n)
-		return 0;
-	sort(&numbers);
-	return of[(numbers.n - 1) / 2];
+	return pm_numbers_median(of, numbers.n);
 }
 
 /* The job's run time in `other` by that in `mode`; 0: it has not run in both. */
 static uint64_t ratio(const struct pm_history_job *job, enum pm_mode mode, enum pm_mode other)
 {
-	uint64_t one_s = job->run_s[mode], other_s = job->run_s[other];
+	uint64_t one_s = job->run_s[mode], other_s = job->run_s[other], found;
 
 	if (!one_s || !other_s)
 		return 0;
-	return other_s * THOUSANDTHS / one_s + !(other_s * THOUSANDTHS / one_s);
+	found = other_s * THOUSANDTHS / one_s;
+	return found ? found : 1;
 }
 
 /* --- the text --- */
@@ -125,7 +110,7 @@ static void write_runs(const struct pm_history_site *site, struct numbers *numbe
 	numbers->n = 0;
 	for (size_t i = 0; i < site->n; i++)
 		add(numbers, run_s(&site->jobs[i]));
-	sort(numbers);
+	pm_numbers_sort(numbers->of, numbers->n);
 	if (numbers->n)
 		fprintf(out, "jobs %zu %" PRIu64 "\n", numbers->n, middle(numbers, 0, 1));
 }
@@ -137,7 +122,7 @@ static void write_used(const struct pm_history_site *site, struct numbers *numbe
 		add(numbers, site->jobs[i].used_mib);
 	if (!numbers->n)
 		return;
-	sort(numbers);
+	pm_numbers_sort(numbers->of, numbers->n);
 	fprintf(out, "used %zu", numbers->n);
 	for (size_t i = 0; i < PM_HISTORY_SITE_PARTS; i++)
 		fprintf(out, " %" PRIu64, middle(numbers, i, PM_HISTORY_SITE_PARTS));
@@ -150,7 +135,7 @@ static void write_ratio(const struct pm_history_site *site, struct numbers *numb
 	numbers->n = 0;
 	for (size_t i = 0; i < site->n; i++)
 		add(numbers, ratio(&site->jobs[i], mode->mode, other->mode));
-	sort(numbers);
+	pm_numbers_sort(numbers->of, numbers->n);
 	if (numbers->n)
 		fprintf(out, "ratio %s %s %zu %" PRIu64 "\n", mode->name, other->name, numbers->n,
 			middle(numbers, 0, 1));

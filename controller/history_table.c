@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/numbers.h"
 
 #define HEAD	 "slurm-pmem-history 1"
 #define MODE_MAX 16
@@ -120,23 +121,13 @@ static void add(struct table *table, const struct pm_history_run *run)
 
 /* --- writing --- */
 
-static int compare(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-/* Of an even number the lower one of the middle; 0: there is none. */
+/* 0: there is none. */
 static uint64_t median_of(const struct line *line)
 {
 	uint64_t sorted[PM_HISTORY_SECONDS] = {0};
 
-	if (!line->n_seconds)
-		return 0;
 	memcpy(sorted, line->seconds, line->n_seconds * sizeof(sorted[0]));
-	qsort(sorted, line->n_seconds, sizeof(sorted[0]), compare);
-	return sorted[(line->n_seconds - 1) / 2];
+	return pm_numbers_median(sorted, line->n_seconds);
 }
 
 static void write_line(FILE *out, const struct line *line)

@@ -34,7 +34,7 @@ local function with_memory(modes, used_mib, usable)
 	return good[1] and good or modes
 end
 
-local function add_up(counts)
+local function sum(counts)
 	local all = 0
 	for _, count in pairs(counts) do
 		all = all + count
@@ -42,10 +42,11 @@ local function add_up(counts)
 	return all
 end
 
--- Slurm reboots idle nodes for each task of an array. What is still short are nodes that come free: those of
--- the mode, as far as there are any, and then others, which reboot, too. A job that waits takes all its nodes so.
+-- Slurm reboots idle nodes for each task of an array. Tasks that are left get nodes that come free: first
+-- those of the mode, as far as there are any, then others, which reboot, too. A job that waits gets all of its
+-- nodes so.
 local function count_reboots(job, waits, idle, could, in_mode)
-	local all = math.min(job.nodes * job.tasks, math.max(job.nodes, add_up(job.view.nodes)))
+	local all = math.min(job.nodes * job.tasks, math.max(job.nodes, sum(job.view.nodes)))
 	local short = math.max(all - idle, 0)
 	local now = waits and 0 or math.min(short, could)
 	local later = job.may_reboot and math.max(short - now - (in_mode - idle), 0) or 0
@@ -80,26 +81,32 @@ end
 local function ratio(site, from, to)
 	local cached = (IS_CACHED[to] and auto.CACHED or 1) / (IS_CACHED[from] and auto.CACHED or 1)
 	local learnt = site.ratio[from .. " " .. to] or { jobs = 0, ratio = 1 }
-	local sum = auto.FEW_JOBS * math.log(cached) + learnt.jobs * math.log(learnt.ratio)
-	return math.exp(sum / (auto.FEW_JOBS + learnt.jobs)), learnt.jobs
+	local logs = auto.FEW_JOBS * math.log(cached) + learnt.jobs * math.log(learnt.ratio)
+	return math.exp(logs / (auto.FEW_JOBS + learnt.jobs)), learnt.jobs
+end
+
+-- The modes in which the job has run: their names, and the runs.
+local function modes_of(history)
+	local list = {}
+	for name, past in pairs(history) do
+		list[#list + 1] = name ~= "used_mib" and { name = name, past = past } or nil
+	end
+	return list
 end
 
 -- Fills in the run time by the modes in which the job has run: the geometric mean, by their runs. A
 -- job that does not fit in DRAM, or may not, is compared only where jobs of the site tell how.
 local function expect_by_runs(choice, job)
-	local runs, sum, by_jobs = 0, 0, 0
-	for name, past in pairs(job.history) do
-		local by, jobs = 1, 0
-		if name ~= "used_mib" then
-			by, jobs = ratio(job.site, name, choice.mode.name)
-		end
-		if name ~= "used_mib" and (jobs > 0 or job.fits_dram) then
-			runs, sum = runs + past.runs, sum + past.runs * math.log(past.run_s * by)
+	local runs, logs, by_jobs = 0, 0, 0
+	for _, one in ipairs(modes_of(job.history)) do
+		local by, jobs = ratio(job.site, one.name, choice.mode.name)
+		if jobs > 0 or job.fits_dram then
+			runs, logs = runs + one.past.runs, logs + one.past.runs * math.log(one.past.run_s * by)
 			by_jobs = math.max(by_jobs, jobs)
 		end
 	end
 	if runs > 0 then
-		choice.run_s, choice.by_jobs = math.exp(sum / runs), by_jobs
+		choice.run_s, choice.by_jobs = math.exp(logs / runs), by_jobs
 	end
 end
 
@@ -126,19 +133,10 @@ local function share_that_uses(site, mib)
 	return #site.used > 0 and count / #site.used or 0
 end
 
-local function has_run(history)
-	for name in pairs(history) do
-		if name ~= "used_mib" then
-			return true
-		end
-	end
-	return false
-end
-
 -- Fills in what is expected.
 local function expect(choices, job)
 	local site, home = job.site, with_most_nodes(choices)
-	local is_new = not has_run(job.history) and site.jobs >= auto.FEW_JOBS
+	local is_new = #modes_of(job.history) == 0 and site.jobs >= auto.FEW_JOBS
 	for _, choice in ipairs(choices) do
 		if is_new then
 			expect_by_site(choice, home, site)

@@ -8,6 +8,7 @@
 #include "base/asprintf.h"
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "base/numbers.h"
 #include "base/strv.h"
 #include "controller/node_features.h"
 #include "controller/partition_nodes.h"
@@ -397,13 +398,6 @@ static int newest_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static int shortest_first(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 uint64_t pm_reboots_median_s(const struct pm_reboots *reboots, const char *feature)
 {
 	cleanup_free const struct pm_reboot **found = calloc(reboots->n + 1, sizeof(*found));
@@ -420,7 +414,7 @@ uint64_t pm_reboots_median_s(const struct pm_reboots *reboots, const char *featu
 	n = n < PM_REBOOTS_MEDIAN_OF ? n : PM_REBOOTS_MEDIAN_OF;
 	for (size_t i = 0; i < n; i++)
 		seconds[i] = found[i]->end_s - found[i]->start_s;
-	qsort(seconds, n, sizeof(*seconds), shortest_first);
+	pm_numbers_sort(seconds, n);
 	return seconds[n / 2];
 }
 

@@ -31,7 +31,7 @@ bench-policy-slurm: $(HOLD_RULE_SO) $(FASTER_SERVICE) build-bench
 
 HISTORY_SO := $(BUILD)/tests/economy/history.so
 
-HISTORY_SRCS := controller/history_table.c controller/history_site.c site/modes.c base/list.c
+HISTORY_SRCS := controller/history_table.c controller/history_site.c site/modes.c base/list.c base/numbers.c
 
 $(HISTORY_SO): $(HISTORY_SRCS) controller/history_table.h controller/history_site.h
 	@mkdir -p $(@D)

@@ -183,17 +183,15 @@ learnt() {
 	assert_failure
 }
 
-# site_learnt USED_MIB: pm-controller has 20 jobs of another user that took so much memory, and no others, has summed them up,
-# and has seen no reboot: one costs 600 s.
+# site_learnt USED_MIB: pm-controller has 20 jobs of another user that took so much memory, and no others, and has summed them up.
 site_learnt() {
 	local number kept
-	kept=$(bench_dir)/kept
-	bench service kill
-	rm -f "$kept/history"/* "$kept/reboots"*
+	kept=$(bench_dir)/kept/history
+	rm -f "$kept"/*
 	for number in $(seq 20); do
 		printf '%016x memory 1 10000 %s 1 10000\n' "$number" "$1"
-	done | (umask 077 && sed '1i slurm-pmem-history 1' >"$kept/history/12345")
-	bench service start
+	done | (umask 077 && sed '1i slurm-pmem-history 1' >"$kept/12345")
+	reboots_cost_ten_minutes # with a new pm-controller
 	wait_for 30 grep -qs "^used 20 $1 " "$(bench_dir)/run/controller/history-site"
 }
 
