@@ -54,10 +54,17 @@ static void replace(char **field, const char *text)
 	*field = text ? strdup(text) : NULL;
 }
 
+/* 22.05 looks at DelayBoot before it wakes a node, 24.11 does not; those between were not tried. */
+static bool looks_at_delay_boot(const slurm_conf_t *config)
+{
+	return config->version && !strncmp(config->version, "22.05", strlen("22.05"));
+}
+
 static void take_power_saving(struct pm_cluster *cluster, const slurm_conf_t *config)
 {
 	replace(&cluster->suspend_program, config->suspend_program);
 	replace(&cluster->resume_program, config->resume_program);
+	cluster->wakes_regardless = config->suspend_program && !looks_at_delay_boot(config);
 	cluster->suspend_timeout_s = config->suspend_timeout;
 	cluster->resume_timeout_s = config->resume_timeout;
 }

@@ -47,6 +47,7 @@ struct pm_cluster {
 	char *slurmctld_params; /* SlurmctldParameters; NULL: none */
 
 	char *suspend_program; /* of power saving; NULL if slurm.conf has none */
+	bool wakes_regardless; /* a node that is off wakes for a job before its DelayBoot is over */
 	char *resume_program;
 	char *pid_file; /* slurmctld's */
 	char *name;	/* ClusterName */

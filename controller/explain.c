@@ -81,7 +81,7 @@ static void explain_lease(const slurm_job_info_t *job, const char *feature, json
 	time_t end_s = (time_t)(note.first_held_s + note.most_min * 60ULL);
 	struct tm local;
 
-	if (!pm_lease_is_on(job->licenses) || pm_permit_is_awaited(job))
+	if (!pm_lease_is_on(job->licenses) || pm_permit_is_awaited(job) || pm_permit_is_never(job))
 		return;
 	if (note.first_held_s && localtime_r(&end_s, &local))
 		(void)strftime(end, sizeof(end), "until %FT%T", &local);

@@ -150,6 +150,11 @@ static uint64_t idle_nodes(const struct state *state)
 	return idle;
 }
 
+static bool is_barred(const struct pm_hold_job *job, uint32_t missing)
+{
+	return job->barred == PM_HOLD_BARRED_FROM_ALL || (job->barred && missing);
+}
+
 static struct pm_hold_answer decide(struct state *state, const struct pm_hold_job *job)
 {
 	struct mode *mode = &state->modes[job->mode];
@@ -158,7 +163,7 @@ static struct pm_hold_answer decide(struct state *state, const struct pm_hold_jo
 	bool room = idle >= job->nodes;
 	bool behind = state->blocked && mode->nodes >= job->nodes;
 
-	if (missing && job->barred) {
+	if (is_barred(job, missing)) {
 		mode->ahead += job->nodes;
 		return (struct pm_hold_answer){.until_s = state->now_s + state->rule->lease_s};
 	}

@@ -47,13 +47,20 @@ struct pm_hold_answer {
 	uint32_t either; /* it may start, but nothing reboots for it: a lease may stay */
 };
 
+/* A job for which no node may be rebooted. */
+enum pm_hold_bar {
+	PM_HOLD_NOT_BARRED,
+	PM_HOLD_BARRED,		 /* it waits as long as too few nodes of its mode are idle */
+	PM_HOLD_BARRED_FROM_ALL, /* it waits: it cannot take those that are idle, or not yet */
+};
+
 struct pm_hold_job {
 	double run_s;	     /* expected */
 	double first_held_s; /* 0: it has never been held */
 	uint32_t nodes;
 	uint32_t mode;	   /* below PM_HOLD_MODES_MAX */
 	uint32_t may_hold; /* 0: the job must not be held, for reasons of its own */
-	uint32_t barred;   /* no node may be rebooted for it: it waits as long as it misses nodes */
+	uint32_t barred;   /* enum pm_hold_bar */
 };
 
 struct pm_hold_node {

@@ -132,7 +132,7 @@ static int hold_all(struct pm_lease_licence *licence, time_t until)
 		return rc;
 	if (!total && !licence->missing)
 		fprintf(stderr,
-			"pmem.conf has HoldTime or a limit of reboots, but slurm.conf has no "
+			"pmem.conf has HoldTime or limits reboots, but slurm.conf has no "
 			"licence " PM_LEASE_LICENCE
 			", by which jobs wait: add Licenses=" PM_LEASE_LICENCE ":1000000 to it\n");
 	licence->missing = !total;
@@ -143,10 +143,11 @@ static int hold_all(struct pm_lease_licence *licence, time_t until)
 
 /* --- the file --- */
 
-static int write_file(const char *run_dir, time_t until)
+static int write_file(const char *run_dir, time_t until, bool wakes)
 {
 	cleanup_free char *path = pm_asprintf("%s/leases", run_dir);
-	cleanup_free char *text = pm_asprintf("slurm-pmem-leases 1 %lld\n", (long long)until);
+	cleanup_free char *text = pm_asprintf(
+		"slurm-pmem-leases 1 %lld\n%s", (long long)until, wakes ? "wakes\n" : "");
 	struct pm_err err = {0};
 	int rc = path && text ? pm_file_write(path, 0644, text, strlen(text), &err)
 			      : pm_err_nomem(&err);
@@ -167,7 +168,7 @@ static void say(struct pm_lease_licence *licence, int rc)
 	licence->failing = rc && rc != -ENOENT;
 }
 
-bool pm_lease_licence_keep(struct pm_lease_licence *licence, const char *run_dir)
+bool pm_lease_licence_keep(struct pm_lease_licence *licence, const char *run_dir, bool wakes)
 {
 	uint64_t now_ms = pm_now_ms();
 	time_t until = time(NULL) + PM_LEASE_S;
@@ -178,5 +179,5 @@ bool pm_lease_licence_keep(struct pm_lease_licence *licence, const char *run_dir
 	licence->renewed_ms = now_ms;
 	rc = hold_all(licence, until);
 	say(licence, rc);
-	return !rc && !write_file(run_dir, until);
+	return !rc && !write_file(run_dir, until, wakes);
 }

@@ -9,7 +9,8 @@
  * jobs start if the service dies.
  *
  * <run_dir>/leases tells pmem.lua, which then gives new jobs the licence: a line
- * "slurm-pmem-leases 1 <until>", Unix time. pmem.lua ignores the file after that time.
+ * "slurm-pmem-leases 1 <until>", Unix time, and a line "wakes" if slurmctld wakes nodes for jobs
+ * for which no node may change its mode. pmem.lua ignores the file after that time.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ struct pm_lease_licence {
  * In each turn while jobs may be held: renews the reservation, or makes it, once in PM_LEASE_S / 3.
  * True while the lease is in force. A failure is logged once.
  */
-bool pm_lease_licence_keep(struct pm_lease_licence *licence, const char *run_dir);
+bool pm_lease_licence_keep(struct pm_lease_licence *licence, const char *run_dir, bool wakes);
 
 /* A job's licences "matlab:1,pm_wait:1", NULL for none: whether it has the lease's. */
 bool pm_lease_is_on(const char *licences);

@@ -14,6 +14,7 @@
 #include "controller/overview.h"
 #include "controller/partition_nodes.h"
 #include "controller/permits.h"
+#include "controller/usable_nodes.h"
 #include "site/modes.h"
 
 /* `make bench-policy-slurm` builds this file with the times of a faster clock. */
@@ -63,15 +64,24 @@ static bool has_alternatives(const char *licences)
 	return licences && strchr(licences, '|');
 }
 
+/* It can be given the licence, and gets no nodes but those that the rule counts. */
+static bool takes_lease(const slurm_job_info_t *job)
+{
+	return job->shared == JOB_SHARED_NONE && !is_given(job->resv_name) &&
+	       !is_given(job->fed_origin_str) && !job->het_job_id &&
+	       !has_alternatives(job->licenses) && !job->deadline && !(job->bitflags & CRON_JOB);
+}
+
+static bool is_eligible(const slurm_job_info_t *job, uint64_t now_s)
+{
+	return !is_given(job->dependency) && job->eligible_time &&
+	       (uint64_t)job->eligible_time <= now_s;
+}
+
 bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s)
 {
-	return job->shared == JOB_SHARED_NONE && !is_given(job->req_nodes) &&
-	       !is_given(job->resv_name) && !is_given(job->fed_origin_str) &&
-	       !is_given(job->dependency) && !job->het_job_id && !job->restart_cnt &&
-	       !has_alternatives(job->licenses) && !job->deadline &&
-	       (job->delay_boot < LONG_DELAY_S || pm_permit_is_awaited(job)) &&
-	       !(job->bitflags & CRON_JOB) && job->eligible_time &&
-	       (uint64_t)job->eligible_time <= now_s;
+	return takes_lease(job) && is_eligible(job, now_s) && !is_given(job->req_nodes) &&
+	       !job->restart_cnt && (job->delay_boot < LONG_DELAY_S || pm_permit_is_awaited(job));
 }
 
 static double limit_s(const slurm_job_info_t *job)
@@ -90,18 +100,51 @@ static bool may_hold(const slurm_job_info_t *job, const struct pm_lease_note *no
 	       (now_s < note->first_held_s + most_s && now_s + CLOCK_BACK_S > note->first_held_s);
 }
 
-static struct pm_hold_job row_of(const struct pm_lease_clock *clock, const slurm_job_info_t *job,
-	double used_of_limit, uint64_t now_s)
+/* A node that is in another mode and off. */
+static bool is_any_off(const struct pm_lease_table *table, enum pm_mode mode)
+{
+	for (unsigned other = 0; other < PM_HOLD_MODES_MAX; other++)
+		if (other != mode && table->off[other])
+			return true;
+	return false;
+}
+
+/*
+ * slurmctld reboots no node for a job before its DelayBoot is over, but it may wake one that is in
+ * another mode. While there is one the job is barred whatever else it waits for: it would get nodes
+ * at the moment at which that is over.
+ */
+static enum pm_hold_bar bar_of(const struct pm_lease_table *table, const struct pm_cluster *cluster,
+	const slurm_job_info_t *job, uint64_t now_s)
+{
+	enum pm_mode mode = pm_mode_of_feature(pm_job_feature(job));
+	unsigned needed = pm_candidates_needed(job);
+	bool awaits = pm_permit_is_awaited(job);
+
+	if (!awaits && !pm_permit_is_never(job))
+		return PM_HOLD_NOT_BARRED;
+	if (!cluster->wakes_regardless || !is_any_off(table, mode))
+		return awaits && pm_lease_suits(job, now_s) ? PM_HOLD_BARRED : PM_HOLD_NOT_BARRED;
+	if (!takes_lease(job))
+		return PM_HOLD_NOT_BARRED;
+	return is_eligible(job, now_s) && pm_usable_nodes(cluster, job, mode, needed) >= needed
+		       ? PM_HOLD_BARRED
+		       : PM_HOLD_BARRED_FROM_ALL;
+}
+
+static struct pm_hold_job row_of(const struct pm_lease_table *table,
+	const struct pm_cluster *cluster, const slurm_job_info_t *job, double used_of_limit,
+	uint64_t now_s)
 {
 	struct pm_lease_note note = pm_lease_note_read(job->admin_comment);
 
-	note.first_held_s = pm_lease_clock_first(clock, note.first_held_s);
+	note.first_held_s = pm_lease_clock_first(&table->clock, note.first_held_s);
 	return (struct pm_hold_job){.run_s = limit_s(job) * used_of_limit,
 		.first_held_s = (double)note.first_held_s,
 		.nodes = pm_candidates_needed(job),
 		.mode = pm_mode_of_feature(pm_job_feature(job)),
 		.may_hold = may_hold(job, &note, now_s),
-		.barred = pm_permit_is_awaited(job) && pm_lease_suits(job, now_s)};
+		.barred = bar_of(table, cluster, job, now_s)};
 }
 
 static int by_priority(const void *a, const void *b)
@@ -144,13 +187,14 @@ static void count_rows(struct pm_lease_table *table)
 	}
 }
 
-static void write_rows(struct pm_lease_table *table, double used_of_limit, uint64_t now_s)
+static void write_rows(struct pm_lease_table *table, const struct pm_cluster *cluster,
+	double used_of_limit, uint64_t now_s)
 {
 	for (size_t i = 0; i < table->n_records; i++) {
 		const struct pm_lease_job *record = &table->records[i];
 
 		const struct pm_hold_job row =
-			row_of(&table->clock, record->job, used_of_limit, now_s);
+			row_of(table, cluster, record->job, used_of_limit, now_s);
 
 		for (size_t k = 0; k < record->count; k++)
 			table->jobs[record->first + k] = row;
@@ -200,6 +244,14 @@ struct listing {
 	double now_s;
 };
 
+/* Off, or on its way from or to that: slurmctld may give it to a job that has to wake it. */
+static bool is_off(uint32_t node_state)
+{
+	return node_state &
+	       (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN |
+		       NODE_STATE_POWERING_UP | NODE_STATE_POWER_UP);
+}
+
 static void add_node(void *context, const node_info_t *node)
 {
 	const struct listing *listing = context;
@@ -208,6 +260,7 @@ static void add_node(void *context, const node_info_t *node)
 	enum pm_mode mode = pm_mode_of_feature(pm_node_feature(node));
 	double end_s = listing->ends_s[node - listing->nodes->node_array];
 
+	table->off[mode] += node->name && is_off(node->node_state);
 	if (!node->name || use == PM_NODE_OUT || mode == PM_MODE_UNKNOWN)
 		return;
 	if (use == PM_NODE_IDLE)
@@ -276,7 +329,7 @@ int pm_lease_table_fill(struct pm_lease_table *table, const struct pm_cluster *c
 	table->answers = calloc(table->n_jobs + 1, sizeof(*table->answers));
 	if (!table->jobs || !table->answers)
 		return -ENOMEM;
-	write_rows(table, used_of_limit, now_s);
+	write_rows(table, cluster, used_of_limit, now_s);
 	return pm_hold_decide(&table->rule, (double)now_s, table->jobs, table->n_jobs, table->nodes,
 		table->n_nodes, table->answers);
 }

@@ -31,6 +31,7 @@ struct pm_lease_table {
 	struct pm_hold_answer *answers;
 	struct pm_lease_job *records;
 	size_t n_nodes, n_jobs, n_records;
+	unsigned off[PM_HOLD_MODES_MAX]; /* nodes that power saving has turned off, by mode */
 };
 
 /*

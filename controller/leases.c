@@ -38,13 +38,21 @@ static bool is_federated(struct pm_leases *leases, const char *own_cluster)
 	return others != NULL;
 }
 
+static bool bars_jobs(const struct pm_config *config)
+{
+	return pm_job_rule_is_used(config, PM_KEY_REBOOT_USERS) ||
+	       pm_job_rule_is_used(config, PM_KEY_REBOOT_TIME_LIMIT);
+}
+
 void pm_leases_configure(
-	struct pm_leases *leases, const struct pm_config *config, const char *own_cluster)
+	struct pm_leases *leases, const struct pm_config *config, const struct pm_cluster *cluster)
 {
 	leases->configured = true;
-	leases->wanted = (pm_job_rule_is_used(config, PM_KEY_HOLD_TIME) ||
-				 pm_permit_config_limits(config)) &&
-			 !is_federated(leases, own_cluster);
+	leases->wakes = cluster->wakes_regardless;
+	leases->wanted =
+		(pm_job_rule_is_used(config, PM_KEY_HOLD_TIME) || pm_permit_config_limits(config) ||
+			(leases->wakes && bars_jobs(config))) &&
+		!is_federated(leases, cluster->name);
 }
 
 void pm_leases_shift(struct pm_leases *leases, int64_t by_s, uint64_t now_s)
@@ -279,7 +287,7 @@ void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
 	if (!leases->configured || !cluster->jobs || !cluster->nodes || !cluster->partitions)
 		return;
 	learn(leases, cluster, now_s);
-	if (!leases->wanted || !pm_lease_licence_keep(&leases->licence, run_dir))
+	if (!leases->wanted || !pm_lease_licence_keep(&leases->licence, run_dir, leases->wakes))
 		release_jobs(cluster, /* all= */ true);
 	else if (settled)
 		settle_all(leases, cluster, reboots, now_s);

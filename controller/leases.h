@@ -21,15 +21,19 @@ struct pm_leases {
 	struct pm_lease_clock clock;
 	bool configured;      /* pmem.conf has been read */
 	bool wanted;	      /* it has HoldTime or limits; the cluster is in no federation */
+	bool wakes;	      /* pm_cluster.wakes_regardless */
 	bool said_federation; /* that it is in one */
 	uint64_t looked_ms;
 	double used_of_limit; /* the share of their time limits that jobs use; 0: not learnt */
 	time_t learnt_s;      /* jobs that ended later are not learnt from */
 };
 
-/* Looks for HoldTime, which may have changed, and for limits of reboots (controller/permits.h). */
+/*
+ * Looks for HoldTime, which may have changed, for limits of reboots (controller/permits.h), and for
+ * jobs for which none is rebooted, if slurmctld wakes nodes for them.
+ */
 void pm_leases_configure(
-	struct pm_leases *leases, const struct pm_config *config, const char *own_cluster);
+	struct pm_leases *leases, const struct pm_config *config, const struct pm_cluster *cluster);
 
 /* True if jobs may be held, so that the tables are to be loaded more often. */
 bool pm_leases_are_wanted(const struct pm_leases *leases);

@@ -3,7 +3,6 @@
 #include "controller/permits.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,27 +13,26 @@
 #include "controller/node_features.h"
 #include "controller/overview.h"
 #include "controller/partition_nodes.h"
-
-/* As in pmem_reboots.lua: DelayBoot of jobs that wait for a permit, and of those that never get
- * one. */
-#define YEAR_S	  (365 * 86400U)
-#define WAIT_S	  (9 * YEAR_S)
-#define FOREVER_S (10 * YEAR_S)
+#include "controller/usable_nodes.h"
+#include "site/delay_boot.h"
 
 /* Reboots permitted now may begin until the next look. */
 #define LOOK_S 10
 
 bool pm_permit_is_awaited(const slurm_job_info_t *job)
 {
-	return job->delay_boot >= WAIT_S && job->delay_boot < FOREVER_S;
+	return job->delay_boot >= PM_DELAY_WAIT_S && job->delay_boot < PM_DELAY_FOREVER_S;
+}
+
+bool pm_permit_is_never(const slurm_job_info_t *job)
+{
+	return job->delay_boot >= PM_DELAY_FOREVER_S && job->delay_boot != NO_VAL;
 }
 
 /* A job for which pmem.lua or its user wants no reboot at all is none of ours. */
 static bool concerns_us(const slurm_job_info_t *job)
 {
-	bool is_final = job->delay_boot >= FOREVER_S && job->delay_boot != NO_VAL;
-
-	return pm_job_is_pending(job) && pm_job_feature(job) && !is_final;
+	return pm_job_is_pending(job) && pm_job_feature(job) && !pm_permit_is_never(job);
 }
 
 /* --- configuration --- */
@@ -61,22 +59,22 @@ static void permit_tasks(const slurm_job_info_t *job, size_t n)
 	job_desc_msg_t update;
 
 	slurm_init_job_desc_msg(&update);
-	update.delay_boot = job->delay_boot - WAIT_S;
+	update.delay_boot = job->delay_boot - PM_DELAY_WAIT_S;
 	(void)pm_job_update_tasks(job, n, &update, "let its first tasks have nodes rebooted");
 }
 
 static void permit(slurm_job_info_t *job)
 {
-	if (pm_permit_is_awaited(job) && !set_delay(job, job->delay_boot - WAIT_S))
-		job->delay_boot -= WAIT_S;
+	if (pm_permit_is_awaited(job) && !set_delay(job, job->delay_boot - PM_DELAY_WAIT_S))
+		job->delay_boot -= PM_DELAY_WAIT_S;
 }
 
 static void withdraw(slurm_job_info_t *job)
 {
-	uint32_t own_s = job->delay_boot < YEAR_S ? job->delay_boot : 0;
+	uint32_t own_s = job->delay_boot < PM_DELAY_YEAR_S ? job->delay_boot : 0;
 
-	if (!pm_permit_is_awaited(job) && !set_delay(job, own_s + WAIT_S))
-		job->delay_boot = own_s + WAIT_S;
+	if (!pm_permit_is_awaited(job) && !set_delay(job, own_s + PM_DELAY_WAIT_S))
+		job->delay_boot = own_s + PM_DELAY_WAIT_S;
 }
 
 /* --- nodes --- */
@@ -169,55 +167,6 @@ static void note_wait(struct pm_permits *permits, const slurm_job_info_t *job, e
 		permits->waits[permits->n_waits++] = (struct pm_permit_wait){job->job_id, why};
 }
 
-/* --- jobs that name or exclude nodes --- */
-
-/* Idle nodes in the job's mode that it may take, and of its required nodes those that are so. */
-struct usable {
-	const struct pm_cluster *cluster;
-	const slurm_job_info_t *job;
-	enum pm_mode mode;
-	unsigned idle, required, required_idle;
-};
-
-static void count_usable(void *context, const node_info_t *node)
-{
-	struct usable *usable = context;
-	const slurm_job_info_t *job = usable->job;
-	int32_t index = (int32_t)(node - usable->cluster->nodes->node_array);
-	bool required = pm_node_inx_has(job->req_node_inx, index);
-	bool idle = pm_node_use(node->node_state) == PM_NODE_IDLE &&
-		    pm_mode_of_feature(pm_node_feature(node)) == usable->mode &&
-		    !pm_node_inx_has(job->exc_node_inx, index) &&
-		    pm_node_has(node, job->features, /* modes_only= */ false);
-
-	usable->idle += idle;
-	usable->required += required;
-	usable->required_idle += required && idle;
-}
-
-static bool names_nodes(const slurm_job_info_t *job)
-{
-	bool modes_alone = pm_mode_by_feature(job->features) != NULL;
-
-	return !modes_alone || (job->req_node_inx && job->req_node_inx[0] >= 0) ||
-	       (job->exc_node_inx && job->exc_node_inx[0] >= 0);
-}
-
-/* Required nodes that are in another mode are missing, however many others are idle. */
-static unsigned usable_nodes(
-	const struct look *look, const slurm_job_info_t *job, const struct pm_permit_job *request)
-{
-	struct usable usable = {.cluster = look->cluster, .job = job, .mode = request->mode};
-	unsigned missing, others;
-
-	if (!names_nodes(job))
-		return UINT_MAX;
-	pm_partition_nodes_each(look->cluster, job->partition, count_usable, &usable);
-	missing = usable.required - usable.required_idle;
-	others = request->needed > missing ? request->needed - missing : 0;
-	return usable.idle < others ? usable.idle : others;
-}
-
 /* Of an array each task is judged. */
 static void judge(struct look *look, slurm_job_info_t *job, const struct pm_permit_limits *limits)
 {
@@ -227,7 +176,7 @@ static void judge(struct look *look, slurm_job_info_t *job, const struct pm_perm
 	size_t tasks = pm_lease_array_count(job->array_task_str), given = 0, n = 0;
 	enum pm_permit answer = PM_PERMIT_NOT_NEEDED;
 
-	request.usable = usable_nodes(look, job, &request);
+	request.usable = pm_usable_nodes(look->cluster, job, request.mode, request.needed);
 	for (; n < tasks && (answer == PM_PERMIT_NOT_NEEDED || answer == PM_PERMIT_GIVEN); n++) {
 		answer = pm_permit_decide(limits, nodes, &look->sum, &request);
 		given += answer == PM_PERMIT_GIVEN;
@@ -300,6 +249,8 @@ char *pm_permits_explain(struct pm_permits *permits, const slurm_job_info_t *job
 {
 	enum pm_permit why = why_waits(permits, job->job_id);
 
+	if (pm_permit_is_never(job))
+		return pm_permit_site_explain(&permits->site, job, PM_PERMIT_USERS, now_s);
 	if (why == PM_PERMIT_GIVEN || !pm_permit_is_awaited(job))
 		return NULL;
 	return pm_permit_site_explain(&permits->site, job, why, now_s);

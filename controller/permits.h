@@ -52,4 +52,7 @@ void pm_permits_done(struct pm_permits *permits);
 /* True if Slurm reboots nothing for the job until it gets a permit. */
 bool pm_permit_is_awaited(const slurm_job_info_t *job);
 
+/* True if Slurm never reboots a node for it. */
+bool pm_permit_is_never(const slurm_job_info_t *job);
+
 #endif

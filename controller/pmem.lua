@@ -711,18 +711,28 @@ local function view_for(request)
 	return request.view
 end
 
--- The remark for a job that waits from its submission on, and the change by which others do not wait
--- for it; nil: it does not wait, or the idle nodes are not known.
-local function first_hold(job, policy, mode, request, changes)
+-- "1 of 2 nodes is idle in mode memory"; nil: enough are, or the idle nodes are not known.
+local function missing_text(job, mode, request)
 	local idle = view_for(request).idle[mode.feature]
 	local needed = (given(job.min_nodes, NO_VAL) or 1) * hold.count_tasks(job.array_inx)
-	if not idle or idle >= needed or request.explains then
+	if not idle or idle >= needed then
 		return nil
 	end
-	changes.licenses = hold.first_lease(job, run_dir())
-	local missing = string.format("%s idle in mode %s", count_text(idle, needed), mode.name)
-	local limits = reboots.limits(policy)
-	if limits then
+	return string.format("%s idle in mode %s", count_text(idle, needed), mode.name)
+end
+
+-- The remark for a job that waits from its submission on, and the change by which others do not wait
+-- for it; nil: it does not wait, or no node is ever rebooted for it, which has a remark of its own.
+local function first_hold(job, policy, mode, request, changes, who)
+	if request.explains then
+		return nil
+	end
+	local never, limits = reboots.none_for(policy, who), reboots.limits(policy)
+	local missing = not never and missing_text(job, mode, request)
+	changes.licenses = hold.first_lease(job, run_dir(), never or limits, missing)
+	if not missing then
+		return nil
+	elseif limits then
 		return problem("%s: others are rebooted for the job as far as %s let them be", missing, limits)
 	end
 	return changes.licenses and problem("%s: the job waits for nodes of its mode before others are rebooted, "
@@ -932,9 +942,11 @@ local function plan(job_desc, request, policy, who)
 	if minutes > 0 then
 		job_desc.admin_comment = hold.note(job_desc.admin_comment, minutes)
 	end
-	return changes, set_delay(job_desc, policy, modes, who, changes)
-		or (minutes > 0 or reboots.limits(policy)) and first_hold(job_desc, policy, mode, request, changes)
-		or reboot_remark(job_desc, policy, mode, request)
+	local remark = set_delay(job_desc, policy, modes, who, changes)
+	if minutes > 0 or remark or reboots.limits(policy) then
+		remark = first_hold(job_desc, policy, mode, request, changes, who) or remark
+	end
+	return changes, remark or reboot_remark(job_desc, policy, mode, request)
 end
 
 -- Who asks, as far as lines of pmem.conf may depend on it.

@@ -8,33 +8,38 @@ local hold = {}
 local NO_VAL16, NO_VAL = 0xfffe, 0xfffffffe
 local NOTE = "pm_hold="
 local LICENCE = "pm_wait:1"
-local LEASES_HEAD = "^slurm%-pmem%-leases 1 ([0-9]+)\n"
+local LEASES_HEAD = "^slurm%-pmem%-leases 1 ([0-9]+)\n(.*)"
 
--- True while pm-controller keeps the licence from jobs: without it a job would start at once, but
--- Slurm refuses a licence that slurm.conf does not have.
-local function is_in_force(path)
+-- The first is true while pm-controller keeps the licence from jobs: without it a job would start at
+-- once, but Slurm refuses a licence that slurm.conf does not have. The second is true if slurmctld
+-- wakes nodes that are off also for jobs for which none may change its mode.
+local function read_leases(path)
 	local file = io.open(path, "r")
 	local text = file and file:read(100)
 	if file then
 		file:close()
 	end
-	local until_s = text and tonumber(string.match(text, LEASES_HEAD))
-	return until_s ~= nil and until_s > os.time()
+	local until_s, rest = string.match(text or "", LEASES_HEAD)
+	until_s = tonumber(until_s)
+	return until_s ~= nil and until_s > os.time(), rest == "wakes\n"
 end
 
 local function is_given(number, no_val)
 	return number and number > 0 and number < no_val
 end
 
--- Jobs that are never held: Slurm would refuse them, serve them later than without a lease, or cannot
--- take the licence from them again.
+-- Jobs that are never held: Slurm would refuse them, or cannot take the licence from them again.
 local function is_exempt(job)
-	return (job.req_nodes or "") ~= "" or (job.dependency or "") ~= "" or (job.reservation or "") ~= ""
-		or (job.clusters or "") ~= ""
+	return (job.reservation or "") ~= "" or (job.clusters or "") ~= ""
 		or string.find(job.licenses or "", "|", 1, true) ~= nil
-		or (job.begin_time or 0) > os.time() and job.begin_time < NO_VAL
 		or is_given(job.immediate, NO_VAL16) or (job.het_job_offset or NO_VAL) < NO_VAL
 		or string.find(job.script or "", "\n# This job was submitted through scrontab\n", 1, true) ~= nil
+end
+
+-- Slurm would serve them later than without a lease.
+local function is_delayed(job)
+	return (job.req_nodes or "") ~= "" or (job.dependency or "") ~= ""
+		or (job.begin_time or 0) > os.time() and job.begin_time < NO_VAL
 end
 
 -- The text of AdminComment with the note for this many minutes. Slurm lets no user change it later, nor
@@ -57,9 +62,14 @@ function hold.count_tasks(text)
 	return math.max(count, 1)
 end
 
--- The licences of a job that waits from its submission on; nil: it does not.
-function hold.first_lease(job, run_dir)
-	if is_exempt(job) or not is_in_force(run_dir .. "leases") then
+-- The licences of a job that waits from its submission on; nil: it does not. Some jobs are `barred`
+-- from causing a change of mode: where nodes wake for them they wait until pm-controller has looked.
+-- Others wait if too few nodes of their mode are idle (`is_short`).
+function hold.first_lease(job, run_dir, barred, is_short)
+	local in_force, wakes = read_leases(run_dir .. "leases")
+	if not in_force or is_exempt(job) then
+		return nil
+	elseif not (barred and wakes) and (not is_short or is_delayed(job)) then
 		return nil
 	end
 	local others = job.licenses or ""

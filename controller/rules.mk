@@ -3,7 +3,7 @@
 MUNGE_LIBS ?= -lmunge
 SLURM_LIBS ?= -lslurm
 
-CONTROLLER_SRCS := $(addprefix controller/,main.c slurm_conf.c memory_sizes.c federation.c slurmctld_options.c service.c control.c own_host.c cluster.c server.c peer.c rate.c waiters.c holds.c candidates.c rejected_jobs.c rejection.c reinstate.c user_hold.c modes_file.c reader_file.c old_files.c history.c history_table.c history_site.c child.c groups_file.c clusters_file.c notify.c state_file.c node_features.c reboots.c off_modes.c overview.c page.c reboot_sums.c affected.c announce.c explain.c job_lines.c reports.c substates.c hold_rule.c leases.c lease_licence.c lease_note.c lease_array.c lease_table.c permit_rule.c permit_limits.c permits.c job_update.c partition_nodes.c)
+CONTROLLER_SRCS := $(addprefix controller/,main.c slurm_conf.c memory_sizes.c federation.c slurmctld_options.c service.c control.c own_host.c cluster.c server.c peer.c rate.c waiters.c holds.c candidates.c rejected_jobs.c rejection.c reinstate.c user_hold.c modes_file.c reader_file.c old_files.c history.c history_table.c history_site.c child.c groups_file.c clusters_file.c notify.c state_file.c node_features.c reboots.c off_modes.c overview.c page.c reboot_sums.c affected.c announce.c explain.c job_lines.c reports.c substates.c hold_rule.c leases.c lease_licence.c lease_note.c lease_array.c lease_table.c permit_rule.c permit_limits.c permits.c job_update.c partition_nodes.c usable_nodes.c)
 PROLOG_SRCS := controller/prolog_slurmctld.c
 RESUME_SRCS := controller/pm_resume.c controller/cluster.c
 

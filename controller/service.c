@@ -182,7 +182,7 @@ static void configure_jobs(struct pm_service *service)
 
 	if (load_policy(service, &config))
 		return;
-	pm_leases_configure(&service->leases, &config, service->cluster.name);
+	pm_leases_configure(&service->leases, &config, &service->cluster);
 	pm_permits_configure(&service->permits, &config, service->run_dir);
 }
 

@@ -5,10 +5,12 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "site/delay_boot.h"
 #include "site/features.h"
 #include "spank_plugin/active.h"
 #include "spank_plugin/command.h"
@@ -19,6 +21,8 @@
 #define GOING_DOWN_S   60
 #define TOOLS_PER_GOAL 10 /* runs of tools, each up to ToolTimeout */
 #define FEATURES_MAX   1024
+#define DELAY_MAX      31
+#define DAY_S	       86400
 
 /* The feature of the one platform mode that the constraint allows; NULL: none, or several. */
 static const char *feature_wanted(const char *constraint)
@@ -38,23 +42,44 @@ static const char *feature_wanted(const char *constraint)
 	return wanted;
 }
 
+/*
+ * No node is to change its mode for the job, or none as yet: pmem.lua gave it a DelayBoot of years
+ * (site/delay_boot.h). slurmctld looks at it before it orders a reboot, and 24.11 does not before
+ * it wakes a node that power saving has turned off. squeue prints INVALID for more than a year.
+ */
+static bool is_without_permit(const char *delay)
+{
+	return !strcmp(delay, "INVALID") || strtoul(delay, NULL, 10) >= PM_DELAY_WAIT_S / DAY_S;
+}
+
+/* A line of squeue. False: its job is no reason to change the mode; NULL: it cannot be told. */
+static bool read_waiting(const char *line, const char **ret_feature)
+{
+	char delay[DELAY_MAX + 1], constraint[FEATURES_MAX + 1];
+
+	*ret_feature = NULL;
+	if (sscanf(line, "%*u %31s %1024[^ \n]", delay, constraint) != 2)
+		return true;
+	if (is_without_permit(delay))
+		return false;
+	*ret_feature = feature_wanted(constraint);
+	return true;
+}
+
 /* The feature that all jobs waiting for this node's boot want; NULL: none, or not the same. */
 static const char *feature_waited_for(const struct pm_config *config, unsigned squeue_ms)
 {
 	cleanup_with(pm_output_done) struct pm_output output = {0};
 	cleanup_free char *node = pm_node_name();
 	const char *argv[] = {config->squeue_path, "--local", "--noheader", "--states=CONFIGURING",
-		"--nodelist", node, "--Format=JobID:12,Feature:1024", NULL};
-	const char *all = NULL;
+		"--nodelist", node, "--Format=JobID:12,DelayBoot:20,Feature:1024", NULL};
+	const char *all = NULL, *one;
 
 	if (!node || pm_command_output(argv, squeue_ms, &output, NULL))
 		return NULL;
 	for (const char *line = output.out; *line; line = pm_next_line(line)) {
-		char constraint[FEATURES_MAX + 1] = "";
-		const char *one = NULL;
-
-		if (sscanf(line, "%*u %1024[^ \n]", constraint) == 1)
-			one = feature_wanted(constraint);
+		if (!read_waiting(line, &one))
+			continue;
 		if (!one || (all && strcmp(all, one)))
 			return NULL;
 		all = one;

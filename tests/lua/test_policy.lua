@@ -270,6 +270,36 @@ check("all offer modes", clusters_after("slurm-pmem-clusters 1\n\n", "none"), ni
 check("a torn file", clusters_after("slurm-pmem-clusters 1\none", "none"), nil)
 os.remove(clusters)
 
+-- The first lease: pm-controller tells of the licence, and where nodes wake for jobs that may cause no
+-- change of mode. "few" has RebootUsers, "hours" RebootHours, "short" RebootTimeLimit.
+local leases = (string.match(file, "^.*/") or "") .. "leases"
+local function licences_with(tail, site, fields, until_s)
+	local stream = assert(io.open(leases, "w"))
+	stream:write(string.format("slurm-pmem-leases 1 %d\n%s", until_s or os.time() + 60, tail))
+	stream:close()
+	write(SITES[site])
+	fields.mode = "memory"
+	local desc = job(fields)
+	return pm.submit(desc, PARTITIONS, 1000) == slurm.SUCCESS and desc.licenses
+end
+for _, site in ipairs({ "few", "hours" }) do
+	check(site .. ": nodes wake", licences_with("wakes\n", site, {}), "pm_wait:1")
+	check(site .. ": they do not", licences_with("", site, {}), nil)
+	check(site .. ": a torn line", licences_with("wak", site, {}), nil)
+	check(site .. ": it is over", licences_with("wakes\n", site, {}, os.time()), nil)
+	check(site .. ": beside others", licences_with("wakes\n", site, { licenses = "matlab:1" }), "matlab:1,pm_wait:1")
+	for _, fields in ipairs({ { req_nodes = "n1" }, { dependency = "afterany:7" }, { begin_time = os.time() + 60 } }) do
+		check(site .. ": " .. next(fields), licences_with("wakes\n", site, fields), "pm_wait:1")
+	end
+	for _, fields in ipairs({ { reservation = "night" }, { immediate = 1 }, { het_job_offset = 0 } }) do
+		check(site .. ": " .. next(fields), licences_with("wakes\n", site, fields), nil)
+	end
+end
+check("a short job", licences_with("wakes\n", "short", { time_limit = 30 }), "pm_wait:1")
+check("a long one", licences_with("wakes\n", "short", { time_limit = 90 }), nil)
+check("a user who may", licences_with("wakes\n", "few", { user_name = "alice" }), nil)
+os.remove(leases)
+
 os.remove(groups)
 check("no file", load_groups(groups)("staff", "erin"), false)
 print("# " .. submissions .. " submissions, " .. #changed .. " changes")

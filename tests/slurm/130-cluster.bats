@@ -16,15 +16,6 @@ teardown() {
 	wait_for 60 state_is n1 idle
 }
 
-# As the ordinary user, on the host of the controller.
-user_pmctl() {
-	bench user "$(pmctl_program)" --config "$(bench_dir)/etc/pmem.conf" "$@"
-}
-
-pmctl_program() {
-	echo "${PM_BUILD:-$TOP/build}/pmctl"
-}
-
 root_pmctl() {
 	admin "$(pmctl_program)" --config "$(bench_dir)/etc/pmem.conf" "$@"
 }

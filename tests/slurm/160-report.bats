@@ -13,10 +13,6 @@ teardown() {
 	wait_for 60 state_is n1 idle
 }
 
-user_pmctl() {
-	bench user "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
-}
-
 admin_pmctl() {
 	"${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
 }

@@ -49,10 +49,6 @@ writes_lines() { [ -s "$lines_of" ]; }
 begins_again() { writes_lines && ! grep --quiet 'DUE TO PREEMPTION' "$lines_of"; }
 goes_on() { [ "$(wc -l <"$lines_of")" -gt "$1" ]; }
 
-user_pmctl() {
-	bench user "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
-}
-
 @test "REQUEUE: a job of the same mode preempts at once, and the other starts again in its mode" {
 	put_in memory n1
 	with_preemption REQUEUE

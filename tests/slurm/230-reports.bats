@@ -25,10 +25,6 @@ teardown() {
 	wait_for 60 no_jobs
 }
 
-user_pmctl() {
-	bench user "${PM_BUILD:-$TOP/build}/pmctl" --config "$(bench_dir)/etc/pmem.conf" "$@"
-}
-
 # reported JOB N: N nodes have reported.
 reported() {
 	[ "$(user_pmctl report --json "$1" | grep -c '"setup_ms"')" -eq "$2" ]

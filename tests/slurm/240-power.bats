@@ -530,27 +530,6 @@ modes_are_known() {
 active_mode() { admin sinfo -hN -p main -n "$1" -o %b | grep -oE 'pm_[a-z]+'; }
 
 # slurmctld 24.11 wakes a node for a job of another mode whatever the job's DelayBoot.
-@test "RebootUsers: a node that is off wakes in its mode for users who may cause no reboot, and on 24.11 in another mode, too" {
-	put_in memory n1 n2
-	suspend n1 n2
-	wait_for 30 modes_are_known memory n1 n2
-	with_site RebootUsers=root
-	submit --pm-mode=memory
-	wait_for 90 job_is "$job" COMPLETED
-	assert_equal "$(cat "$out")" 'memory memory'
-	suspend n1 n2
-	wait_for 30 modes_are_known memory n1 n2
-	submit --pm-mode=appdirect
-	if is_slurm 22.05; then
-		sleep 10
-		job_is "$job" PENDING
-	else
-		wait_for 90 job_is "$job" COMPLETED
-		assert_equal "$(cat "$out")" 'appdirect appdirect'
-	fi
-	no_node_is_out
-}
-
 # site_limits LINE...: pmem.conf has these, slurm.conf has the licence by which jobs wait, and pm-controller knows of both.
 site_limits() {
 	with_power '$aLicenses=pm_wait:1000000'
@@ -597,6 +576,84 @@ stays_pending() {
 # The nodes that the site's program has turned on, be it once to wake and once more to change the mode.
 woken() { sed -n 's/^on \([^ ]*\) .*/\1/p' "$(power_log)" | sort -u; }
 count_woken() { woken | wc -l; }
+
+# stay_pending JOB...: these are, and no node has been turned on.
+stay_pending() {
+	sleep 12
+	for job in "$@"; do
+		job_is "$job" PENDING
+	done
+	assert_equal "$(woken)" ''
+}
+
+@test "RebootHours: outside of them no node wakes in another mode for a job that names it, waits for another job or for its time" {
+	local jobs=() first
+	put_in memory n1 n2
+	site_limits "RebootHours=$(other_hours)"
+	submit -w n2 --pm-mode=memory --time=5
+	first=$job
+	suspend n1
+	wait_for 30 modes_are_known memory n1
+	: >"$(power_log)"
+	for option in --dependency=afterany:"$first" --begin=now+5 --nodelist=n1 --exclude=n2 --constraint=rack1; do
+		submit "$option" --pm-mode=appdirect --time=5
+		jobs+=("$job")
+	done
+	wait_for 90 job_is "$first" COMPLETED
+	stay_pending "${jobs[@]}"
+	assert modes_are_known memory n1 n2
+	submit -w n1 --pm-mode=memory --time=5
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	no_node_is_out
+}
+
+@test "RebootUsers and RebootTimeLimit: a node that is off wakes in its mode alone for users and jobs that may cause no reboot" {
+	local jobs=()
+	put_in memory n1 n2
+	site_limits RebootUsers=root
+	suspend n1 n2
+	wait_for 30 modes_are_known memory n1 n2
+	submit --pm-mode=memory
+	wait_for 90 job_is "$job" COMPLETED
+	assert_equal "$(cat "$out")" 'memory memory'
+	suspend n1 n2
+	wait_for 30 modes_are_known memory n1 n2
+	: >"$(power_log)"
+	submit --pm-mode=appdirect
+	jobs+=("$job")
+	submit -w n2 --pm-mode=mixed
+	jobs+=("$job")
+	stay_pending "${jobs[@]}"
+	run -0 user_pmctl explain "${jobs[0]}"
+	assert_output --partial 'RebootUsers or RebootTimeLimit of pmem.conf lets no node be rebooted for the job'
+	with_site RebootTimeLimit=10
+	bench service start
+	submit --pm-mode=appdirect --time=5
+	stay_pending "$job"
+	with_site
+	no_node_is_out
+}
+
+# The node itself: a job that was given it all the same is turned away.
+@test "RebootUsers without pm-controller: a node that is off keeps its mode, and the job waits" {
+	put_in memory n1 n2
+	site_limits RebootUsers=root
+	suspend n1
+	wait_for 30 modes_are_known memory n1
+	bench service kill
+	rm -f "$(bench_dir)/run/controller/leases"
+	submit -w n1 --pm-mode=appdirect
+	if ! is_slurm 22.05; then
+		wait_for 60 was_called "on n1 pm_appdirect job $job"
+		wait_for 60 is_awake n1
+	fi
+	stays_pending "$job"
+	bench service start
+	run bench node n1 pmctl mode
+	assert_output memory
+	no_node_is_out
+}
 
 @test "RebootsPerDay: one of three jobs changes a node that is on; one of another mode waits" {
 	put_in appdirect n1 n2

@@ -165,7 +165,7 @@ groups_have_nobody() {
 
 # user_explain ARGUMENT...: pmctl explain, typed by the user.
 user_explain() {
-	bench user "$PM_BUILD/pmctl" --config "$(bench_dir)/etc/pmem.conf" explain "$@"
+	user_pmctl explain "$@"
 }
 
 @test "pmctl explain -- OPTION...: each key with the line that decides it, without a job" {

@@ -52,6 +52,15 @@ run_client() {
 	fi
 }
 
+pmctl_program() {
+	echo "${PM_BUILD:-$TOP/build}/pmctl"
+}
+
+# As the ordinary user, on the host of the controller.
+user_pmctl() {
+	bench user "$(pmctl_program)" --config "$(bench_dir)/etc/pmem.conf" "$@"
+}
+
 run_srun() {
 	run_client srun "$@"
 }

@@ -44,10 +44,13 @@ static const struct {
 	const char *answers;
 } rows[] = {
 	{"no reboot is permitted", {9000, 9000, 9000, 9000},
-		{{.run_s = 600, .nodes = 1, .barred = 1, .first_held_s = NOW - 99999}}, "g"},
-	{"none is needed", {9000}, {{.run_s = 600, .nodes = 3, .barred = 1}}, "s"},
+		{{.run_s = 600, .nodes = 1, .barred = PM_HOLD_BARRED, .first_held_s = NOW - 99999}},
+		"g"},
+	{"none is needed", {9000}, {{.run_s = 600, .nodes = 3, .barred = PM_HOLD_BARRED}}, "s"},
 	{"a job behind it starts", {9000, 9000, 9000, 9000},
-		{{.run_s = 600, .nodes = 1, .barred = 1}, JOB(4, 1)}, "gs"},
+		{{.run_s = 600, .nodes = 1, .barred = PM_HOLD_BARRED}, JOB(4, 1)}, "gs"},
+	{"the idle nodes of its mode are not for it", {0},
+		{{.run_s = 600, .nodes = 1, .barred = PM_HOLD_BARRED_FROM_ALL}, JOB(4, 0)}, "gs"},
 	{"its own mode is idle", {[4] = 9, 9, 9, 9}, {JOB(4, 0)}, "s"},
 	{"reboots are not paid", {9000, 9000, 9000, 9000}, {JOB(1, 0)}, "h"},
 	{"they are", {9000, 9000, 9000, 9000}, {PAID(1, 0)}, "s"},
