@@ -18,7 +18,8 @@ struct pm_off_modes {
 
 /*
  * After pm_reboots_look(), which knows the modes: tells slurmctld that of each node that is off and
- * has none in its table. A node stays without a mode if the service has never seen one.
+ * has none in its table. A node stays without a mode if the service has never seen one, nor a
+ * reboot of it.
  */
 void pm_off_modes_tell(struct pm_off_modes *off, const struct pm_cluster *cluster,
 	const struct pm_reboots *reboots);

@@ -85,13 +85,28 @@ static bool is_off_or_wakes(uint32_t node_state)
 	       (NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP);
 }
 
+/* In which the node came back from its last reboot; NULL: not known. */
+static const char *feature_since_reboot(const struct pm_reboots *reboots, const char *node)
+{
+	size_t n;
+	const struct pm_reboot *last = pm_reboots_of(reboots, node, &n);
+	const struct pm_mode_info *mode = NULL;
+
+	last += n ? n - 1 : 0;
+	if (n && last->end_s && !last->failure && last->to)
+		mode = pm_mode_by_feature(last->to);
+	return mode ? mode->feature : NULL;
+}
+
+/* A node that was turned off while no service ran has been in no table with its feature. */
 static const char *feature_of(const struct pm_reboots *reboots, const node_info_t *node)
 {
 	const char *feature = pm_node_feature(node);
 
-	if (!feature && is_off_or_wakes(node->node_state))
-		return pm_reboots_feature(reboots, node->name);
-	return feature;
+	if (feature || !is_off_or_wakes(node->node_state))
+		return feature;
+	feature = pm_reboots_feature(reboots, node->name);
+	return feature ? feature : feature_since_reboot(reboots, node->name);
 }
 
 /* Slurm shows a node's next mode as active from the order of the reboot on. */

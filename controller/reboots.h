@@ -30,7 +30,8 @@ struct pm_reboot {
 
 /*
  * The feature that a node had when its table was last looked at. A node that is off keeps its mode,
- * also where slurmctld forgets it (off_modes.h).
+ * also where slurmctld forgets it (off_modes.h); if it was off in the first table already, it is
+ * taken to have the mode of its last reboot.
  */
 struct pm_node_feature {
 	char *node;

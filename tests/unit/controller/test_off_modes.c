@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ int slurm_update_node(update_node_msg_t *request)
 {
 	snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s=%s;", request->node_names,
 		request->features_act);
+	errno = EINVAL;
 	return refusal;
 }
 
@@ -124,6 +126,39 @@ static void test_woken(struct pm_off_modes *off, struct pm_reboots *reboots)
 	is_told("n1=pm_mixed;", "the mode that it had last");
 }
 
+static void write_reboots(const char *name, const char *rest)
+{
+	FILE *file = fopen(scratch_path(name), "w");
+
+	fprintf(file,
+		"{\"version\": 1, \"reboots\": [{\"node\": \"n1\", \"from\": \"pm_memory\", "
+		"\"to\": \"pm_mixed\", \"start\": 500%s}]}",
+		rest);
+	fclose(file);
+}
+
+static void is_told_after(const char *rest, const char *text, const char *label)
+{
+	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0};
+	struct pm_off_modes off = {0};
+	struct pm_err err;
+
+	write_reboots("before.json", rest);
+	(void)pm_reboots_open(&reboots, scratch_path("before.json"), &err);
+	set(0, OFF, "rack1");
+	look(&off, &reboots);
+	is_told(text, label);
+}
+
+/* n1 has been turned off while no service ran. */
+static void test_begun_anew(void)
+{
+	is_told_after(", \"end\": 600", "n1=rack1,pm_mixed;", "the mode of its last reboot");
+	is_told_after(", \"end\": 600, \"failure\": \"did not come back: down\"", "",
+		"from which it did not come back");
+	is_told_after("", "", "which has not ended");
+}
+
 int main(void)
 {
 	cleanup_with(pm_reboots_done) struct pm_reboots reboots = {0}, begun = {0};
@@ -137,6 +172,7 @@ int main(void)
 	set(0, OFF, "rack1");
 	look(&off, &begun);
 	is_told("", "a service that has never seen the node on");
+	test_begun_anew();
 	set(0, OFF, "");
 	refusal = -1;
 	look(&off, &reboots);
