@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
@@ -7,6 +8,7 @@
 
 #include "agent/options.h"
 #include "agent/pmctl.h"
+#include "base/standard_files.h"
 
 static void print_help(void)
 {
@@ -122,6 +124,7 @@ int main(int argc, char **argv)
 	struct pm_agent agent = {.op.report = pm_agent_report};
 	int status;
 
+	pm_standard_files_open(O_RDONLY);
 	if (argc < 1)
 		return usage_error("a verb is missing");
 	openlog("pmctl", LOG_PID, LOG_DAEMON);

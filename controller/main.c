@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pm-controller, the service beside slurmctld; see docs/dev/controller.md and service.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/address.h"
 #include "base/asprintf.h"
 #include "base/cleanup.h"
+#include "base/standard_files.h"
 #include "controller/control.h"
 #include "controller/notify.h"
 #include "controller/service.h"
@@ -166,9 +168,10 @@ int main(int argc, char **argv)
 {
 	static struct pm_service service = {.run_dir = RUN_DIR, .state_dir = STATE_DIR};
 	struct pm_err err = {0};
-	int status = read_options(argc, argv, &service);
-	int rc;
+	int status, rc;
 
+	pm_standard_files_open(O_RDWR);
+	status = read_options(argc, argv, &service);
 	if (status >= 0)
 		return status;
 	catch_signals();

@@ -36,6 +36,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/run.h"
+#include "base/standard_files.h"
 #include "base/strv.h"
 #include "controller/cluster.h"
 #include "site/config.h"
@@ -52,18 +53,6 @@ __attribute__((format(printf, 1, 2))) static void note(const char *fmt, ...)
 	va_end(args);
 	syslog(LOG_DAEMON | LOG_ERR, "%s", text);
 	fprintf(stderr, "pm-resume: %s\n", text);
-}
-
-/* slurmctld 22.05 closes all descriptors; a file or socket must not become stderr. */
-static void open_standard_files(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
 }
 
 static void sleep_until(uint64_t end_ms)
@@ -266,7 +255,7 @@ int main(int argc, char **argv)
 	const char *config_path = NULL;
 	struct pm_err err = {0};
 
-	open_standard_files();
+	pm_standard_files_open(O_RDWR); /* the site's programs have them, too */
 	openlog("pm-resume", LOG_PID, LOG_DAEMON);
 	if (argc > 1 && !strncmp(argv[1], config_option, strlen(config_option))) {
 		config_path = argv[1] + strlen(config_option);

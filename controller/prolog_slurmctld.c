@@ -16,6 +16,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/standard_files.h"
 #include "base/units.h"
 #include "protocol/client.h"
 #include "site/features.h"
@@ -116,6 +118,7 @@ int main(void)
 	uint64_t until_ms = pm_now_ms() + least(limit_s, INT_MAX) * 1000;
 	struct pm_err err = {0};
 
+	pm_standard_files_open(O_RDWR);
 	if (!pm_features_may_be_ours(getenv("SLURM_JOB_CONSTRAINTS")) ||
 		!wait_for_nodes(until_ms, &err) || is_orphan(parent))
 		return 0;

@@ -24,6 +24,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/standard_files.h"
 #include "node/state/idle.h"
 #include "protocol/pmctl.h"
 #include "spank_plugin/active.h"
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
 	uint64_t site_end_ms = pm_now_ms() + SITE_END_MS;
 	struct pm_err err = {0};
 
+	pm_standard_files_open(O_RDWR);
 	if (pm_settings_load(argc - first, argv + first, &config, &err)) {
 		(void)tell(&err);
 		return 0;
