@@ -644,7 +644,7 @@ stay_pending() {
 	bench service kill
 	rm -f "$(bench_dir)/run/controller/leases"
 	submit -w n1 --pm-mode=appdirect
-	if ! is_slurm 22.05; then
+	if is_slurm 24.11; then
 		wait_for 60 was_called "on n1 pm_appdirect job $job"
 		wait_for 60 is_awake n1
 	fi
