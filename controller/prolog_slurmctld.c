@@ -36,6 +36,12 @@
 /* Longest pause between two replies; the service sends one every 20 s while the job waits. */
 #define SILENCE_MS 60000
 
+/*
+ * A service that stands by is asked for so long: as long as Slurm would have the job wait without
+ * this program.
+ */
+#define CONTROL_S 30
+
 static uint64_t number_of(const char *name, uint64_t otherwise)
 {
 	const char *text = getenv(name);
@@ -69,7 +75,7 @@ static int await(int fd, const struct pm_message *request, uint64_t until_ms, st
 	return 0;
 }
 
-static int wait_for_nodes(uint64_t until_ms, struct pm_err *err)
+static int ask(uint64_t until_ms, struct pm_err *err)
 {
 	const char *path = getenv("PM_CONTROLLER_SOCKET");
 	struct pm_message request = {.type = PM_MESSAGE_WAIT,
@@ -84,6 +90,30 @@ static int wait_for_nodes(uint64_t until_ms, struct pm_err *err)
 	if (!rc)
 		rc = pm_client_send(fd, &request, CONNECT_MS, err);
 	return rc ? rc : await(fd, &request, until_ms, err);
+}
+
+/*
+ * Without its slurmctld nothing waits for this process any more: the next one starts a prolog of
+ * its own for the job.
+ */
+static bool is_orphan(pid_t parent)
+{
+	return getppid() != parent;
+}
+
+/*
+ * A slurmctld that takes control starts the prologs before it opens its port, and the service
+ * stands by until slurmctld answers it. So it is asked again.
+ */
+static int wait_for_nodes(pid_t parent, uint64_t until_ms, struct pm_err *err)
+{
+	int rc = ask(until_ms, err);
+
+	for (int n = 0; rc == -EREMOTE && n < CONTROL_S && !is_orphan(parent); n++) {
+		(void)sleep(1);
+		rc = ask(until_ms, err);
+	}
+	return rc;
 }
 
 /* Returns only if prolog_poll cannot be run; slurmctld then looks every 30 s. */
@@ -102,15 +132,6 @@ static void poll_instead(uint64_t until_ms)
 	(void)execl(path, "prolog_poll", NULL);
 }
 
-/*
- * Without its slurmctld nothing waits for this process any more: the next one starts a prolog of
- * its own for the job.
- */
-static bool is_orphan(pid_t parent)
-{
-	return getppid() != parent;
-}
-
 int main(void)
 {
 	pid_t parent = getppid();
@@ -120,7 +141,7 @@ int main(void)
 
 	pm_standard_files_open(O_RDWR);
 	if (!pm_features_may_be_ours(getenv("SLURM_JOB_CONSTRAINTS")) ||
-		!wait_for_nodes(until_ms, &err) || is_orphan(parent))
+		!wait_for_nodes(parent, until_ms, &err) || is_orphan(parent))
 		return 0;
 	fprintf(stderr, "pm: PrologSlurmctld: job %s: %s, asking Slurm instead\n",
 		getenv("SLURM_JOB_ID"), err.text);

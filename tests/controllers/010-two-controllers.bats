@@ -14,6 +14,7 @@ setup() {
 
 teardown() {
 	local node
+	[ -z "${asker-}" ] || kill "$asker"
 	thaw
 	for node in "${nodes[@]}"; do
 		bench inject "$node" none
@@ -102,6 +103,21 @@ ask() {
 	admin env SLURMD_NODENAME=n1 "$(bench_dir)/lib/pmctl" --config "$conf" "$@"
 }
 
+# ask_backup MESSAGE: of its service, over its socket, where root may ask as often as it likes.
+ask_backup() {
+	"$TOP/tests/slurm/ask.py" "$(bench_dir)/run/backup/controller/socket" ask "$1" 3>&-
+}
+
+# The service that stands by looks for its slurmctld when somebody asks, but not twice in a second. So it has usually just looked
+# when slurmctld takes control and its prologs ask.
+ask_backup_all_the_while() {
+	while :; do
+		ask_backup '{"type":"cluster"}' || true
+		sleep 0.2
+	done >/dev/null 2>&1 3>&- &
+	asker=$!
+}
+
 # --- jobs ---
 
 # count_prologs NAME: slurmctld's programs for jobs of this bench that run.
@@ -115,6 +131,11 @@ count_prologs() {
 
 waiting() {
 	[ "$(count_prologs prolog_slurmctl)" = "$1" ]
+}
+
+# The jobs that the service waits for.
+are_served_by_backup() {
+	[ "$(ask_backup '{"type":"waiting"}' | grep -o '"job":[0-9]*' | sort)" = "$(printf '"job":%s\n' "${jobs[@]}" | sort)" ]
 }
 
 # A job on each node that waits for its reboot into the mode $1; the boots hang until they are reset.
@@ -168,9 +189,11 @@ assert_each_ran_once() {
 	submit_waiting memory
 	before=$(reboots "${jobs[@]}")
 	save_state "${jobs[-1]}"
+	ask_backup_all_the_while
 	kill_script_daemon
 	fail_over
-	wait_for 30 waiting ${#nodes[@]} # slurmctld starts their prologs anew; those of the dead one have ended
+	wait_for 30 are_served_by_backup # slurmctld starts their prologs anew
+	wait_for 30 waiting ${#nodes[@]} # those of the dead one have ended
 	run count_prologs prolog_poll
 	assert_output 0
 	run reboots "${jobs[@]}"

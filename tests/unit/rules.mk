@@ -21,6 +21,7 @@ $(BUILD)/tests/unit/runtime/heap/test_moved_pages: LDFLAGS += -Wl,--wrap=pm_node
 $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_heap runtime/heap/test_prefault runtime/heap/test_moved_pages runtime/lifetime/test_lifetime \
 	runtime/lifetime/test_sizing): $(addprefix $(BUILD)/runtime/,heap/heap.o heap/heap_range.o heap/moved_pages.o heap/space.o heap/live_bytes.o heap/size_predictor.o common/rank_registry.o \
 	common/nodemask.o heap/settings.o common/log.o)
+$(BUILD)/tests/unit/controller/test_prolog: LDFLAGS += -Wl,--wrap=sleep
 $(BUILD)/tests/unit/controller/test_hold_rule: $(BUILD)/controller/hold_rule.o
 $(BUILD)/tests/unit/controller/test_permit_rule: $(BUILD)/controller/permit_rule.o
 $(BUILD)/tests/unit/controller/test_lease_note: $(addprefix $(BUILD)/controller/,lease_note.o lease_array.o)
