@@ -46,7 +46,7 @@ with_faked_service() {
 	admin env "${faked[@]}" "$dir/lib/pm-controller" --run-dir="$dir/run/controller" --state-dir="$dir/kept" \
 		--config="$dir/etc/pmem.conf" >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &
 	echo $! >"$BATS_TEST_TMPDIR/pid"
-	wait_for 20 test -S "$dir/run/controller/socket"
+	wait_for 20 test -S "$dir/run/controller/socket" || { cat "$BATS_TEST_TMPDIR/log"; return 1; }
 }
 
 # A job on n1 whose reboot into memory hangs until n1 is reset.
