@@ -159,6 +159,19 @@ static void announce(struct pm_service *service)
 		load_fresh_jobs(service);
 }
 
+/* A limit of reboots that an administrator writes holds at once, as it does for pmem.lua. */
+static bool is_config_changed(struct pm_service *service)
+{
+	const char *path = service->config_path ? service->config_path : PM_CONFIG_DEFAULT_PATH;
+	struct stat now = {0}, before = service->config_file;
+
+	(void)stat(path, &now); /* one that cannot be read differs, once */
+	service->config_file = now;
+	return now.st_ino != before.st_ino || now.st_size != before.st_size ||
+	       now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+	       now.st_mtim.tv_nsec != before.st_mtim.tv_nsec;
+}
+
 /* If pmem.conf has an error, what it had before stays. */
 static int load_policy(struct pm_service *service, struct pm_config *config)
 {
@@ -239,7 +252,10 @@ static void load_tables(struct pm_service *service)
  */
 static void load_all(struct pm_service *service)
 {
-	if (load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS))
+	bool changed = is_config_changed(service);
+
+	if (load(service, pm_cluster_load_config, &service->config_ms, CONFIG_MS) ||
+		(changed && service->cluster.name))
 		configure_jobs(service);
 	load_tables(service);
 }

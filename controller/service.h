@@ -7,6 +7,7 @@
  * thread does all; state that outlives the service is in files.
  */
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "controller/announce.h"
 #include "controller/cluster.h"
@@ -50,6 +51,7 @@ struct pm_service {
 	uint64_t looked_ms;				/* the same, while it stands by */
 	bool failing;					/* the last request to slurmctld failed */
 	bool has_old_policy;				/* pmem.conf has an error, which was said */
+	struct stat config_file;			/* pmem.conf when it was last looked at */
 };
 
 /* Serves until *stop is set, by a signal handler. */

@@ -106,10 +106,10 @@ was_held() {
 	assert_output --partial 'pm: --pm-now is not allowed here'
 }
 
-# The bench reboots in seconds: it would soon pay for more tasks.
 @test "an array's tasks run one after the other on the node of their mode" {
 	put_in memory n1
 	put_in appdirect n2
+	reboots_cost_ten_minutes
 	clean_nodes
 	boot=$(boot_id n2)
 	submit --pm-mode=memory --time=5 --array=0,1 --wrap='sleep 1'
@@ -141,6 +141,7 @@ was_held() {
 	submit --pm-mode=memory --time=5 : --pm-mode=memory --time=5 --wrap=true
 	[[ $(admin scontrol show job "$job" | grep -c pm_wait) = 0 ]]
 	admin scancel "$job"
+	wait_for 60 state_is n2 idle # it may have begun to reboot for the first of them
 	# srun tells slurmctld of no seconds: --immediate=60 is held like others.
 	run_client srun --immediate --pm-mode=memory --time=5 hostname
 }
