@@ -19,6 +19,9 @@
 #define DIRTY_BYTES_MAX (UINT64_C(64) << 20)
 #define DIRTY_SHARE	8
 
+/* One slab is at most this part of the budget, but for one granule, so that few take little. */
+#define SLAB_SHARE 64
+
 static struct {
 	atomic_uint_least64_t spilled_objects, spilled_bytes;
 } counts;
@@ -225,18 +228,38 @@ struct pm_allocation pm_heap_reserve_dram(size_t bytes)
 	return (struct pm_allocation){0};
 }
 
+/* A whole chunk gets a huge page of its own; all other slabs fill the gaps between extents. */
 static void *alloc_slab(const enum pm_space_id *where, size_t bytes)
 {
-	struct pm_allocation t = alloc_in_spaces(where, bytes, PM_CHUNK, PM_EXTENT_SLAB);
+	struct pm_allocation t = alloc_in_spaces(
+		where, bytes, bytes == PM_CHUNK ? PM_CHUNK : PM_GRANULE, PM_EXTENT_SLAB);
 
 	if (t.dirty_bytes)
 		memset(t.start, 0, t.dirty_bytes);
 	return t.start;
 }
 
+uint64_t pm_heap_slab_step(void)
+{
+	uint64_t step = PM_CHUNK;
+
+	while (step > PM_GRANULE && step > pm_heap.settings.budget_bytes / SLAB_SHARE)
+		step /= 2;
+	return step;
+}
+
+/*
+ * jemalloc takes more than a chunk only for an index of 1 GiB of addresses, 2 MiB, of which it
+ * touches one page for 2 MiB of small objects. A small budget has no room for the rest of it.
+ */
+static bool is_sparse(size_t bytes)
+{
+	return bytes > PM_CHUNK && bytes > pm_heap.settings.budget_bytes / SLAB_SHARE;
+}
+
 void *pm_heap_take_slab(size_t bytes)
 {
-	return alloc_slab(for_slabs, bytes);
+	return alloc_slab(is_sparse(bytes) ? for_pmem : for_slabs, bytes);
 }
 
 void *pm_heap_take_slab_in_pmem(size_t bytes)

@@ -129,10 +129,16 @@ uint64_t pm_heap_used_bytes(enum pm_space_id id);
  */
 struct pm_allocation pm_heap_reserve_dram(size_t bytes);
 
-/* Zeroed memory for jemalloc, aligned to a chunk. NULL: no room. */
+/*
+ * Zeroed memory for jemalloc, aligned to a granule, a chunk to a chunk. NULL: no room. The first
+ * takes DRAM, but for an index that is large for the budget.
+ */
 void *pm_heap_take_slab(size_t bytes);
 void *pm_heap_take_slab_in_pmem(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);
+
+/* Bytes that an arena takes at a time: a 64th of the budget, PM_GRANULE to PM_CHUNK. */
+uint64_t pm_heap_slab_step(void);
 
 /* Purges the pages of a part of a slab. False: they are kept, as all of DRAM is. */
 bool pm_heap_drop(void *start, size_t bytes);

@@ -19,6 +19,7 @@ const char *pmje_malloc_conf = "narenas_ratio:1,dss:disabled,tcache_max:65536";
 struct growth {
 	unsigned next, limit;
 };
+#define CLASSES_A_DOUBLING 4
 
 /* Copied from jemalloc/jemalloc.h 5, which is not included: its function names are not ours. */
 #define MALLOCX_ALIGN(a)    ((int)__builtin_ctzl(a))
@@ -70,13 +71,16 @@ int pmje_madvise(void *start, size_t bytes, int advice)
 }
 
 /*
- * Keeps each request of an arena at 2 MiB. By default each request is larger than the last, which
- * would leave the end of a space unused. The option for it, arena.<i>.retain_grow_limit of
- * jemalloc(3), cannot be set before an arena's first request.
+ * Keeps each request of an arena at the same size. By default each request is larger than the last,
+ * which would leave the end of a space unused. The option for it, arena.<i>.retain_grow_limit of
+ * jemalloc(3), cannot be set before an arena's first request. The size is small where the budget
+ * is: an arena that needs little then leaves the rest to large objects.
  */
 void __wrap_pmje_exp_grow_init(struct growth *growth)
 {
-	__real_pmje_exp_grow_init(growth);
+	__real_pmje_exp_grow_init(growth); /* PM_GRANULE: runtime/jemalloc */
+	for (uint64_t step = pm_heap_slab_step(); step > PM_GRANULE; step /= 2)
+		growth->next += CLASSES_A_DOUBLING;
 	growth->limit = growth->next;
 }
 

@@ -222,6 +222,16 @@ watched() {
 	[ "$(told resident_bytes pmem)" -ge $((130 * MIB)) ]
 }
 
+# Sixty-four objects of 512 KiB. jemalloc's start and the program's few small objects leave the rest to them.
+@test "few small objects leave a small budget to large ones" {
+	for mib in 6 12 24; do
+		rm -f "$report"
+		PM_REPORT=$report PM_RANK_DRAM=$((mib * MIB)) PM_SPACES= LD_PRELOAD=$runtime run -0 "$own/hoard" $((MIB / 2)) 64
+		[ "$(told resident_bytes dram)" -le $((mib * MIB)) ]
+		[ "$(told spilled_objects)" -le $((64 - 2 * (mib - 1))) ]
+	done
+}
+
 @test "what is kept for prefetching is used before PMem" {
 	PM_REPORT=$report PM_RANK_DRAM=$((20 * MIB)) PM_SPACES=metadata=$((8 * MIB)),migration=$((12 * MIB)) \
 		LD_PRELOAD=$runtime run -0 "$own/hoard" $((3 * MIB)) 6

@@ -128,6 +128,45 @@ static void test_slabs(void)
 	pm_heap_give_slab(slab, 2 * MIB);
 }
 
+/* The budget is 32 MiB. */
+static void test_small_slabs(void)
+{
+	uint64_t step = pm_heap_slab_step();
+	char *slab = pm_heap_take_slab(2 * MIB), *first = pm_heap_take_slab(step),
+	     *second = pm_heap_take_slab(PM_GRANULE), *index = pm_heap_take_slab(40 * PM_GRANULE);
+
+	is_number((long long)step, (long long)MIB / 2, "a slab is a 64th of the budget");
+	ok(in_dram(first) && in_dram(second), "slabs below a chunk are in DRAM");
+	ok(second == first + step, "side by side");
+	ok(pm_heap_owns(index) && !in_dram(index), "an index larger than a chunk is not");
+	is_number((long long)used_bytes(), (long long)(2 * MIB + step + 41 * PM_GRANULE),
+		"each has what it asked for");
+	memset(index, 1, 40 * PM_GRANULE);
+	pm_heap_give_slab(index, 40 * PM_GRANULE);
+	pm_heap_give_slab(second, PM_GRANULE);
+	pm_heap_give_slab(first, step);
+	pm_heap_give_slab(slab, 2 * MIB);
+	is_number((long long)used_bytes(), 0, "all are freed");
+}
+
+/* A step is whole granules, a chunk at most. */
+static void test_slab_step(void)
+{
+	static const struct {
+		uint64_t budget_mib, step_kib;
+	} cases[] = {{0, 64}, {2, 64}, {6, 64}, {8, 128}, {12, 128}, {24, 256}, {32, 512},
+		{126, 1024}, {128, 2048}, {1 << 20, 2048}};
+	uint64_t budget = pm_heap.settings.budget_bytes;
+
+	FOR_EACH(c, cases)
+	{
+		pm_heap.settings.budget_bytes = c->budget_mib * MIB;
+		ok(pm_heap_slab_step() == c->step_kib << 10, "of %llu MiB %llu KiB",
+			(unsigned long long)c->budget_mib, (unsigned long long)c->step_kib);
+	}
+	pm_heap.settings.budget_bytes = budget;
+}
+
 /* --- threads --- */
 
 static void *_Atomic slots[SLOTS];
@@ -217,6 +256,8 @@ int main(void)
 	test_limits();
 	test_surplus();
 	test_slabs();
+	test_small_slabs();
+	test_slab_step();
 	test_threads();
 	test_fork();
 	return tap_done();
