@@ -24,6 +24,7 @@
 
 static struct {
 	atomic_uint_least64_t spilled_objects, spilled_bytes;
+	atomic_uint_least64_t slab_bytes; /* so far */
 } counts;
 
 /*
@@ -234,6 +235,7 @@ static void *alloc_slab(const enum pm_space_id *where, size_t bytes)
 	struct pm_allocation t = alloc_in_spaces(
 		where, bytes, bytes == PM_CHUNK ? PM_CHUNK : PM_GRANULE, PM_EXTENT_SLAB);
 
+	atomic_fetch_add_explicit(&counts.slab_bytes, t.bytes, memory_order_relaxed);
 	if (t.dirty_bytes)
 		memset(t.start, 0, t.dirty_bytes);
 	return t.start;
@@ -352,6 +354,7 @@ void pm_heap_stats(struct pm_heap_stats *ret)
 {
 	ret->spilled_objects = atomic_load(&counts.spilled_objects);
 	ret->spilled_bytes = atomic_load(&counts.spilled_bytes);
+	ret->slab_bytes = atomic_load(&counts.slab_bytes);
 	ret->refused_bytes = atomic_load(&pm_heap.refused_bytes);
 }
 

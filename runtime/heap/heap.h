@@ -67,6 +67,7 @@ extern struct pm_heap pm_heap;
 
 struct pm_heap_stats {
 	uint64_t spilled_objects, spilled_bytes; /* so far: DRAM spaces had no room for them */
+	uint64_t slab_bytes;	/* so far, in all tiers; jemalloc keeps its slabs */
 	uint64_t refused_bytes; /* DRAM within the budget that the node did not have */
 };
 

@@ -32,7 +32,7 @@ static const char *const source_names[] = {[PM_ITERATIONS_UNKNOWN] = "none",
 static struct {
 	char destination[PATH_MAX]; /* empty: no report */
 	pid_t rank;		    /* the rank's own process; 0: this is another process */
-	uint64_t peak_at_start;	    /* in granules */
+	uint64_t peak_at_start, slabs_at_start; /* in granules */
 } request;
 
 static bool for_people(void)
@@ -50,6 +50,14 @@ static uint64_t peak(void)
 	return granules;
 }
 
+static uint64_t slabs(void)
+{
+	struct pm_heap_stats counts;
+
+	pm_heap_stats(&counts);
+	return counts.slab_bytes / PM_GRANULE;
+}
+
 void pm_report_prepare(bool attached)
 {
 	const char *where = getenv("PM_REPORT");
@@ -59,6 +67,7 @@ void pm_report_prepare(bool attached)
 		return;
 	request.rank = attached ? getpid() : 0;
 	request.peak_at_start = peak();
+	request.slabs_at_start = slabs();
 	if (*where != '/' && strcmp(where, "stderr") && getcwd(request.destination, PATH_MAX))
 		n = strlen(strcat(request.destination, "/"));
 	if (n + strlen(where) < PATH_MAX)
@@ -72,11 +81,18 @@ static bool is_rank(void)
 	return request.rank == getpid();
 }
 
+/* A large object, or small ones of a chunk: also where slabs are small, each process takes some. */
+static bool needs_more_than_the_least(void)
+{
+	uint64_t more_slabs = slabs() - request.slabs_at_start;
+
+	return more_slabs >= PM_CHUNK_GRANULES || peak() > request.peak_at_start + more_slabs;
+}
+
 /* Without a registry, any process may be the rank's own. */
 static bool is_worth_reporting(void)
 {
-	return is_rank() || pm_heap.registry == PM_REGISTRY_ABSENT ||
-	       peak() > request.peak_at_start;
+	return is_rank() || pm_heap.registry == PM_REGISTRY_ABSENT || needs_more_than_the_least();
 }
 
 /* --- a text buffer of fixed size, which cuts longer text --- */

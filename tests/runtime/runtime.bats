@@ -422,6 +422,9 @@ assert_bss() {
 	assert_equal "$(grep -c budget <<<"$stderr")" 2
 	PM_REPORT=$report run -0 "$build/pmrun" --pm-bind=none --pm-dram=64M --pm-runtime="$runtime" "$own/hoard" 1 1
 	assert_equal "$(told attached)" 1
+	PM_REPORT=stderr run -0 --separate-stderr "$build/pmrun" --pm-bind=none --pm-dram=6M --pm-runtime="$runtime" \
+		bash -c "'$own/hoard' 1000 1000; '$own/hoard' $((MIB / 2)) 1; '$own/hoard' 1000 3000; true"
+	assert_equal "$(grep -c budget <<<"$stderr")" 3
 }
 
 @test "a report that cannot be written is told of, and the program is as it was" {
