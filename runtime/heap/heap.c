@@ -130,7 +130,7 @@ static bool is_pmem(const void *p)
 
 /*
  * Faults in the pages of DRAM that were never allocated before. Slabs are not prefaulted: jemalloc
- * takes 2 MiB and writes to the first objects at once, and a program that needs little would wait
+ * writes to the first objects of one at once, and a program that needs little would wait
  * for pages that it never uses.
  */
 static void prefault(char *start, size_t bytes, size_t fresh_bytes)

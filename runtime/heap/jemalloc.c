@@ -9,7 +9,7 @@
 #include "runtime/heap/jemalloc_calls.h"
 
 /*
- * One arena a processor: each arena has 2 MiB of bookkeeping, which is DRAM of the budget. No
+ * One arena a processor: each arena has bookkeeping, 192 KiB, which is DRAM of the budget. No
  * brk(2): its memory is not in the heap. Thread caches keep objects of up to 64 KiB: DRAM is never
  * returned to the node, so nothing is gained by flushing them.
  */
