@@ -254,14 +254,14 @@ uint64_t pm_heap_slab_step(void)
  * jemalloc takes more than a chunk only for an index of 1 GiB of addresses, 2 MiB, of which it
  * touches one page for 2 MiB of small objects. A small budget has no room for the rest of it.
  */
-static bool is_sparse(size_t bytes)
+bool pm_heap_is_sparse_slab(size_t bytes)
 {
 	return bytes > PM_CHUNK && bytes > pm_heap.settings.budget_bytes / SLAB_SHARE;
 }
 
 void *pm_heap_take_slab(size_t bytes)
 {
-	return alloc_slab(is_sparse(bytes) ? for_pmem : for_slabs, bytes);
+	return alloc_slab(pm_heap_is_sparse_slab(bytes) ? for_pmem : for_slabs, bytes);
 }
 
 void *pm_heap_take_slab_in_pmem(size_t bytes)

@@ -570,10 +570,10 @@ counts() {
 	run -0 pmreport/pmreport "$profiles"
 	assert_line --regexp ' 20 +40\.0M .* layer deep\.cc:[0-9]+( < layer:[0-9]+){4} < scratch:[0-9]+ < main:[0-9]+$'
 	assert_line --regexp ' 1 +2\.0M .* layer deep\.cc:[0-9]+( < layer:[0-9]+){4} < field:[0-9]+ < main:[0-9]+$'
-	run -0 pmreport/pmreport "$profiles" --budget 10M --advice "$BATS_TEST_TMPDIR/advice"
+	run -0 pmreport/pmreport "$profiles" --budget 4M --advice "$BATS_TEST_TMPDIR/advice"
 	assert_equal "$(grep -cE '^site [0-9a-f]{16} ' "$BATS_TEST_TMPDIR/advice")" 2
 	# The run is too short for a burst: the first site comes first.
-	PM_RANK_DRAM=$((10 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
+	PM_RANK_DRAM=$((4 * MIB)) PM_NODE_DRAM=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report LD_PRELOAD=$runtime run -0 "$own/deep"
 	assert_equal "$(told advised_objects dram) $(told advised_objects pmem) $(told advised_objects unknown)" '1 20 0'
 }
 
@@ -632,14 +632,14 @@ kinds() {
 	PM_PROFILE=$profiles:none run -0 pic
 	run -0 pmreport/pmreport "$profiles" --advice "$BATS_TEST_TMPDIR/advice"
 	assert_line 'pmreport: pic: accesses were not measured: this advice is in the order of the first allocations'
-	for budget in 32 40 80 110; do
+	for budget in 20 32 80 110; do
 		PM_RANK_DRAM=$((budget * MIB)) PM_NODE_DRAM=0 PM_LOCAL_RANK=0 PM_ADVICE=$BATS_TEST_TMPDIR/advice PM_REPORT=$report \
 			LD_PRELOAD=$runtime run -0 "$own/pic" 8
 		read -r "arrays$budget" "particles$budget" "fields$budget" "work$budget" <<<"$(kinds arrays particles fields work)"
 		[ "$(told resident_bytes dram)" -le $((budget * MIB)) ]
 	done
-	assert_equal "$arrays32 $arrays40 $arrays80 $arrays110" '100663296 201326592 402653184 402653184'
-	assert_equal "$particles32 $particles40 $particles110 $fields110 $work110" '0 0 294912000 314572800 855638016'
+	assert_equal "$arrays20 $arrays32 $arrays80 $arrays110" '100663296 201326592 402653184 402653184'
+	assert_equal "$particles20 $particles32 $particles110 $fields110 $work110" '0 0 294912000 314572800 855638016'
 	[ "$particles80" -gt 50000000 ]
 	[ "$particles80" -lt 294912000 ]
 
