@@ -226,7 +226,7 @@ watched() {
 @test "few small objects leave a small budget to large ones" {
 	for mib in 6 12 24; do
 		rm -f "$report"
-		PM_REPORT=$report PM_RANK_DRAM=$((mib * MIB)) PM_SPACES= LD_PRELOAD=$runtime run -0 "$own/hoard" $((MIB / 2)) 64
+		PM_REPORT=$report PM_RANK_DRAM=$((mib * MIB)) PM_SPACES='' LD_PRELOAD=$runtime run -0 "$own/hoard" $((MIB / 2)) 64
 		[ "$(told resident_bytes dram)" -le $((mib * MIB)) ]
 		[ "$(told spilled_objects)" -le $((64 - 2 * (mib - 1))) ]
 	done
