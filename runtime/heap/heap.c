@@ -230,12 +230,13 @@ struct pm_allocation pm_heap_reserve_dram(size_t bytes)
 }
 
 /* A whole chunk gets a huge page of its own; all other slabs fill the gaps between extents. */
-static void *alloc_slab(const enum pm_space_id *where, size_t bytes)
+static void *alloc_slab(const enum pm_space_id *where, size_t bytes, enum pm_extent_kind kind)
 {
-	struct pm_allocation t = alloc_in_spaces(
-		where, bytes, bytes == PM_CHUNK ? PM_CHUNK : PM_GRANULE, PM_EXTENT_SLAB);
+	struct pm_allocation t =
+		alloc_in_spaces(where, bytes, bytes == PM_CHUNK ? PM_CHUNK : PM_GRANULE, kind);
 
-	atomic_fetch_add_explicit(&counts.slab_bytes, t.bytes, memory_order_relaxed);
+	if (kind == PM_EXTENT_SLAB)
+		atomic_fetch_add_explicit(&counts.slab_bytes, t.bytes, memory_order_relaxed);
 	if (t.dirty_bytes)
 		memset(t.start, 0, t.dirty_bytes);
 	return t.start;
@@ -254,19 +255,20 @@ uint64_t pm_heap_slab_step(void)
  * jemalloc takes more than a chunk only for an index of 1 GiB of addresses, 2 MiB, of which it
  * touches one page for 2 MiB of small objects. A small budget has no room for the rest of it.
  */
-bool pm_heap_is_sparse_slab(size_t bytes)
+static bool is_index(size_t bytes)
 {
 	return bytes > PM_CHUNK && bytes > pm_heap.settings.budget_bytes / SLAB_SHARE;
 }
 
 void *pm_heap_take_slab(size_t bytes)
 {
-	return alloc_slab(pm_heap_is_sparse_slab(bytes) ? for_pmem : for_slabs, bytes);
+	return is_index(bytes) ? alloc_slab(for_pmem, bytes, PM_EXTENT_INDEX)
+			       : alloc_slab(for_slabs, bytes, PM_EXTENT_SLAB);
 }
 
 void *pm_heap_take_slab_in_pmem(size_t bytes)
 {
-	return alloc_slab(for_pmem, bytes);
+	return alloc_slab(for_pmem, bytes, is_index(bytes) ? PM_EXTENT_INDEX : PM_EXTENT_SLAB);
 }
 
 /* --- freeing --- */

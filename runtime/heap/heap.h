@@ -138,9 +138,6 @@ void *pm_heap_take_slab(size_t bytes);
 void *pm_heap_take_slab_in_pmem(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);
 
-/* A slab of that size is an index that goes to PMem, since it is large for the budget. */
-bool pm_heap_is_sparse_slab(size_t bytes);
-
 /* Bytes that an arena takes at a time: a 64th of the budget, PM_GRANULE to PM_CHUNK. */
 uint64_t pm_heap_slab_step(void);
 

@@ -133,8 +133,10 @@ static void free_and_coalesce(struct pm_space *s, uint32_t at, uint32_t granules
 	insert_free(s, begin);
 }
 
-static void count_used(struct pm_space *s, uint32_t granules)
+static void count_used(struct pm_space *s, uint32_t granules, enum pm_extent_kind kind)
 {
+	if (kind == PM_EXTENT_INDEX)
+		return;
 	s->used += granules;
 	if (s->peak < s->used)
 		s->peak = s->used;
@@ -270,7 +272,7 @@ struct pm_allocation pm_space_alloc(
 	t = at == UINT32_MAX ? extend_top(space, granules, align, kind)
 			     : alloc_from_free(space, at, granules, align, kind);
 	if (t.start)
-		count_used(space, granules);
+		count_used(space, granules, kind);
 	pthread_mutex_unlock(&space->lock);
 	return t;
 }
@@ -280,7 +282,8 @@ void pm_space_free(struct pm_space *space, const void *start, bool zeroed)
 	uint32_t at = (uint32_t)(pm_space_extent(space, start) - space->extents);
 
 	pthread_mutex_lock(&space->lock);
-	space->used -= space->extents[at].granules;
+	if (space->extents[at].kind != PM_EXTENT_INDEX)
+		space->used -= space->extents[at].granules;
 	free_and_coalesce(space, at, space->extents[at].granules, zeroed);
 	pthread_mutex_unlock(&space->lock);
 }
@@ -336,7 +339,7 @@ static bool grow(struct pm_space *s, uint32_t at, uint32_t granules, size_t *ret
 	} else {
 		free_and_coalesce(s, at + granules, end - at - granules, zeroed);
 	}
-	count_used(s, granules - old);
+	count_used(s, granules - old, (enum pm_extent_kind)s->extents[at].kind);
 	return true;
 }
 

@@ -33,6 +33,7 @@
 enum pm_extent_kind {
 	PM_EXTENT_FREE,
 	PM_EXTENT_SLAB,	  /* memory of the small-object allocator, jemalloc */
+	PM_EXTENT_INDEX,  /* of the same: addresses, few of them touched; counts as no use */
 	PM_EXTENT_HOLE,	  /* never usable: another process of the rank holds these chunks */
 	PM_EXTENT_OBJECT, /* one object of the program; so are all kinds from here on */
 	PM_EXTENT_PLACED, /* one that the program wants in PMem: it is not promoted */

@@ -271,8 +271,7 @@ void pm_profile_phase(const char *name)
 
 /* --- begin and end --- */
 
-/* Bytes of slabs that may be DRAM. The caller holds the locks of all spaces, or is the only thread.
- */
+/* Bytes of slabs. The caller holds the locks of all spaces, or is the only thread. */
 static uint64_t slab_bytes(void)
 {
 	uint64_t granules = 0;
@@ -282,8 +281,7 @@ static uint64_t slab_bytes(void)
 
 		for (uint32_t at = 0; at < space->top && space->extents[at].granules;
 			at += space->extents[at].granules)
-			if (space->extents[at].kind == PM_EXTENT_SLAB &&
-				!pm_heap_is_sparse_slab(space->extents[at].granules * PM_GRANULE))
+			if (space->extents[at].kind == PM_EXTENT_SLAB)
 				granules += space->extents[at].granules;
 	}
 	return granules * PM_GRANULE;
