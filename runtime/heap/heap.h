@@ -138,6 +138,12 @@ void *pm_heap_take_slab(size_t bytes);
 void *pm_heap_take_slab_in_pmem(size_t bytes);
 void pm_heap_give_slab(void *slab, size_t bytes);
 
+/*
+ * Keeps a part of the free space for small objects (runtime/heap/space.h), or gives it up. To be
+ * called before jemalloc starts, and where advice or an iteration knows better.
+ */
+void pm_heap_keep_for_small(bool keep);
+
 /* Bytes that an arena takes at a time: a 64th of the budget, PM_GRANULE to PM_CHUNK. */
 uint64_t pm_heap_slab_step(void);
 

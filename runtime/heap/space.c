@@ -158,6 +158,42 @@ static struct pm_allocation allocation(const struct pm_space *s, uint32_t at, ui
 		.dirty_bytes = granules * PM_GRANULE};
 }
 
+/* --- what is kept for small objects --- */
+
+static bool is_small(enum pm_extent_kind kind)
+{
+	return kind == PM_EXTENT_SLAB || kind == PM_EXTENT_SAMPLE;
+}
+
+/* False: there is room for so many more granules of a large object, but it is kept. */
+static bool may_have(struct pm_space *s, uint32_t granules)
+{
+	uint32_t left = s->size - s->holes - s->used;
+
+	if (granules > left || (uint64_t)granules + s->kept <= left)
+		return true;
+	if (s->denied >= s->denied_max) {
+		s->kept = 0;
+		return true;
+	}
+	s->denied += granules;
+	return false;
+}
+
+static void use_kept(struct pm_space *s, uint32_t granules)
+{
+	s->kept -= least(s->kept, granules);
+	s->denied = 0;
+}
+
+void pm_space_keep(struct pm_space *space, uint64_t bytes)
+{
+	pthread_mutex_lock(&space->lock);
+	space->kept = (uint32_t)(bytes / PM_GRANULE);
+	space->denied_max = PM_KEPT_PATIENCE * space->kept;
+	pthread_mutex_unlock(&space->lock);
+}
+
 /* --- allocating --- */
 
 static struct pm_allocation alloc_from_free(
@@ -256,23 +292,35 @@ static struct pm_allocation extend_top(
 	return (struct pm_allocation){0};
 }
 
+static struct pm_allocation alloc(
+	struct pm_space *s, uint32_t granules, size_t align, enum pm_extent_kind kind)
+{
+	/* A free extent of this size holds the object at any alignment. */
+	uint32_t slack = align > PM_GRANULE ? in_granules(align) - 1 : 0, at;
+	struct pm_allocation t;
+
+	if (!is_small(kind) && !may_have(s, granules))
+		return (struct pm_allocation){0};
+	at = find_free(s, granules + slack);
+	t = at == UINT32_MAX ? extend_top(s, granules, align, kind)
+			     : alloc_from_free(s, at, granules, align, kind);
+	if (t.start)
+		count_used(s, granules, kind);
+	if (t.start && is_small(kind))
+		use_kept(s, granules);
+	return t;
+}
+
 struct pm_allocation pm_space_alloc(
 	struct pm_space *space, size_t bytes, size_t align, enum pm_extent_kind kind)
 {
 	uint64_t room = pm_space_bytes(space);
-	uint32_t granules = in_granules(bytes), slack, at;
 	struct pm_allocation t;
 
 	if (!bytes || bytes > room || align > room)
 		return (struct pm_allocation){0};
-	/* A free extent of this size holds the object at any alignment. */
-	slack = align > PM_GRANULE ? in_granules(align) - 1 : 0;
 	pthread_mutex_lock(&space->lock);
-	at = find_free(space, granules + slack);
-	t = at == UINT32_MAX ? extend_top(space, granules, align, kind)
-			     : alloc_from_free(space, at, granules, align, kind);
-	if (t.start)
-		count_used(space, granules, kind);
+	t = alloc(space, in_granules(bytes), align, kind);
 	pthread_mutex_unlock(&space->lock);
 	return t;
 }
@@ -322,6 +370,8 @@ static bool grow(struct pm_space *s, uint32_t at, uint32_t granules, size_t *ret
 	uint32_t old = s->extents[at].granules, next = at + old, end = next, top = s->top;
 	bool hole, zeroed = false;
 
+	if (!is_small((enum pm_extent_kind)s->extents[at].kind) && !may_have(s, granules - old))
+		return false;
 	if (next < s->top && is_free(s, next)) {
 		end += s->extents[next].granules;
 		zeroed = s->extents[next].zeroed;

@@ -15,6 +15,11 @@
  * - No two free extents are neighbours: freeing coalesces them.
  * - top <= committed <= size, in granules.
  *
+ * A space may keep room for small objects, which come later than large ones and are accessed more
+ * often a byte: until slabs have used it, other extents leave so much free. It is given up once
+ * objects of PM_KEPT_PATIENCE times its size were denied it and no slab was taken
+ * meanwhile: the program then has no small objects, or enough slabs for them.
+ *
  * Free extents are in segregated free lists, four size classes a power of two, found by a bitmap
  * (two-level segregated fit, TLSF: Masmano et al., ECRTS 2004). If no list has a fit, the extent is
  * allocated at the top. Both take constant time; the search of the size's own class is bounded.
@@ -28,6 +33,7 @@
 #define PM_CHUNK	  (UINT64_C(2) << 20) /* a huge page of x86-64: the unit of committing */
 #define PM_CHUNK_GRANULES ((uint32_t)(PM_CHUNK / PM_GRANULE))
 #define PM_SPACE_CLASSES  128
+#define PM_KEPT_PATIENCE  2 /* 1: one array of 4 MiB ends it; more: 24 MiB end before it does */
 #define PM_SPACE_MAX	  (UINT64_C(1) << 43) /* bytes: 2^27 granules, within 28 bits */
 
 enum pm_extent_kind {
@@ -37,6 +43,7 @@ enum pm_extent_kind {
 	PM_EXTENT_HOLE,	  /* never usable: another process of the rank holds these chunks */
 	PM_EXTENT_OBJECT, /* one object of the program; so are all kinds from here on */
 	PM_EXTENT_PLACED, /* one that the program wants in PMem: it is not promoted */
+	PM_EXTENT_SAMPLE, /* a small one, of the profile: it may have what is kept for slabs */
 };
 
 /* Entry of a granule. The first four fields are valid at an extent's first granule. */
@@ -69,6 +76,9 @@ struct pm_space {
 	uint32_t holes;
 	uint32_t used, peak; /* in objects and slabs: now, and the largest value so far */
 	uint32_t dirty;	     /* free, not known to be zero: has pages, perhaps */
+	uint32_t kept;	     /* of the free ones, for small objects alone */
+	uint32_t denied;     /* of large objects, for the sake of these, since the last slab */
+	uint32_t denied_max; /* from here on nothing is kept any more */
 	uint64_t nonempty[PM_SPACE_CLASSES / 64]; /* bitmap of the free lists */
 	uint32_t free_lists[PM_SPACE_CLASSES];	  /* first extent; valid where `nonempty` is set */
 	struct pm_extent *extents;
@@ -88,6 +98,9 @@ struct pm_allocation {
  */
 void pm_space_init(struct pm_space *space, void *base, uint64_t bytes, struct pm_extent *extents,
 	pm_space_commit_fn *commit);
+
+/* Keeps so many bytes for small objects. 0: gives up those that are kept. */
+void pm_space_keep(struct pm_space *space, uint64_t bytes);
 
 /* Allocates at least `bytes`; `align` is a power of two. */
 struct pm_allocation pm_space_alloc(

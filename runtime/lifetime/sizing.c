@@ -68,6 +68,7 @@ void pm_sizing_iteration(uint32_t number, uint32_t measured)
 		pm_live_bytes_reset_peak();
 	if (number != measured + 1 || atomic_flag_test_and_set(&is_begun))
 		return;
+	pm_heap_keep_for_small(false);
 	if (!pm_advice_on)
 		resize();
 	atomic_store_explicit(&is_done, true, memory_order_release);

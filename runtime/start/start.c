@@ -74,8 +74,10 @@ static void start_advice(bool attached)
 	pm_advice_start(pm_heap.settings.budget_bytes - statics.dram_bytes,
 		attached || pm_heap.registry == PM_REGISTRY_ABSENT);
 	pm_advice_on = pm_advice_on && pm_advised_start(attached);
-	if (pm_advice_on)
-		(void)pm_space_split(&pm_heap.spaces[PM_TEMPORARY], &pm_heap.spaces[PM_LENT], 0);
+	if (!pm_advice_on)
+		return;
+	(void)pm_space_split(&pm_heap.spaces[PM_TEMPORARY], &pm_heap.spaces[PM_LENT], 0);
+	pm_heap_keep_for_small(false);
 }
 
 /*
@@ -92,6 +94,7 @@ __attribute__((constructor)) static void start(void)
 		return;
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 	pm_streams_reserve_space();
+	pm_heap_keep_for_small(true);
 	if (!pm_jemalloc_start()) {
 		pm_log("no memory to start with: nothing is placed");
 		return;

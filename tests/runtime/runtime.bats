@@ -232,6 +232,17 @@ watched() {
 	done
 }
 
+# A third is kept, 2 MiB: the second object is denied it, the third too, then it is given up.
+@test "the first large objects leave a part of a small budget to small ones" {
+	for n in 2 5; do
+		rm -f "$report"
+		PM_REPORT=$report PM_RANK_DRAM=$((6 * MIB)) PM_SPACES='' LD_PRELOAD=$runtime run -0 "$own/hoard" $((5 * MIB / 2)) "$n"
+		assert_equal "$(told spilled_objects)" $((n == 2 ? 1 : 3))
+	done
+	PM_REPORT=$report PM_RANK_DRAM=$((6 * MIB)) PM_SPACES=metadata=$((2 * MIB)) LD_PRELOAD=$runtime run -0 "$own/hoard" $((5 * MIB / 2)) 1
+	assert_equal "$(told spaces free used_bytes)" $((5 * MIB / 2))
+}
+
 @test "what is kept for prefetching is used before PMem" {
 	PM_REPORT=$report PM_RANK_DRAM=$((20 * MIB)) PM_SPACES=metadata=$((8 * MIB)),migration=$((12 * MIB)) \
 		LD_PRELOAD=$runtime run -0 "$own/hoard" $((3 * MIB)) 6

@@ -150,6 +150,37 @@ static void test_small_slabs(void)
 	is_number((long long)used_bytes(), 0, "all are freed");
 }
 
+/* Of the 20 MiB of free 3 are kept: metadata has the fourth. */
+static void test_kept(void)
+{
+	struct pm_settings settings = pm_heap.settings;
+	char *large, *other;
+
+	pm_heap.settings.bytes[PM_METADATA] = MIB;
+	pm_heap_keep_for_small(true);
+	large = pm_heap_alloc(17 * MIB, 1, false);
+	other = pm_heap_alloc(MIB, 1, false);
+	ok(in_dram(large) && !in_dram(other), "a large object does not have what is kept");
+	pm_heap_free(other);
+	other = pm_heap_alloc_sample(1, 1, false);
+	ok(in_dram(other), "a sample has it");
+	pm_heap_free(other);
+	pm_heap_keep_for_small(false);
+	other = pm_heap_alloc(3 * MIB, 1, false);
+	ok(in_dram(other), "nothing is kept with advice and after an iteration");
+	pm_heap_free(other);
+	pm_heap_free(large);
+	pm_heap.settings = settings;
+	pm_heap_keep_for_small(true);
+	is_number(pm_heap.spaces[PM_FREE].kept, 0, "nor where metadata is as large");
+	pm_heap.settings = (struct pm_settings){.budget_bytes = 6 * MIB};
+	pm_heap_keep_for_small(true);
+	is_number(pm_heap.spaces[PM_FREE].kept, (long long)(2 * MIB / PM_GRANULE),
+		"a third of a small budget");
+	pm_heap.settings = settings;
+	pm_heap_keep_for_small(true);
+}
+
 /* A step is whole granules, a chunk at most. */
 static void test_slab_step(void)
 {
@@ -258,6 +289,7 @@ int main(void)
 	test_surplus();
 	test_slabs();
 	test_small_slabs();
+	test_kept();
 	test_slab_step();
 	test_threads();
 	test_fork();

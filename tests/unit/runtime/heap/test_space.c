@@ -182,6 +182,58 @@ static void test_split(void)
 	ok(!pm_space_bytes(&rest) && pm_space_bytes(&space) == keep, "then nothing is changed");
 }
 
+/* --- what is kept for small objects --- */
+
+static bool has_room(struct pm_space *space, uint32_t granules, enum pm_extent_kind kind)
+{
+	return pm_space_alloc(space, granules * PM_GRANULE, 1, kind).start;
+}
+
+static void test_kept(void)
+{
+	struct pm_space space = make(NULL);
+
+	pm_space_keep(&space, 100 * PM_GRANULE);
+	ok(has_room(&space, GRANULES - 101, PM_EXTENT_OBJECT), "large objects have the rest");
+	ok(!resizes(&space, BASE, (GRANULES - 99) * PM_GRANULE), "they do not grow into it");
+	ok(resizes(&space, BASE, (GRANULES - 100) * PM_GRANULE), "but up to it");
+	ok(!has_room(&space, 1, PM_EXTENT_OBJECT), "nor is there room for more of them");
+	ok(!has_room(&space, 1, PM_EXTENT_PLACED), "of any kind");
+	ok(has_room(&space, 60, PM_EXTENT_SLAB), "slabs have it");
+	ok(has_room(&space, 10, PM_EXTENT_SAMPLE), "and so do samples");
+	ok(!has_room(&space, 1, PM_EXTENT_OBJECT), "which leave none of it to large objects");
+	pm_space_free(&space, BASE, false);
+	ok(has_room(&space, GRANULES - 100, PM_EXTENT_OBJECT), "freed objects make room again");
+	ok(!has_room(&space, 1, PM_EXTENT_OBJECT), "as much as before");
+	ok(has_room(&space, 30, PM_EXTENT_SLAB), "slabs have the last of it");
+	pm_space_free(&space, BASE, false);
+	ok(has_room(&space, GRANULES - 100, PM_EXTENT_OBJECT), "when all of it is used,");
+	ok(!has_room(&space, 1, PM_EXTENT_SLAB), "there is no more for slabs than for others");
+}
+
+/* Two times the 100 granules are denied, of which objects that have no room anyway are none. */
+static void test_patience(void)
+{
+	struct pm_space space = make(NULL);
+
+	pm_space_keep(&space, 100 * PM_GRANULE);
+	ok(has_room(&space, GRANULES - 100, PM_EXTENT_OBJECT), "large objects have the rest");
+	for (int i = 0; i < 9; i++)
+		ok(!has_room(&space, 20, PM_EXTENT_OBJECT), "%d granules are denied", 20 * i + 20);
+	ok(has_room(&space, 10, PM_EXTENT_SLAB), "a slab is taken: patience begins anew");
+	for (int i = 0; i < 10; i++)
+		ok(!has_room(&space, 20, PM_EXTENT_OBJECT) &&
+				!has_room(&space, 91, PM_EXTENT_OBJECT),
+			"%d granules are denied", 20 * i + 20);
+	ok(has_room(&space, 20, PM_EXTENT_OBJECT), "then what was kept is for all");
+	ok(resizes(&space, BASE + (GRANULES - 90) * PM_GRANULE, 90 * PM_GRANULE), "up to the end");
+	space = make(NULL);
+	pm_space_keep(&space, GRANULES * PM_GRANULE);
+	ok(!has_room(&space, 1, PM_EXTENT_OBJECT), "all is kept,");
+	pm_space_keep(&space, 0);
+	ok(has_room(&space, GRANULES, PM_EXTENT_OBJECT), "until it is given up");
+}
+
 /* --- random operations, checked against an array with the owner of each granule --- */
 
 static uint32_t seed = 12345;
@@ -319,6 +371,36 @@ static void test_random(pm_space_commit_fn *commit, const char *name)
 	is_number(wrong, 0, "and all is accounted for");
 }
 
+/* At any time slabs find as many granules as are kept, wherever they are. */
+static void test_kept_at_random(void)
+{
+	struct pm_space space = make(NULL);
+	uint32_t kept = GRANULES / 4, found = 0, left;
+
+	wrong = 0;
+	memset(owned, 0, sizeof(owned));
+	pm_space_keep(&space, kept * PM_GRANULE);
+	space.denied_max = UINT32_MAX;
+	for (int round = 0; round < 20000; round++) {
+		uint32_t who = random_below(OWNERS);
+
+		if (!owned[who].start)
+			alloc_owned(&space, who);
+		else if (random_below(3))
+			free_owned(&space, who);
+		else
+			resize(&space, who);
+		if (round % 40 == 0 && found < kept)
+			found += has_room(&space, 1, PM_EXTENT_SLAB);
+		left = GRANULES - space.used;
+		wrong += left < kept - found || space.kept != kept - found;
+	}
+	is_number(wrong, 0, "20000 random steps leave all that is kept");
+	while (found < kept && has_room(&space, 1, PM_EXTENT_SLAB))
+		found++;
+	is_number(found, kept, "slabs find it");
+}
+
 int main(void)
 {
 	test_one();
@@ -327,6 +409,9 @@ int main(void)
 	test_more();
 	test_holes();
 	test_split();
+	test_kept();
+	test_patience();
+	test_kept_at_random();
 	test_random(NULL, "100000 random steps: no granule has two owners");
 	test_random(with_holes, "the same between holes");
 	return tap_done();

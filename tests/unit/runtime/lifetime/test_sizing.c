@@ -297,6 +297,24 @@ static void test_others(void)
 		"what has come to stay in temporary, stays: 5 + 2 + 4 MiB");
 }
 
+static void kept(void)
+{
+	start(false);
+	pm_heap_keep_for_small(true);
+	iterate(1, MIB);
+	found->bound_small = pm_heap.spaces[PM_FREE].kept;
+	iterate(2, MIB);
+	found->bound_large = pm_heap.spaces[PM_FREE].kept;
+}
+
+static void test_kept(void)
+{
+	run(kept);
+	is_number((long long)found->bound_small, 4 * (long long)MIB / (long long)PM_GRANULE,
+		"room for small objects is kept in the first iteration");
+	is_number((long long)found->bound_large, 0, "and given up at its end");
+}
+
 /*
  * Everything, to the last page, from many sides; what is freed is used again, and DRAM that is free
  * when objects are promoted has pages.
@@ -340,6 +358,7 @@ int main(void)
 	test_later();
 	test_grown();
 	test_others();
+	test_kept();
 	test_budget();
 	return tap_done();
 }
