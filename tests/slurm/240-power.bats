@@ -317,10 +317,10 @@ has_looked() {
 
 @test "a node with data that must stay: it wakes, keeps its mode, and the job runs on another node" {
 	put_in appdirect n1 n2
-	keep_pmctl
+	suspend n1
+	keep_pmctl # while n1 is off: else it may tell slurmctld before, and is never woken
 	pmctl_in_case "'n1 helper pm_memory') echo 'pmctl: data is in the way' >&2; exit 1 ;;
 		'n1 reachable') echo pm_appdirect; echo 'pmctl: data is in the way' >&2; exit ;;"
-	suspend n1
 	admin scontrol update nodename=n2 state=drain reason=later
 	submit --pm-mode=memory
 	wait_for 90 job_has_left_n1
