@@ -62,13 +62,15 @@ static void resize(void)
  */
 void pm_sizing_iteration(uint32_t number, uint32_t measured)
 {
-	if (pm_heap.settings.is_fixed || pm_heap.is_child)
+	if (pm_heap.is_child)
 		return;
 	if (number == 1)
 		pm_live_bytes_reset_peak();
 	if (number != measured + 1 || atomic_flag_test_and_set(&is_begun))
 		return;
 	pm_heap_keep_for_small(false);
+	if (pm_heap.settings.is_fixed)
+		return;
 	if (!pm_advice_on)
 		resize();
 	atomic_store_explicit(&is_done, true, memory_order_release);

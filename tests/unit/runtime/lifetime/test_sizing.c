@@ -297,9 +297,9 @@ static void test_others(void)
 		"what has come to stay in temporary, stays: 5 + 2 + 4 MiB");
 }
 
-static void kept(void)
+static void keep(bool is_fixed)
 {
-	start(false);
+	start(is_fixed);
 	pm_heap_keep_for_small(true);
 	iterate(1, MIB);
 	found->bound_small = pm_heap.spaces[PM_FREE].kept;
@@ -307,8 +307,20 @@ static void kept(void)
 	found->bound_large = pm_heap.spaces[PM_FREE].kept;
 }
 
+static void kept(void)
+{
+	keep(false);
+}
+
+static void kept_where_fixed(void)
+{
+	keep(true);
+}
+
 static void test_kept(void)
 {
+	run(kept_where_fixed);
+	is_number((long long)found->bound_large, 0, "at its end, also where sizes are fixed");
 	run(kept);
 	is_number((long long)found->bound_small, 4 * (long long)MIB / (long long)PM_GRANULE,
 		"room for small objects is kept in the first iteration");
