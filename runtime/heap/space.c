@@ -299,14 +299,14 @@ static struct pm_allocation alloc(
 	uint32_t slack = align > PM_GRANULE ? in_granules(align) - 1 : 0, at;
 	struct pm_allocation t;
 
-	if (!is_small(kind) && !may_have(s, granules))
+	if (s->kept && !is_small(kind) && !may_have(s, granules))
 		return (struct pm_allocation){0};
 	at = find_free(s, granules + slack);
 	t = at == UINT32_MAX ? extend_top(s, granules, align, kind)
 			     : alloc_from_free(s, at, granules, align, kind);
 	if (t.start)
 		count_used(s, granules, kind);
-	if (t.start && is_small(kind))
+	if (s->kept && t.start && is_small(kind))
 		use_kept(s, granules);
 	return t;
 }
@@ -370,7 +370,8 @@ static bool grow(struct pm_space *s, uint32_t at, uint32_t granules, size_t *ret
 	uint32_t old = s->extents[at].granules, next = at + old, end = next, top = s->top;
 	bool hole, zeroed = false;
 
-	if (!is_small((enum pm_extent_kind)s->extents[at].kind) && !may_have(s, granules - old))
+	if (s->kept && !is_small((enum pm_extent_kind)s->extents[at].kind) &&
+		!may_have(s, granules - old))
 		return false;
 	if (next < s->top && is_free(s, next)) {
 		end += s->extents[next].granules;
