@@ -569,7 +569,8 @@ stays_pending() {
 	wait_for 30 modes_are_known memory n1 n2
 	submit --pm-mode=appdirect --time=5
 	stays_pending "$job"
-	node_is n1 POWERED_DOWN && node_is n2 POWERED_DOWN
+	node_is n1 POWERED_DOWN
+	node_is n2 POWERED_DOWN
 	no_node_is_out
 }
 

@@ -102,7 +102,9 @@ setup() {
 	run on_head srun hostname
 	local plain_status=$status
 	pmtwin exec head -- cp /run/pmem.conf /etc/slurm/pmem.conf
-	[ "$plugin_status" -ne 0 ] && [ "$agent_status" -ne 0 ] && [ "$plain_status" -eq 0 ]
+	[ "$plugin_status" -ne 0 ]
+	[ "$agent_status" -ne 0 ]
+	[ "$plain_status" -eq 0 ]
 	[[ $plugin =~ /etc/slurm/pmem.conf:[0-9]+:.*Mode ]]
 	[[ $agent =~ /etc/slurm/pmem.conf:[0-9]+:.*Mode ]]
 }
