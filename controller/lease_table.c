@@ -15,6 +15,7 @@
 #include "controller/partition_nodes.h"
 #include "controller/permits.h"
 #include "controller/usable_nodes.h"
+#include "site/delay_boot.h"
 #include "site/modes.h"
 
 /* `make bench-policy-slurm` builds this file with the times of a faster clock. */
@@ -42,9 +43,6 @@ static const struct {
 
 /* If the clock has been set back by more since the first hold, the job waits no longer. */
 #define CLOCK_BACK_S 60
-
-/* pmem.lua gives ten years to jobs for which no node is rebooted. */
-#define LONG_DELAY_S (86400 * 365)
 
 /* --- jobs --- */
 
@@ -81,7 +79,8 @@ static bool is_eligible(const slurm_job_info_t *job, uint64_t now_s)
 bool pm_lease_suits(const slurm_job_info_t *job, uint64_t now_s)
 {
 	return takes_lease(job) && is_eligible(job, now_s) && !is_given(job->req_nodes) &&
-	       !job->restart_cnt && (job->delay_boot < LONG_DELAY_S || pm_permit_is_awaited(job));
+	       !job->restart_cnt &&
+	       (job->delay_boot < PM_DELAY_YEAR_S || pm_permit_is_awaited(job));
 }
 
 static double limit_s(const slurm_job_info_t *job)

@@ -48,10 +48,9 @@ void pm_leases_configure(
 	struct pm_leases *leases, const struct pm_config *config, const struct pm_cluster *cluster)
 {
 	leases->configured = true;
-	leases->wakes = cluster->wakes_regardless;
 	leases->wanted =
 		(pm_job_rule_is_used(config, PM_KEY_HOLD_TIME) || pm_permit_config_limits(config) ||
-			(leases->wakes && bars_jobs(config))) &&
+			(cluster->wakes_regardless && bars_jobs(config))) &&
 		!is_federated(leases, cluster->name);
 }
 
@@ -287,7 +286,8 @@ void pm_leases_look(struct pm_leases *leases, const struct pm_cluster *cluster,
 	if (!leases->configured || !cluster->jobs || !cluster->nodes || !cluster->partitions)
 		return;
 	learn(leases, cluster, now_s);
-	if (!leases->wanted || !pm_lease_licence_keep(&leases->licence, run_dir, leases->wakes))
+	if (!leases->wanted ||
+		!pm_lease_licence_keep(&leases->licence, run_dir, cluster->wakes_regardless))
 		release_jobs(cluster, /* all= */ true);
 	else if (settled)
 		settle_all(leases, cluster, reboots, now_s);

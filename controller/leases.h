@@ -21,7 +21,6 @@ struct pm_leases {
 	struct pm_lease_clock clock;
 	bool configured;      /* pmem.conf has been read */
 	bool wanted;	      /* it has HoldTime or limits; the cluster is in no federation */
-	bool wakes;	      /* pm_cluster.wakes_regardless */
 	bool said_federation; /* that it is in one */
 	uint64_t looked_ms;
 	double used_of_limit; /* the share of their time limits that jobs use; 0: not learnt */

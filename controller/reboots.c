@@ -89,12 +89,15 @@ static bool is_off_or_wakes(uint32_t node_state)
 static const char *feature_since_reboot(const struct pm_reboots *reboots, const char *node)
 {
 	size_t n;
-	const struct pm_reboot *last = pm_reboots_of(reboots, node, &n);
-	const struct pm_mode_info *mode = NULL;
+	const struct pm_reboot *list = pm_reboots_of(reboots, node, &n), *last;
+	const struct pm_mode_info *mode;
 
-	last += n ? n - 1 : 0;
-	if (n && last->end_s && !last->failure && last->to)
-		mode = pm_mode_by_feature(last->to);
+	if (!n)
+		return NULL;
+	last = &list[n - 1];
+	if (!last->end_s || last->failure || !last->to)
+		return NULL;
+	mode = pm_mode_by_feature(last->to);
 	return mode ? mode->feature : NULL;
 }
 

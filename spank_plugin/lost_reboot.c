@@ -52,7 +52,10 @@ static bool is_without_permit(const char *delay)
 	return !strcmp(delay, "INVALID") || strtoul(delay, NULL, 10) >= PM_DELAY_WAIT_S / DAY_S;
 }
 
-/* A line of squeue. False: its job is no reason to change the mode; NULL: it cannot be told. */
+/*
+ * Reads a line of squeue. False: the node does not change its mode for this job. *ret_feature is
+ * the one that the job wants; NULL if the line or the constraint cannot be read.
+ */
 static bool read_waiting(const char *line, const char **ret_feature)
 {
 	char delay[DELAY_MAX + 1], constraint[FEATURES_MAX + 1];

@@ -539,8 +539,11 @@ site_limits() {
 
 # pm-controller looks each 5 s, and Slurm schedules within a few.
 stays_pending() {
+	local waiting
 	sleep 12
-	job_is "$1" PENDING
+	for waiting in "$@"; do
+		job_is "$waiting" PENDING
+	done
 }
 
 @test "RebootHours: outside of them no node that is on changes its mode; within them it does" {
@@ -578,15 +581,6 @@ stays_pending() {
 woken() { sed -n 's/^on \([^ ]*\) .*/\1/p' "$(power_log)" | sort -u; }
 count_woken() { woken | wc -l; }
 
-# stay_pending JOB...: these are, and no node has been turned on.
-stay_pending() {
-	sleep 12
-	for job in "$@"; do
-		job_is "$job" PENDING
-	done
-	assert_equal "$(woken)" ''
-}
-
 @test "RebootHours: outside of them no node wakes in another mode for a job that names it, waits for another job or for its time" {
 	local jobs=() first
 	put_in memory n1 n2
@@ -601,7 +595,8 @@ stay_pending() {
 		jobs+=("$job")
 	done
 	wait_for 90 job_is "$first" COMPLETED
-	stay_pending "${jobs[@]}"
+	stays_pending "${jobs[@]}"
+	assert_equal "$(woken)" ''
 	assert modes_are_known memory n1 n2
 	submit -w n1 --pm-mode=memory --time=5
 	wait_for 90 job_is "$job" COMPLETED
@@ -625,13 +620,15 @@ stay_pending() {
 	jobs+=("$job")
 	submit -w n2 --pm-mode=mixed
 	jobs+=("$job")
-	stay_pending "${jobs[@]}"
+	stays_pending "${jobs[@]}"
+	assert_equal "$(woken)" ''
 	run -0 user_pmctl explain "${jobs[0]}"
 	assert_output --partial 'RebootUsers or RebootTimeLimit of pmem.conf lets no node be rebooted for the job'
 	with_site RebootTimeLimit=10
 	bench service start
 	submit --pm-mode=appdirect --time=5
-	stay_pending "$job"
+	stays_pending "$job"
+	assert_equal "$(woken)" ''
 	with_site
 	no_node_is_out
 }

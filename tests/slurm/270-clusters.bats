@@ -23,8 +23,7 @@ setup() {
 teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/pmctl.kept" ] || replace "$BATS_TEST_TMPDIR/pmctl.kept" "$(on_other bench_dir)/bin/pmctl"
 	restore_site
-	[ ! -e "$BATS_TEST_TMPDIR/own.pmem" ] || limit_on own
-	[ ! -e "$BATS_TEST_TMPDIR/other.pmem" ] || limit_on other
+	on_other restore_site
 	if [ -e "$BATS_TEST_TMPDIR/other.conf" ]; then
 		replace "$BATS_TEST_TMPDIR/other.conf" "$(on_other bench_dir)/etc/slurm.conf"
 		restart_other
@@ -456,16 +455,6 @@ jobs_with_a_mode_keep_to_bench() {
 	bench service start
 }
 
-# limit_on own|other LINE...: the policy of that cluster, from now on.
-limit_on() {
-	local bench=() conf
-	[ "$1" = own ] || bench=(on_other)
-	conf=$("${bench[@]}" bench_dir)/etc/pmem.conf
-	[ -e "$BATS_TEST_TMPDIR/$1.pmem" ] || cp -p "$conf" "$BATS_TEST_TMPDIR/$1.pmem"
-	{ cat "$BATS_TEST_TMPDIR/$1.pmem"; printf '%s\n' "${@:2}"; } >"$BATS_TEST_TMPDIR/next"
-	replace "$BATS_TEST_TMPDIR/next" "$conf"
-}
-
 is_barred() {
 	[[ $1 =~ ^DelayBoot=[0-9]{4}- ]]
 }
@@ -477,7 +466,7 @@ is_barred() {
 	on_other put_in appdirect n3 n4
 	boots >"$BATS_TEST_TMPDIR/before"
 	fill_own
-	limit_on other "RebootHours=$(other_hours)"
+	on_other with_site "RebootHours=$(other_hours)"
 	submit --pm-mode=memory --wrap="$write_mode" --time=5
 	wait_for 10 eval 'is_barred "$(other_field "$job" DelayBoot)"'
 	assert_equal "$(own_field "$job" DelayBoot)" DelayBoot=00:00:00
@@ -499,8 +488,8 @@ is_barred() {
 	put_in appdirect n1 n2
 	on_other put_in appdirect n3 n4
 	boots >"$BATS_TEST_TMPDIR/before"
-	limit_on own "RebootHours=$(other_hours)"
-	limit_on other "RebootHours=$(other_hours)"
+	with_site "RebootHours=$(other_hours)"
+	on_other with_site "RebootHours=$(other_hours)"
 	submit --pm-mode=memory --wrap="$write_mode" --time=5
 	sleep 15
 	own_is "$job" PENDING
@@ -508,7 +497,7 @@ is_barred() {
 	is_barred "$(own_field "$job" DelayBoot)"
 	is_barred "$(other_field "$job" DelayBoot)"
 	boots | diff "$BATS_TEST_TMPDIR/before" -
-	limit_on other RebootHours=any
+	on_other with_site RebootHours=any
 	wait_for 90 test -e "$(bench_dir)/home/ran"
 	ran
 	assert_output --regexp '^(bench n[12]|other n[34]) memory$'

@@ -95,17 +95,23 @@ submit_held() {
 	run_client sbatch --parsable --hold "$@" --wrap=true
 }
 
+# Of this bench: a test may have two.
+kept_site() { echo "$BATS_TEST_TMPDIR/site.$(basename "$(bench_dir)")"; }
+
 # with_site LINE...: behind pmem.conf as the bench has it; restore_site in the test's teardown.
 with_site() {
-	local conf
+	local conf kept
 	conf=$(bench_dir)/etc/pmem.conf
-	[ -e "$BATS_TEST_TMPDIR/site" ] || cp "$conf" "$BATS_TEST_TMPDIR/site"
-	{ cat "$BATS_TEST_TMPDIR/site"; printf '%s\n' "$@"; } >"$BATS_TEST_TMPDIR/site.next"
+	kept=$(kept_site)
+	[ -e "$kept" ] || cp "$conf" "$kept"
+	{ cat "$kept"; printf '%s\n' "$@"; } >"$BATS_TEST_TMPDIR/site.next"
 	replace "$BATS_TEST_TMPDIR/site.next" "$conf"
 }
 
 restore_site() {
-	[ ! -e "$BATS_TEST_TMPDIR/site" ] || replace "$BATS_TEST_TMPDIR/site" "$(bench_dir)/etc/pmem.conf"
+	local kept
+	kept=$(kept_site)
+	[ ! -e "$kept" ] || replace "$kept" "$(bench_dir)/etc/pmem.conf"
 }
 
 nodes_have_modes() {

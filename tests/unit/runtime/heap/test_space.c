@@ -315,6 +315,18 @@ static void resize(struct pm_space *space, uint32_t who)
 	claim(who, index_of(owned[who].start), granules);
 }
 
+static void random_step(struct pm_space *space)
+{
+	uint32_t who = random_below(OWNERS);
+
+	if (!owned[who].start)
+		alloc_owned(space, who);
+	else if (random_below(3))
+		free_owned(space, who);
+	else
+		resize(space, who);
+}
+
 static void count_free(const struct pm_space *space, uint32_t *ret_free, uint32_t *ret_dirty)
 {
 	bool was_free = false;
@@ -351,14 +363,7 @@ static void test_random(pm_space_commit_fn *commit, const char *name)
 	wrong = 0;
 	memset(owned, 0, sizeof(owned));
 	for (int round = 0; round < 100000; round++) {
-		uint32_t who = random_below(OWNERS);
-
-		if (!owned[who].start)
-			alloc_owned(&space, who);
-		else if (random_below(3))
-			free_owned(&space, who);
-		else
-			resize(&space, who);
+		random_step(&space);
 		if (round % 64 == 0)
 			check_tiles(&space);
 	}
@@ -382,14 +387,7 @@ static void test_kept_at_random(void)
 	pm_space_keep(&space, kept * PM_GRANULE);
 	space.denied_max = UINT32_MAX;
 	for (int round = 0; round < 20000; round++) {
-		uint32_t who = random_below(OWNERS);
-
-		if (!owned[who].start)
-			alloc_owned(&space, who);
-		else if (random_below(3))
-			free_owned(&space, who);
-		else
-			resize(&space, who);
+		random_step(&space);
 		if (round % 40 == 0 && found < kept)
 			found += has_room(&space, 1, PM_EXTENT_SLAB);
 		left = GRANULES - space.used;
