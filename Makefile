@@ -16,6 +16,8 @@ unitdir    ?= $(prefix)/lib/systemd/system
 runtimedir ?= $(prefix)/lib/slurm-pmem
 plugindir  ?= $(prefix)/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/slurm-wlm
 
+BATS := bats --print-output-on-failure
+
 CC       ?= gcc
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror

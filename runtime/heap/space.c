@@ -344,14 +344,12 @@ void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_di
 	pthread_mutex_unlock(&space->lock);
 }
 
-uintptr_t pm_space_top(struct pm_space *space)
+void pm_space_tiled(struct pm_space *space, uintptr_t *ret_begin, uintptr_t *ret_end)
 {
-	uint32_t top;
-
 	pthread_mutex_lock(&space->lock);
-	top = space->top;
+	*ret_begin = (uintptr_t)space->base;
+	*ret_end = *ret_begin + space->top * PM_GRANULE;
 	pthread_mutex_unlock(&space->lock);
-	return (uintptr_t)space->base + top * PM_GRANULE;
 }
 
 /* --- resizing --- */

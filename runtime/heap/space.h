@@ -112,8 +112,9 @@ void pm_space_free(struct pm_space *space, const void *start, bool zeroed);
 /* Bytes in use, and bytes that are free and dirty. */
 void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_dirty);
 
-/* The end of what has ever been allocated. */
-uintptr_t pm_space_top(struct pm_space *space);
+/* From where to where has ever been allocated: both at once, since a space without one may get it.
+ */
+void pm_space_tiled(struct pm_space *space, uintptr_t *ret_begin, uintptr_t *ret_end);
 
 /*
  * Resizes the extent at `start` in place. False: no room behind it, nothing is changed.

@@ -71,10 +71,10 @@ bool pm_live_objects_covering(uintptr_t address, struct pm_live_view *ret)
 void pm_live_objects_each(void (*fn)(const struct pm_live_view *live))
 {
 	for (int i = 0; i < PM_SPACES; i++) {
-		struct pm_space *space = &pm_heap.spaces[i];
-		uintptr_t at = (uintptr_t)space->base, end = pm_space_top(space);
 		struct pm_live_view live;
+		uintptr_t at, end;
 
+		pm_space_tiled(&pm_heap.spaces[i], &at, &end);
 		for (; pm_live_objects_next(at, end, &live);
 			at = live.start + (live.is_live ? live.bytes : 1))
 			if (live.is_live)

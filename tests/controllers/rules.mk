@@ -4,4 +4,4 @@ run-controllers: run-controllers-here run-controllers-trixie
 run-controllers-trixie:
 	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-controllers-here
 run-controllers-here: build-bench
-	PM_BUILD=$(abspath $(BUILD)) bats --timing tests/controllers
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) --timing tests/controllers

@@ -45,11 +45,12 @@ $(BUILD)/tests/runtime/heap_threads: tests/unit/runtime/heap/test_heap.c $(addpr
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -o $@ $(filter %.c,$^) -pthread
 
 # The same of the whole runtime, linked into the program under names of its own: the sanitizer has malloc() itself.
-$(BUILD)/tests/runtime/%_tsan: tests/runtime/%.c $(RUNTIME_SRCS) $(wildcard model/*.c copy/*.c) $(JEMALLOC) tests/runtime/family.syms
+$(BUILD)/tests/runtime/%_tsan: tests/runtime/%.c $(RUNTIME_SRCS) $(wildcard model/*.c copy/*.c) tests/runtime/own_descriptors.c $(JEMALLOC) \
+	tests/runtime/family.syms
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -O1 -g -fsanitize=thread -fno-builtin -r -nostdlib -o $@.o $(filter %.c,$^)
 	objcopy --redefine-syms=tests/runtime/family.syms $@.o
-	$(CC) -fsanitize=thread -Wl,--wrap=pmje_exp_grow_init -o $@ $@.o $(filter %.a,$^) -pthread
+	$(CC) -fsanitize=thread -Wl,--wrap=pmje_exp_grow_init,--wrap=close_range -o $@ $@.o $(filter %.a,$^) -pthread
 
 SANITIZED := $(addprefix $(BUILD)/tests/runtime/,heap_threads threads_tsan streams_tsan tiers_tsan advise_tsan)
 MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_space runtime/lifetime/test_lifetime runtime/lifetime/test_sizing \
@@ -60,12 +61,12 @@ MEMCHECKED := $(addprefix $(BUILD)/tests/unit/,runtime/heap/test_space runtime/l
 
 .PHONY: check-unit-runtime
 check-unit-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED)
-	PM_BUILD=$(abspath $(BUILD)) bats --filter-tags '!long' tests/runtime
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) --filter-tags '!long' tests/runtime
 
 run-unit: check-unit-runtime
 
 # All of it, with the threads at it for a minute in each configuration, and what valgrind takes long for.
 .PHONY: run-runtime
 run-runtime: $(BUILD)/libpmplace.so $(BUILD)/pmrun $(RUNTIME_TESTS) $(SANITIZED) $(MEMCHECKED) $(MRBAYES)/streams/done
-	PM_BUILD=$(abspath $(BUILD)) PM_SECONDS=60 bats tests/runtime
+	PM_BUILD=$(abspath $(BUILD)) PM_SECONDS=60 $(BATS) tests/runtime
 	$(METER_PYTEST) tests/evaluate/test_sources.py

@@ -37,9 +37,9 @@ BENCH_PARTS := run-bench-1 run-bench-2 run-bench-3
 build-bench: programs $(BUILD)/tests/pmshim.so $(BUILD)/tests/uptime.so
 run-bench: $(BENCH_PARTS)
 $(BENCH_PARTS): run-bench-%: build-bench
-	PM_BUILD=$(abspath $(BUILD)) bats --timing $(filter-out $(BENCH_RACES),$(BENCH_$*))
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) --timing $(filter-out $(BENCH_RACES),$(BENCH_$*))
 run-bench-races: build-bench
-	PM_BUILD=$(abspath $(BUILD)) bats $(BENCH_RACES)
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) $(BENCH_RACES)
 # The same on Debian 13's Slurm 24.11, in a root file system of that release that is made once.
 run-bench-trixie:
 	tests/cluster/root trixie make --keep-going --no-print-directory BUILD=$(BUILD)/trixie run-bench
@@ -48,11 +48,11 @@ run-sites: check-unit-idle run-sites-here run-sites-trixie
 run-sites-trixie:
 	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie run-sites-here
 run-sites-here: build-bench
-	PM_BUILD=$(abspath $(BUILD)) bats --timing $(BENCH_SITES)
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) --timing $(BENCH_SITES)
 # Debian sid's Slurm 26.05: modes there, and the upgrade to it from Debian 13's 24.11 with jobs in the queue.
 run-slurm-upgrade:
 	tests/cluster/root sid make --no-print-directory BUILD=$(BUILD)/sid build-bench
-	tests/cluster/root sid env PM_BUILD=$(abspath $(BUILD))/sid bats --timing tests/slurm/010-option.bats tests/slurm/030-modes.bats
+	tests/cluster/root sid env PM_BUILD=$(abspath $(BUILD))/sid $(BATS) --timing tests/slurm/010-option.bats tests/slurm/030-modes.bats
 	tests/cluster/root trixie make --no-print-directory BUILD=$(BUILD)/trixie build-bench
 	tests/cluster/root trixie,sid env PM_BUILD=$(abspath $(BUILD))/trixie PM_BUILD_NEXT=$(abspath $(BUILD))/sid \
-		bats --timing $(BENCH_UPGRADE)
+		$(BATS) --timing $(BENCH_UPGRADE)

@@ -10,7 +10,7 @@ $(BUILD)/tests/pattern: tests/twin/programs/pattern.c
 	$(CC) -static $(CFLAGS) $(WARNINGS) -o $@ $<
 
 # $(call twin_bats,SUITE,TAGS,FILES)
-twin_bats = PM_BUILD=$(abspath $(BUILD)) TWIN_SUITE=$(1) bats --timing --filter-tags '$(2)' $(3:%=tests/twin/%.bats)
+twin_bats = PM_BUILD=$(abspath $(BUILD)) TWIN_SUITE=$(1) $(BATS) --timing --filter-tags '$(2)' $(3:%=tests/twin/%.bats)
 
 .PHONY: run-image-trixie
 run-image-trixie:

@@ -69,7 +69,7 @@ run-unit-one: $(filter %/test_$(T),$(UNIT_TESTS)) $(BUILD)/pmctl $(BUILD)/pmrun 
 		there are: $(sort $(patsubst test_%,%,$(basename $(notdir $(UNIT_TESTS) $(wildcard tests/unit/test_*.py tests/unit/*.bats \
 		tests/machine/test_*.py tests/twin/test_*.py tests/lua/test_*.lua)))))))
 	$(if $(strip $(T_PROGRAMS)),@PM_BUILD=$(abspath $(BUILD)) tests/unit/run $(T_PROGRAMS))
-	$(if $(T_BATS),PM_BUILD=$(abspath $(BUILD)) bats $(T_BATS))
+	$(if $(T_BATS),PM_BUILD=$(abspath $(BUILD)) $(BATS) $(T_BATS))
 	$(if $(filter-out tests/unit/% tests/ansible/%,$(T_PYTEST)),PYTHONDONTWRITEBYTECODE=1 PMSHIM=$(abspath $(BUILD))/tests/pmshim.so \
 		/usr/bin/python3 -m pytest -q -p no:cacheprovider $(filter-out tests/unit/% tests/ansible/%,$(T_PYTEST)))
 	$(if $(T_LUA),lua5.1 $(T_LUA) $(BUILD)/tests/lua/$(T))
@@ -85,22 +85,22 @@ check-unit-c-asan:
 # pmctl with real ipmctl on the emulated machine; needs root, without it the tests are skipped.
 .PHONY: check-unit-pmctl
 check-unit-pmctl: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
-	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmctl.bats
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) tests/unit/pmctl.bats
 
 # Flat memory between jobs, on the emulated machine; a minute: run-sites has it.
 .PHONY: check-unit-idle
 check-unit-idle: $(BUILD)/pmctl $(BUILD)/tests/pmshim.so
-	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/idle.bats
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) tests/unit/idle.bats
 
 # pmrun on this host, alone and under real mpirun of two kinds.
 .PHONY: check-unit-pmrun
 check-unit-pmrun: $(BUILD)/pmrun
-	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/pmrun.bats
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) tests/unit/pmrun.bats
 
 # pmctl calibrate and pmctl model on this host.
 .PHONY: check-unit-calibrate
 check-unit-calibrate: $(BUILD)/pmctl
-	PM_BUILD=$(abspath $(BUILD)) bats tests/unit/calibrate.bats
+	PM_BUILD=$(abspath $(BUILD)) $(BATS) tests/unit/calibrate.bats
 
 # A new key and a new option in a copy of the tree, which is built there.
 .PHONY: check-unit-tables

@@ -40,9 +40,10 @@ check "a failure fails the whole" test $status -ne 0
 check "a failure early on leaves out none" says last passed 1 0 0
 check "a failure has its line" says fuzz FAILED 1 1 0
 check "a failure is shown again" said '^fuzz +\| not ok 1 - reader'
-check "with its cause" test "$(sed -n '/^=== failures/,$p' "$scratch/out" | grep -A1 reader | tail -n 1)" = 'fuzz           | # for a reason'
+check "with its cause" test "$(sed -n '/^=== failures/,$p' "$scratch/out" | grep -m1 -A1 reader | tail -n 1)" = 'fuzz           | # for a reason'
 check "and nothing else" test "$(sed -n '/^=== failures/,$p' "$scratch/out" | grep -c 'went well')" = 0
 check "pytest's are counted" says rare FAILED 3 1 2
+check "what has failed is named at the end" test "$(sed -n '/ passed, .* failed in /,$p' "$scratch/out" | grep ' | ')" = 'fuzz           | not ok 1 - reader'
 
 with $'run-rare:\n\t@false' rare
 check "a suite that ends without a test's failure fails the whole" test $status -ne 0
