@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -409,7 +410,7 @@ static void *fork_or_exchange(void *argument)
 /* Large objects, one after the other, so that their lock is held half of the time. */
 static void *take_large(void *argument)
 {
-	while (!*(volatile bool *)argument) {
+	while (!*(atomic_bool *)argument) {
 		void *object = malloc(3 * MIB);
 
 		*(volatile char *)object = 1;
@@ -433,12 +434,12 @@ static int fork_once(void)
 
 static void test_fork_while_locked(void)
 {
-	volatile bool stop = false;
+	atomic_bool stop = false;
 	pthread_t threads[3];
 	int status = 0;
 
 	for (int i = 0; i < 3; i++)
-		pthread_create(&threads[i], NULL, take_large, (void *)&stop);
+		pthread_create(&threads[i], NULL, take_large, &stop);
 	for (int i = 0; i < 60 && !status; i++)
 		status = fork_once();
 	stop = true;
@@ -519,9 +520,11 @@ static pthread_key_t key;
 
 static void allocate_at_thread_end(void *object)
 {
+	void *volatile own;
+
 	free(object);
-	kept = malloc(1000);
-	free(kept);
+	own = malloc(1000);
+	free(own);
 }
 
 static void *set_key(void *argument)

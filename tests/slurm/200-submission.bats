@@ -56,6 +56,12 @@ teardown() {
 	nodes_are_in_service
 }
 
+# sattached STEP: it shows the line; slurmctld has a step a moment before its tasks run.
+sattached() {
+	bench user timeout 4 sattach "$1" >"$BATS_TEST_TMPDIR/out" 2>&1 || true
+	grep -qx 'seen in memory' "$BATS_TEST_TMPDIR/out"
+}
+
 @test "sattach shows a step of a job with a mode" {
 	local job
 	put_in memory n1
@@ -63,10 +69,7 @@ teardown() {
 		--wrap='srun sh -c "while :; do echo seen in \$PM_MODE; sleep 1; done"'
 	job=$output
 	wait_for 30 job_is "$job" RUNNING
-	wait_for 20 eval "bench squeue -hs -j $job -o %i | grep -qx $job.0"
-	bench user timeout 4 sattach "$job.0" >"$BATS_TEST_TMPDIR/out" 2>&1 || true
-	run cat "$BATS_TEST_TMPDIR/out"
-	assert_line 'seen in memory'
+	wait_for 30 sattached "$job.0"
 }
 
 @test "--export=NONE, NIL and PATH, for srun and for a job's steps" {
