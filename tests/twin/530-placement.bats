@@ -142,6 +142,7 @@ shares() {
 @test "where the kernel forbids users its events, kernel.perf_event_paranoid=3, a profile says so and the run is as without it" {
 	run_sbatch 0 --pm-mode=flat -n 1 --mem=4000M <<-'END'
 		#!/bin/bash
+		exec 2>&1
 		cat /proc/sys/kernel/perf_event_paranoid
 		pic() { srun -n 1 --pm-mode=flat --pm-runtime=place --pm-dram=26M "$@" ./pic 3 | grep ^sum; }
 		rm -rf strict
