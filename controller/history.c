@@ -138,8 +138,10 @@ static int add(const struct pm_history *history, const struct pm_cluster *cluste
 	const slurm_job_info_t *job, const char *node, const struct pm_job_use *use,
 	struct pm_err *err)
 {
-	struct pm_history_run run = {
-		.mode = use->mode, .used_mib = used_mib_of(use), .end_s = use->end_s};
+	struct pm_history_run run = {.mode = use->mode,
+		.used_mib = used_mib_of(use),
+		.end_s = use->end_s,
+		.job = job->job_id};
 	cleanup_free char *user = pm_asprintf("%u", (unsigned)job->user_id);
 	cleanup_free char *old = NULL, *text = NULL;
 	int rc;

@@ -13,12 +13,22 @@
 #define HEAD	 "slurm-pmem-history 1"
 #define MODE_MAX 16
 #define HEX	 "0123456789abcdef"
+#define LIST_MAX 200
+
+#define ODD_FACTOR 1.5 /* memory of an odd run: more than that of all others */
+#define ODD_OF	   3   /* runs, at least */
+
+/* The oldest first. */
+struct list {
+	uint64_t of[PM_HISTORY_RUNS];
+	size_t n;
+};
 
 struct line {
 	char key[PM_HISTORY_KEY + 1], mode[MODE_MAX];
-	uint64_t runs, used_mib, last_s;
-	uint64_t seconds[PM_HISTORY_SECONDS]; /* the oldest first */
-	size_t n_seconds;
+	uint64_t runs, last_s;
+	struct list seconds, mib;
+	uint32_t last_job; /* the last of `mib` is of this one */
 };
 
 struct table {
@@ -28,32 +38,47 @@ struct table {
 
 /* --- reading --- */
 
-static void read_seconds(struct line *line, const char *text)
+static void read_list(struct list *list, size_t n_max, const char *text)
 {
-	while (line->n_seconds < PM_HISTORY_SECONDS) {
+	while (list->n < n_max) {
 		char *end;
-		uint64_t seconds = strtoull(text, &end, 10);
+		uint64_t number = strtoull(text, &end, 10);
 
-		if (end == text || !seconds)
+		if (end == text || !number)
 			return;
-		line->seconds[line->n_seconds++] = seconds;
+		list->of[list->n++] = number;
 		if (*end != ',')
 			return;
 		text = end + 1;
 	}
 }
 
+/* Tables of earlier releases have USED_MIB alone. */
+static void read_memory(struct line *line, const char *text, uint64_t used_mib)
+{
+	char list[LIST_MAX];
+
+	if (sscanf(text, " %199[0-9,] %" SCNu32, list, &line->last_job) == 2)
+		read_list(&line->mib, PM_HISTORY_MEMORIES, list);
+	else if (used_mib)
+		line->mib = (struct list){.of = {used_mib}, .n = 1};
+}
+
 static void read_line(struct table *table, const char *text)
 {
 	struct line line = {0};
-	char seconds[200];
+	char seconds[LIST_MAX];
+	uint64_t used_mib;
+	int end = 0;
 	int n = sscanf(text,
-		"%16[0-9a-f] %15[a-z] %" SCNu64 " %*u %" SCNu64 " %" SCNu64 " %199[-0-9,]",
-		line.key, line.mode, &line.runs, &line.used_mib, &line.last_s, seconds);
+		"%16[0-9a-f] %15[a-z] %" SCNu64 " %*u %" SCNu64 " %" SCNu64 " %199[-0-9,]%n",
+		line.key, line.mode, &line.runs, &used_mib, &line.last_s, seconds, &end);
+	cleanup_free char *rest = n == 6 ? strndup(text + end, strcspn(text + end, "\n")) : NULL;
 
-	if (n != 6 || strlen(line.key) != PM_HISTORY_KEY || table->n == PM_HISTORY_LINES)
+	if (!rest || strlen(line.key) != PM_HISTORY_KEY || table->n == PM_HISTORY_LINES)
 		return;
-	read_seconds(&line, seconds);
+	read_list(&line.seconds, PM_HISTORY_RUNS, seconds);
+	read_memory(&line, rest, used_mib);
 	table->lines[table->n++] = line;
 }
 
@@ -98,45 +123,91 @@ static struct line *line_of(struct table *table, const struct pm_history_run *ru
 	return &table->lines[at];
 }
 
-static void add_seconds(struct line *line, uint64_t seconds)
+static void append(struct list *list, size_t n_max, uint64_t number)
 {
-	if (line->n_seconds == PM_HISTORY_SECONDS)
-		memmove(line->seconds, line->seconds + 1,
-			--line->n_seconds * sizeof(line->seconds[0]));
-	line->seconds[line->n_seconds++] = seconds;
-	line->runs++;
+	if (list->n == n_max)
+		memmove(list->of, list->of + 1, --list->n * sizeof(list->of[0]));
+	list->of[list->n++] = number;
+}
+
+/* Of the nodes of a job the one that used most counts. */
+static void add_memory(struct line *line, const struct pm_history_run *run)
+{
+	uint64_t *last = line->mib.n ? &line->mib.of[line->mib.n - 1] : NULL;
+
+	if (!last || !run->job || run->job != line->last_job)
+		append(&line->mib, PM_HISTORY_MEMORIES, run->used_mib);
+	else if (run->used_mib > *last)
+		*last = run->used_mib;
+	line->last_job = run->job;
 }
 
 static void add(struct table *table, const struct pm_history_run *run)
 {
 	struct line *line = line_of(table, run);
 
-	if (run->seconds)
-		add_seconds(line, run->seconds);
-	if (run->used_mib > line->used_mib)
-		line->used_mib = run->used_mib;
+	if (run->seconds) {
+		append(&line->seconds, PM_HISTORY_RUNS, run->seconds);
+		line->runs++;
+	}
+	if (run->used_mib)
+		add_memory(line, run);
 	if (run->end_s > line->last_s)
 		line->last_s = run->end_s;
 }
 
-/* --- writing --- */
+/* --- numbers of runs --- */
 
 /* 0: there is none. */
-static uint64_t median_of(const struct line *line)
+static uint64_t median_of(const struct list *list)
 {
-	uint64_t sorted[PM_HISTORY_SECONDS] = {0};
+	struct list sorted = *list;
 
-	memcpy(sorted, line->seconds, line->n_seconds * sizeof(sorted[0]));
-	return pm_numbers_median(sorted, line->n_seconds);
+	return pm_numbers_median(sorted.of, sorted.n);
+}
+
+/* 0: not known. */
+static uint64_t memory_of(const struct list *mib)
+{
+	uint64_t most = 0, next = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < mib->n; i++) {
+		if (mib->of[i] > most) {
+			next = most;
+			most = mib->of[i];
+			at = i;
+		} else if (mib->of[i] > next) {
+			next = mib->of[i];
+		}
+	}
+	return mib->n >= ODD_OF && at < mib->n - 1 && (double)most > ODD_FACTOR * (double)next
+		       ? next
+		       : most;
+}
+
+/* --- writing --- */
+
+/* "1,2,3"; "-": none. */
+static void write_list(FILE *out, const struct list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", list->of[i]);
+	if (!list->n)
+		fputc('-', out);
 }
 
 static void write_line(FILE *out, const struct line *line)
 {
-	fprintf(out, "%s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s", line->key,
-		line->mode, line->runs, median_of(line), line->used_mib, line->last_s,
-		line->n_seconds ? "" : "-");
-	for (size_t i = 0; i < line->n_seconds; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", line->seconds[i]);
+	fprintf(out, "%s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", line->key,
+		line->mode, line->runs, median_of(&line->seconds), memory_of(&line->mib),
+		line->last_s);
+	write_list(out, &line->seconds);
+	if (line->mib.n > 1 || line->last_job) {
+		fputc(' ', out);
+		write_list(out, &line->mib);
+		fprintf(out, " %" PRIu32, line->last_job);
+	}
 	fputc('\n', out);
 }
 
@@ -187,8 +258,8 @@ int pm_history_table_each(const char *text, pm_history_visit *visit, void *conte
 		const struct line *line = &table->lines[i];
 		const struct pm_history_past past = {.key = line->key,
 			.mode = line->mode,
-			.run_s = median_of(line),
-			.used_mib = line->used_mib};
+			.run_s = median_of(&line->seconds),
+			.used_mib = memory_of(&line->mib)};
 
 		visit(context, &past);
 	}

@@ -6,28 +6,34 @@
  * How the jobs of a user fared in each mode, as text that pmem_history.lua reads:
  *
  *	slurm-pmem-history 1
- *	KEY MODE RUNS MEDIAN_S USED_MIB LAST_S S1,S2,...
+ *	KEY MODE RUNS MEDIAN_S USED_MIB LAST_S S1,S2,... [M1,M2,... JOB]
  *
  * a line for each key and mode. KEY is pmem.lua's digest of a job, RUNS the number of runs that
  * ended by themselves or at their time limit, MEDIAN_S the median of the seconds of the last
- * PM_HISTORY_SECONDS of them, which follow ("-": none); USED_MIB the most memory that a run used on
- * a node, LAST_S the Unix time of the last one.
+ * PM_HISTORY_RUNS of them, which follow ("-": none); LAST_S the Unix time of the last one. M1 and
+ * so on are the most memory that each of the last PM_HISTORY_MEMORIES runs used on a node, in MiB,
+ * and JOB is the number of the last, 0: not known. USED_MIB is the memory to expect, the most of
+ *these. One run that used more than 1.5 times as much as all others is left out once a later run
+ *has used less: it was another input, or its record is wrong.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PM_HISTORY_KEY	   16	 /* hexadecimal digits */
-#define PM_HISTORY_SECONDS 9	 /* of runs */
-#define PM_HISTORY_LINES   400	 /* of a user: the oldest are dropped */
-#define PM_HISTORY_BYTES   65536 /* no table is longer */
+#define PM_HISTORY_KEY	    16 /* hexadecimal digits */
+#define PM_HISTORY_RUNS	    9  /* of which the seconds are kept */
+#define PM_HISTORY_MEMORIES 5
+#define PM_HISTORY_LINES    400	   /* of a user: the oldest are dropped */
+#define PM_HISTORY_BYTES    131072 /* no table is longer; of usual numbers half of it */
 
+/* A run, or the part of it on one node. */
 struct pm_history_run {
 	char key[PM_HISTORY_KEY + 1];
 	const char *mode;
-	uint64_t seconds; /* 0: the run, or its part on this node, does not count as one */
+	uint64_t seconds; /* 0: it does not count as one */
 	uint64_t used_mib;
 	uint64_t end_s; /* Unix time */
+	uint32_t job;	/* Slurm's number, 0: not known */
 };
 
 /* How a job fared in a mode. */

@@ -57,7 +57,8 @@ local function read_file(path)
 end
 
 -- The earlier runs of the key: by mode a table of `runs` and their median `run_s`; used_mib is the
--- most memory that any of them used on a node. Empty if none is known, or the file has another form.
+-- memory that the next one is expected to need on a node (controller/history_table.h). Empty if none is
+-- known, or the file has another form.
 function history.read(run_dir, uid, key)
 	local found = {}
 	local text = key and read_file(string.format("%shistory-%.0f", run_dir, uid)) or ""

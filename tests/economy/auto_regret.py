@@ -29,7 +29,7 @@ HOUR_S = 3600
 class Run(ctypes.Structure):
     """struct pm_history_run of controller/history_table.h."""
     _fields_ = [("key", ctypes.c_char * 17), ("mode", ctypes.c_char_p), ("seconds", ctypes.c_uint64),
-                ("used_mib", ctypes.c_uint64), ("end_s", ctypes.c_uint64)]
+                ("used_mib", ctypes.c_uint64), ("end_s", ctypes.c_uint64), ("job", ctypes.c_uint32)]
 
 
 class Site(ctypes.Structure):
@@ -57,7 +57,7 @@ class Table:
         text = b""
         for at, record in enumerate(history):
             seconds = max(round(record["seconds"]), 1) if record["state"] in ENDED else 0
-            run = Run(KEY, record["mode"].encode(), seconds, record["memory_mib"], at + 1)
+            run = Run(KEY, record["mode"].encode(), seconds, record["memory_mib"], at + 1, at + 1)
             text = self.taken(self.add(text, ctypes.byref(run)))
         return text
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static void test_table(void)
 
 	is_added(NULL, "flat", 30, 500, HEAD KEY " flat 1 30 500 1000 30\n", "the first run");
 	is_added(HEAD KEY " flat 1 30 500 999 30\n", "flat", 10, 400,
-		HEAD KEY " flat 2 10 500 1000 30,10\n",
+		HEAD KEY " flat 2 10 500 1000 30,10 500,400 0\n",
 		"the second: of two the lower is the median");
 	is_added(HEAD KEY " flat 2 10 500 999 30,10\n", "memory", 7, 1,
 		HEAD KEY " flat 2 10 500 999 30,10\n" KEY " memory 1 7 1 1000 7\n", "a mode");
@@ -82,13 +83,58 @@ static void test_table(void)
 	is_added(NULL, "flat", 0, 7600, HEAD KEY " flat 0 0 7600 1000 -\n",
 		"memory of a run that does not count");
 	is_added(HEAD KEY " flat 0 0 7600 999 -\n", "flat", 5, 1,
-		HEAD KEY " flat 1 5 7600 1000 5\n", "and one that does");
+		HEAD KEY " flat 1 5 7600 1000 5 7600,1 0\n", "and one that does");
 	is_added("slurm-pmem-history 2\n" KEY " flat 1 30 500 999 30\n", "flat", 5, 1,
 		HEAD KEY " flat 1 5 1 1000 5\n", "another version");
 	is_added(HEAD "0123 flat 1 30 500 999 30\n" KEY " flat 1\n\n" KEY
 		      " flat 1 30 500 999 30\nshort",
-		"flat", 10, 1, HEAD KEY " flat 2 10 500 1000 30,10\n", "torn lines are dropped");
+		"flat", 10, 1, HEAD KEY " flat 2 10 500 1000 30,10 500,1 0\n",
+		"torn lines are dropped");
 	is_added(NULL, "", 5, 1, HEAD, "a run without a mode");
+}
+
+/* The memory of a line after such runs, the oldest first, of jobs with these numbers. */
+static uint64_t memory_after(const uint64_t (*runs)[2], size_t n)
+{
+	cleanup_free char *text = NULL;
+	uint64_t used_mib = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct pm_history_run run = {.key = KEY,
+			.mode = "flat",
+			.seconds = 1,
+			.used_mib = runs[i][0],
+			.job = (uint32_t)runs[i][1]};
+		char *longer = pm_history_table_add(text, &run);
+
+		free(text);
+		text = longer;
+	}
+	if (sscanf(text, HEAD KEY " flat %*u %*u %" SCNu64, &used_mib) != 1)
+		used_mib = UINT64_MAX;
+	return used_mib;
+}
+
+#define MEMORY_AFTER(...)                                                                          \
+	memory_after((const uint64_t[][2]){__VA_ARGS__},                                           \
+		sizeof((const uint64_t[][2]){__VA_ARGS__}) / sizeof(uint64_t[2]))
+
+static void test_memory(void)
+{
+	is_number(MEMORY_AFTER({100, 1}, {140, 2}, {90, 3}), 140, "the most of the last runs");
+	is_number(MEMORY_AFTER({100, 1}, {90, 2}, {800, 3}), 800, "the last one, whatever it used");
+	is_number(MEMORY_AFTER({100, 1}, {800, 2}, {90, 3}), 100,
+		"an odd one is left out once a later run has used less");
+	is_number(MEMORY_AFTER({800, 1}, {90, 2}), 800, "not of two");
+	is_number(MEMORY_AFTER({100, 1}, {800, 2}, {700, 3}, {90, 4}), 800, "nor is one of two");
+	is_number(MEMORY_AFTER({100, 1}, {150, 2}, {90, 3}), 150, "nor one that is hardly odd");
+	is_number(MEMORY_AFTER({100, 1}, {800, 2}, {0, 3}, {0, 4}), 800,
+		"runs without a value are none");
+	is_number(MEMORY_AFTER({800, 1}, {100, 1}, {90, 1}, {800, 2}, {100, 2}, {90, 2}), 800,
+		"of the nodes of a job the one that used most counts");
+	is_number(
+		MEMORY_AFTER({500, 1}, {600, 2}, {400, 3}, {400, 4}, {400, 5}, {400, 6}, {400, 7}),
+		400, "older runs than the last five are forgotten");
 }
 
 static void test_oldest(void)
@@ -227,12 +273,12 @@ static void test_run(struct pm_history *history)
 	struct pm_job_use use = use_of("flat");
 
 	tell(history, "n1", &use, "the first node");
-	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100\n",
+	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100 500 12\n",
 		"its seconds behind the set-up; memory of both tiers, not the files");
-	is_file("run/history-1000", HEAD KEY " flat 1 100 500 2130 100\n", "and a copy");
+	is_file("run/history-1000", HEAD KEY " flat 1 100 500 2130 100 500 12\n", "and a copy");
 	is_number((long long)questions, 1, "slurmctld was asked for the job's state");
 	tell(history, "n2", &use, "the second node");
-	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100\n", "counts no run");
+	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100 500 12\n", "counts no run");
 	is_number((long long)questions, 1, "and needs no question");
 	forget();
 }
@@ -243,12 +289,12 @@ static void test_states(struct pm_history *history)
 		uint32_t state;
 		const char *text;
 	} rows[] = {
-		{JOB_COMPLETE | JOB_COMPLETING, HEAD KEY " memory 1 100 500 2130 100\n"},
-		{JOB_TIMEOUT, HEAD KEY " memory 1 100 500 2130 100\n"},
-		{JOB_CANCELLED, HEAD KEY " memory 0 0 500 2130 -\n"},
-		{JOB_FAILED, HEAD KEY " memory 0 0 500 2130 -\n"},
-		{JOB_NODE_FAIL, HEAD KEY " memory 0 0 500 2130 -\n"},
-		{JOB_PENDING, HEAD KEY " memory 0 0 500 2130 -\n"},
+		{JOB_COMPLETE | JOB_COMPLETING, HEAD KEY " memory 1 100 500 2130 100 500 12\n"},
+		{JOB_TIMEOUT, HEAD KEY " memory 1 100 500 2130 100 500 12\n"},
+		{JOB_CANCELLED, HEAD KEY " memory 0 0 500 2130 - 500 12\n"},
+		{JOB_FAILED, HEAD KEY " memory 0 0 500 2130 - 500 12\n"},
+		{JOB_NODE_FAIL, HEAD KEY " memory 0 0 500 2130 - 500 12\n"},
+		{JOB_PENDING, HEAD KEY " memory 0 0 500 2130 - 500 12\n"},
 	};
 	const struct pm_job_use use = use_of("memory");
 
@@ -269,7 +315,8 @@ static void test_outgrown(struct pm_history *history)
 	use.memory_limit_bytes = MIB(7600);
 	fresh[0].job_state = JOB_OOM;
 	tell(history, "n1", &use, "a job that outgrew its limit");
-	is_file("history/1000", HEAD KEY " memory 0 0 7600 2130 -\n", "needs as much at least");
+	is_file("history/1000", HEAD KEY " memory 0 0 7600 2130 - 7600 12\n",
+		"needs as much at least");
 	fresh[0].job_state = JOB_COMPLETE;
 	forget();
 }
@@ -310,7 +357,7 @@ static void test_unknown(struct pm_history *history)
 
 	known[0].job_id = 11;
 	tell(history, "n1", &use, "a job that is not in the table");
-	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100\n", "slurmctld knows it");
+	is_file("history/1000", HEAD KEY " flat 1 100 500 2130 100 500 12\n", "slurmctld knows it");
 	fresh[0].job_id = 13;
 	forget();
 	tell(history, "n1", &use, "a job that slurmctld has forgotten");
@@ -375,6 +422,7 @@ int main(void)
 	struct pm_err err = {0};
 
 	test_table();
+	test_memory();
 	test_oldest();
 	test_site();
 	known[0] = (slurm_job_info_t){.job_id = 12,
