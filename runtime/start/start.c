@@ -2,6 +2,7 @@
 /* Starts the runtime in a process. Without PM_RANK_DRAM nothing is placed. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "runtime/advice/advice.h"
 #include "runtime/advice/advised_objects.h"
@@ -63,16 +64,27 @@ static bool is_first_malloc(void)
 }
 
 /*
- * For what static data leaves of the budget. Advised objects of any lifetime share the DRAM that
- * short-lived ones have without advice.
+ * What static data leaves of the budget, and no more than the node has: advice for DRAM that is not
+ * there would leave the most accessed objects without it, if others were allocated first.
+ */
+static uint64_t advised_bytes(void)
+{
+	const struct pm_settings *settings = &pm_heap.settings;
+	struct pm_static_data statics;
+	uint64_t available = UINT64_MAX;
+
+	pm_static_data_counts(&statics);
+	if (!pm_nodemask_empty(&settings->dram))
+		available = pm_nodemask_available_bytes(&settings->dram);
+	return MIN(settings->budget_bytes - statics.dram_bytes, available);
+}
+
+/*
+ * Advised objects of any lifetime share the DRAM that short-lived ones have without advice.
  */
 static void start_advice(bool attached)
 {
-	struct pm_static_data statics;
-
-	pm_static_data_counts(&statics);
-	pm_advice_start(pm_heap.settings.budget_bytes - statics.dram_bytes,
-		attached || pm_heap.registry == PM_REGISTRY_ABSENT);
+	pm_advice_start(advised_bytes(), attached || pm_heap.registry == PM_REGISTRY_ABSENT);
 	pm_advice_on = pm_advice_on && pm_advised_start(attached);
 	if (!pm_advice_on)
 		return;
