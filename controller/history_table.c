@@ -28,13 +28,22 @@ struct line {
 	char key[PM_HISTORY_KEY + 1], mode[MODE_MAX];
 	uint64_t runs, last_s;
 	struct list seconds, mib;
-	uint32_t last_job; /* the last of `mib` is of this one */
+	struct list jobs; /* of `mib`, but for a first value of an earlier release */
 };
 
 struct table {
 	struct line lines[PM_HISTORY_LINES];
 	size_t n;
 };
+
+/* --- lists --- */
+
+static void append(struct list *list, size_t n_max, uint64_t number)
+{
+	if (list->n == n_max)
+		memmove(list->of, list->of + 1, --list->n * sizeof(list->of[0]));
+	list->of[list->n++] = number;
+}
 
 /* --- reading --- */
 
@@ -53,32 +62,26 @@ static void read_list(struct list *list, size_t n_max, const char *text)
 	}
 }
 
-/* Tables of earlier releases have USED_MIB alone. */
-static void read_memory(struct line *line, const char *text, uint64_t used_mib)
-{
-	char list[LIST_MAX];
-
-	if (sscanf(text, " %199[0-9,] %" SCNu32, list, &line->last_job) == 2)
-		read_list(&line->mib, PM_HISTORY_MEMORIES, list);
-	else if (used_mib)
-		line->mib = (struct list){.of = {used_mib}, .n = 1};
-}
-
+/* "%*1[ ]" is a blank within the line. Tables of earlier releases have USED_MIB alone. */
 static void read_line(struct table *table, const char *text)
 {
 	struct line line = {0};
-	char seconds[LIST_MAX];
+	char seconds[LIST_MAX], mib[LIST_MAX], jobs[LIST_MAX];
 	uint64_t used_mib;
-	int end = 0;
 	int n = sscanf(text,
-		"%16[0-9a-f] %15[a-z] %" SCNu64 " %*u %" SCNu64 " %" SCNu64 " %199[-0-9,]%n",
-		line.key, line.mode, &line.runs, &used_mib, &line.last_s, seconds, &end);
-	cleanup_free char *rest = n == 6 ? strndup(text + end, strcspn(text + end, "\n")) : NULL;
+		"%16[0-9a-f] %15[a-z] %" SCNu64 " %*u %" SCNu64 " %" SCNu64
+		" %199[-0-9,]%*1[ ]%199[0-9,]%*1[ ]%199[0-9,]",
+		line.key, line.mode, &line.runs, &used_mib, &line.last_s, seconds, mib, jobs);
 
-	if (!rest || strlen(line.key) != PM_HISTORY_KEY || table->n == PM_HISTORY_LINES)
+	if (n < 6 || strlen(line.key) != PM_HISTORY_KEY || table->n == PM_HISTORY_LINES)
 		return;
 	read_list(&line.seconds, PM_HISTORY_RUNS, seconds);
-	read_memory(&line, rest, used_mib);
+	if (n == 8) {
+		read_list(&line.mib, PM_HISTORY_MEMORIES, mib);
+		read_list(&line.jobs, line.mib.n, jobs);
+	} else if (used_mib) {
+		append(&line.mib, PM_HISTORY_MEMORIES, used_mib);
+	}
 	table->lines[table->n++] = line;
 }
 
@@ -123,23 +126,22 @@ static struct line *line_of(struct table *table, const struct pm_history_run *ru
 	return &table->lines[at];
 }
 
-static void append(struct list *list, size_t n_max, uint64_t number)
-{
-	if (list->n == n_max)
-		memmove(list->of, list->of + 1, --list->n * sizeof(list->of[0]));
-	list->of[list->n++] = number;
-}
-
-/* Of the nodes of a job the one that used most counts. */
+/*
+ * Of the nodes of a job the one that used most counts. They are not told one after the other where
+ * tasks of an array run side by side.
+ */
 static void add_memory(struct line *line, const struct pm_history_run *run)
 {
-	uint64_t *last = line->mib.n ? &line->mib.of[line->mib.n - 1] : NULL;
+	uint64_t *mib = line->mib.of + line->mib.n - line->jobs.n;
 
-	if (!last || !run->job || run->job != line->last_job)
-		append(&line->mib, PM_HISTORY_MEMORIES, run->used_mib);
-	else if (run->used_mib > *last)
-		*last = run->used_mib;
-	line->last_job = run->job;
+	for (size_t i = 0; i < line->jobs.n; i++) {
+		if (line->jobs.of[i] == run->job) {
+			mib[i] = run->used_mib > mib[i] ? run->used_mib : mib[i];
+			return;
+		}
+	}
+	append(&line->mib, PM_HISTORY_MEMORIES, run->used_mib);
+	append(&line->jobs, PM_HISTORY_MEMORIES, run->job);
 }
 
 static void add(struct table *table, const struct pm_history_run *run)
@@ -169,21 +171,15 @@ static uint64_t median_of(const struct list *list)
 /* 0: not known. */
 static uint64_t memory_of(const struct list *mib)
 {
-	uint64_t most = 0, next = 0;
-	size_t at = 0;
+	struct list sorted = *mib;
+	uint64_t most, next;
 
-	for (size_t i = 0; i < mib->n; i++) {
-		if (mib->of[i] > most) {
-			next = most;
-			most = mib->of[i];
-			at = i;
-		} else if (mib->of[i] > next) {
-			next = mib->of[i];
-		}
-	}
-	return mib->n >= ODD_OF && at < mib->n - 1 && (double)most > ODD_FACTOR * (double)next
-		       ? next
-		       : most;
+	pm_numbers_sort(sorted.of, sorted.n);
+	most = sorted.n ? sorted.of[sorted.n - 1] : 0;
+	if (sorted.n < ODD_OF || mib->of[mib->n - 1] == most)
+		return most;
+	next = sorted.of[sorted.n - 2];
+	return (double)most > ODD_FACTOR * (double)next ? next : most;
 }
 
 /* --- writing --- */
@@ -203,10 +199,11 @@ static void write_line(FILE *out, const struct line *line)
 		line->mode, line->runs, median_of(&line->seconds), memory_of(&line->mib),
 		line->last_s);
 	write_list(out, &line->seconds);
-	if (line->mib.n > 1 || line->last_job) {
+	if (line->jobs.n) {
 		fputc(' ', out);
 		write_list(out, &line->mib);
-		fprintf(out, " %" PRIu32, line->last_job);
+		fputc(' ', out);
+		write_list(out, &line->jobs);
 	}
 	fputc('\n', out);
 }

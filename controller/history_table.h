@@ -6,15 +6,17 @@
  * How the jobs of a user fared in each mode, as text that pmem_history.lua reads:
  *
  *	slurm-pmem-history 1
- *	KEY MODE RUNS MEDIAN_S USED_MIB LAST_S S1,S2,... [M1,M2,... JOB]
+ *	KEY MODE RUNS MEDIAN_S USED_MIB LAST_S S1,S2,... [M1,M2,... J1,J2,...]
  *
  * a line for each key and mode. KEY is pmem.lua's digest of a job, RUNS the number of runs that
  * ended by themselves or at their time limit, MEDIAN_S the median of the seconds of the last
- * PM_HISTORY_RUNS of them, which follow ("-": none); LAST_S the Unix time of the last one. M1 and
- * so on are the most memory that each of the last PM_HISTORY_MEMORIES runs used on a node, in MiB,
- * and JOB is the number of the last, 0: not known. USED_MIB is the memory to expect, the most of
- *these. One run that used more than 1.5 times as much as all others is left out once a later run
- *has used less: it was another input, or its record is wrong.
+ * PM_HISTORY_RUNS of them, which follow ("-": none); LAST_S the Unix time of the last one.
+ *
+ * M1 and so on are the most memory in MiB that each of the last PM_HISTORY_MEMORIES runs used on a
+ * node, and J1 and so on their jobs; a value from a table of an earlier release has none, and is
+ * the first. USED_MIB is the memory to expect, the most of these. One run that used more than 1.5
+ * times as much as all others is left out once a later run has used less: it had another input, or
+ * its record is wrong.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +35,7 @@ struct pm_history_run {
 	uint64_t seconds; /* 0: it does not count as one */
 	uint64_t used_mib;
 	uint64_t end_s; /* Unix time */
-	uint32_t job;	/* Slurm's number, 0: not known */
+	uint32_t job;	/* Slurm's number, never 0 */
 };
 
 /* How a job fared in a mode. */

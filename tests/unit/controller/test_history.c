@@ -54,8 +54,12 @@ void slurm_xfree(void **item)
 
 static char *added(const char *text, const char *mode, uint64_t seconds, uint64_t used_mib)
 {
-	struct pm_history_run run = {
-		.key = KEY, .mode = mode, .seconds = seconds, .used_mib = used_mib, .end_s = 1000};
+	struct pm_history_run run = {.key = KEY,
+		.mode = mode,
+		.seconds = seconds,
+		.used_mib = used_mib,
+		.end_s = 1000,
+		.job = 7};
 
 	return pm_history_table_add(text, &run);
 }
@@ -72,24 +76,27 @@ static void test_table(void)
 {
 	static const char nine[] = HEAD KEY " flat 9 5 100 1000 1,2,3,4,5,6,7,8,9\n";
 
-	is_added(NULL, "flat", 30, 500, HEAD KEY " flat 1 30 500 1000 30\n", "the first run");
+	is_added(NULL, "flat", 30, 500, HEAD KEY " flat 1 30 500 1000 30 500 7\n", "the first run");
 	is_added(HEAD KEY " flat 1 30 500 999 30\n", "flat", 10, 400,
-		HEAD KEY " flat 2 10 500 1000 30,10 500,400 0\n",
+		HEAD KEY " flat 2 10 500 1000 30,10 500,400 7\n",
 		"the second: of two the lower is the median");
 	is_added(HEAD KEY " flat 2 10 500 999 30,10\n", "memory", 7, 1,
-		HEAD KEY " flat 2 10 500 999 30,10\n" KEY " memory 1 7 1 1000 7\n", "a mode");
+		HEAD KEY " flat 2 10 500 999 30,10\n" KEY " memory 1 7 1 1000 7 1 7\n", "a mode");
 	is_added(nine, "flat", 50, 0, HEAD KEY " flat 10 6 100 1000 2,3,4,5,6,7,8,9,50\n",
 		"of ten runs nine have their seconds");
-	is_added(NULL, "flat", 0, 7600, HEAD KEY " flat 0 0 7600 1000 -\n",
+	is_added(NULL, "flat", 0, 7600, HEAD KEY " flat 0 0 7600 1000 - 7600 7\n",
 		"memory of a run that does not count");
 	is_added(HEAD KEY " flat 0 0 7600 999 -\n", "flat", 5, 1,
-		HEAD KEY " flat 1 5 7600 1000 5 7600,1 0\n", "and one that does");
+		HEAD KEY " flat 1 5 7600 1000 5 7600,1 7\n", "and one that does");
 	is_added("slurm-pmem-history 2\n" KEY " flat 1 30 500 999 30\n", "flat", 5, 1,
-		HEAD KEY " flat 1 5 1 1000 5\n", "another version");
+		HEAD KEY " flat 1 5 1 1000 5 1 7\n", "another version");
 	is_added(HEAD "0123 flat 1 30 500 999 30\n" KEY " flat 1\n\n" KEY
 		      " flat 1 30 500 999 30\nshort",
-		"flat", 10, 1, HEAD KEY " flat 2 10 500 1000 30,10 500,1 0\n",
+		"flat", 10, 1, HEAD KEY " flat 2 10 500 1000 30,10 500,1 7\n",
 		"torn lines are dropped");
+	is_added(HEAD KEY " flat 1 30 500 999 30 500\n" KEY " memory 1 7 1 1000 7\n", "flat", 10, 1,
+		HEAD KEY " flat 2 10 500 1000 30,10 500,1 7\n" KEY " memory 1 7 1 1000 7\n",
+		"a line that ends before its jobs takes nothing of the next");
 	is_added(NULL, "", 5, 1, HEAD, "a run without a mode");
 }
 
@@ -132,6 +139,9 @@ static void test_memory(void)
 		"runs without a value are none");
 	is_number(MEMORY_AFTER({800, 1}, {100, 1}, {90, 1}, {800, 2}, {100, 2}, {90, 2}), 800,
 		"of the nodes of a job the one that used most counts");
+	is_number(MEMORY_AFTER({800, 1}, {100, 2}, {100, 1}, {800, 2}, {90, 3}, {90, 1}, {90, 3},
+			  {90, 2}, {90, 3}),
+		800, "also where nodes of several jobs are told in turns");
 	is_number(
 		MEMORY_AFTER({500, 1}, {600, 2}, {400, 3}, {400, 4}, {400, 5}, {400, 6}, {400, 7}),
 		400, "older runs than the last five are forgotten");
