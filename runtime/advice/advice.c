@@ -306,13 +306,18 @@ static const char *load(void)
 	return wrong;
 }
 
+bool pm_advice_is_named(void)
+{
+	const char *name = getenv("PM_ADVICE");
+
+	return name && *name;
+}
+
 void pm_advice_start(uint64_t budget_bytes, bool verbose)
 {
 	const char *wrong;
 
 	advice.name = getenv("PM_ADVICE");
-	if (!advice.name || !*advice.name)
-		return;
 	advice.budget_bytes = budget_bytes;
 	advice.build = pm_site_program().build;
 	wrong = load();

@@ -38,10 +38,13 @@
 /* Advice for this program is loaded; a part of it is for small objects. */
 extern bool pm_advice_on, pm_advice_on_small;
 
+/* True: PM_ADVICE names a file. */
+bool pm_advice_is_named(void);
+
 /*
- * Reads the file, for a budget of DRAM. `verbose`: logs why the file cannot be used. The other
- * processes that a rank starts stay silent: they mostly run other programs, for which the file has
- * no lines.
+ * Reads the file that PM_ADVICE names, for a budget of DRAM. `verbose`: logs why the file cannot be
+ * used. The other processes that a rank starts stay silent: they mostly run other programs, for
+ * which the file has no lines.
  */
 void pm_advice_start(uint64_t budget_bytes, bool verbose);
 

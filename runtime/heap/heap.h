@@ -117,6 +117,9 @@ size_t pm_heap_usable_size(const void *object);
 void *pm_heap_alloc_migration(size_t bytes);
 void pm_heap_free_migration(void *buffers);
 
+/* Bytes that the DRAM nodes have free. UINT64_MAX: no node is named, or sysfs cannot be read. */
+uint64_t pm_heap_available_dram(void);
+
 /* True: an object in one of the DRAM spaces. */
 bool pm_heap_is_in_dram(const void *p);
 

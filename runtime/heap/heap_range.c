@@ -91,11 +91,17 @@ static bool bind(const char *name, const struct pm_nodemask *nodes, void *start,
 	return !rc;
 }
 
+uint64_t pm_heap_available_dram(void)
+{
+	const struct pm_nodemask *nodes = &pm_heap.settings.dram;
+
+	return pm_nodemask_empty(nodes) ? UINT64_MAX : pm_nodemask_available_bytes(nodes);
+}
+
 /* True: the DRAM nodes have that many bytes free. The budget alone does not promise it. */
 static bool dram_is_available(uint64_t bytes)
 {
-	if (pm_nodemask_empty(&pm_heap.settings.dram) ||
-		pm_nodemask_available_bytes(&pm_heap.settings.dram) >= bytes)
+	if (pm_heap_available_dram() >= bytes)
 		return true;
 	atomic_fetch_add(&pm_heap.refused_bytes, bytes);
 	return false;

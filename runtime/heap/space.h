@@ -112,7 +112,9 @@ void pm_space_free(struct pm_space *space, const void *start, bool zeroed);
 /* Bytes in use, and bytes that are free and dirty. */
 void pm_space_usage(struct pm_space *space, uint64_t *ret_used, uint64_t *ret_dirty);
 
-/* From where to where has ever been allocated: both at once, since a space without one may get it.
+/*
+ * The part that has ever been allocated, from *ret_begin to before *ret_end. Both are read under
+ * the lock: pm_space_split() may give an empty space its range meanwhile.
  */
 void pm_space_tiled(struct pm_space *space, uintptr_t *ret_begin, uintptr_t *ret_end);
 

@@ -64,26 +64,26 @@ static bool is_first_malloc(void)
 }
 
 /*
- * What static data leaves of the budget, and no more than the node has: advice for DRAM that is not
- * there would leave the most accessed objects without it, if others were allocated first.
+ * The DRAM that advice may assume: the budget without static data, and at most the bytes that are
+ * free on the node. With more, objects that are allocated first would take the DRAM of those that
+ * are accessed most.
  */
 static uint64_t advised_bytes(void)
 {
-	const struct pm_settings *settings = &pm_heap.settings;
 	struct pm_static_data statics;
-	uint64_t available = UINT64_MAX;
 
 	pm_static_data_counts(&statics);
-	if (!pm_nodemask_empty(&settings->dram))
-		available = pm_nodemask_available_bytes(&settings->dram);
-	return MIN(settings->budget_bytes - statics.dram_bytes, available);
+	return MIN(pm_heap.settings.budget_bytes - statics.dram_bytes, pm_heap_available_dram());
 }
 
 /*
- * Advised objects of any lifetime share the DRAM that short-lived ones have without advice.
+ * Advised objects of any lifetime share the DRAM that short-lived ones have without advice. sysfs
+ * is read for programs with advice alone.
  */
 static void start_advice(bool attached)
 {
+	if (!pm_advice_is_named())
+		return;
 	pm_advice_start(advised_bytes(), attached || pm_heap.registry == PM_REGISTRY_ABSENT);
 	pm_advice_on = pm_advice_on && pm_advised_start(attached);
 	if (!pm_advice_on)
