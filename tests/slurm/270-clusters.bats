@@ -455,7 +455,7 @@ jobs_with_a_mode_keep_to_bench() {
 	bench service start
 }
 
-# The last test leaves a cluster without modes behind, until pm-controller looks again.
+# After a test in which the other cluster offers no modes, pm-controller may not have looked again yet.
 federate_with_modes() {
 	federate
 	wait_for 90 names_no_clusters
